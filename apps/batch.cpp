@@ -1,0 +1,107 @@
+#include "apps/batch.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+namespace {
+
+/// Longest line taken, so that a stream without line ends cannot fill the memory.
+constexpr std::size_t kMostLineBytes = 16'000'000;
+
+std::string error_line(const std::string& pointer, const std::string& message) {
+  const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
+  return error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string guarded(const Answer& answer, const std::string& line, std::uint64_t number) {
+  if (line.size() > kMostLineBytes) return error_line("", "line is longer than 16000000 bytes");
+  try {
+    return answer(line, number);
+  } catch (const InputError& error) {
+    const Problem& first = error.problems().front();
+    return error_line(first.pointer, first.message);
+  } catch (const std::bad_alloc&) {
+    return error_line("", "out of memory");
+  } catch (const std::exception& error) {
+    return error_line("", error.what());
+  }
+}
+
+/// std::getline, but keeps no more than kMostLineBytes + 1 of a line.
+bool read_line(std::istream& in, std::string& line) {
+  line.clear();
+  std::streambuf& buffer = *in.rdbuf();
+  for (int c = buffer.sbumpc();; c = buffer.sbumpc()) {
+    if (c == std::char_traits<char>::eof()) return !line.empty();
+    if (c == '\n') return true;
+    if (line.size() <= kMostLineBytes) line.push_back(static_cast<char>(c));
+  }
+}
+
+/// Hands lines to workers and their answers to standard output, in order.
+class Conveyor {
+ public:
+  explicit Conveyor(const Answer& answer) : answer_(answer) {}
+
+  void run(unsigned threads) {
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });
+    for (std::thread& worker : workers) worker.join();
+  }
+
+ private:
+  void work() {
+    std::string line;
+    for (;;) {
+      std::uint64_t ticket = 0;
+      std::uint64_t number = 0;
+      {
+        const std::lock_guard lock(input_);
+        do {
+          if (!read_line(std::cin, line)) return;
+          ++lines_;
+        } while (line.find_first_not_of(" \t\r") == std::string::npos);
+        ticket = tickets_++;
+        number = lines_;
+      }
+      deliver(ticket, guarded(answer_, line, number));
+    }
+  }
+
+  void deliver(std::uint64_t ticket, const std::string& text) {
+    std::unique_lock lock(output_);
+    turn_.wait(lock, [&] { return served_ == ticket; });
+    std::cout << text << std::flush;
+    ++served_;
+    turn_.notify_all();
+  }
+
+  const Answer& answer_;
+  std::mutex input_;
+  std::mutex output_;
+  std::condition_variable turn_;
+  std::uint64_t lines_ = 0;
+  std::uint64_t tickets_ = 0;
+  std::uint64_t served_ = 0;
+};
+
+}  // namespace
+
+int run_batch(unsigned threads, const Answer& answer) {
+  std::ios::sync_with_stdio(false);
+  Conveyor(answer).run(threads);
+  if (!std::cout) throw RunError("cannot write to standard output");
+  return kDone;
+}
+
+}  // namespace orrery

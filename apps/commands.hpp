@@ -1,0 +1,30 @@
+// The commands of the command line, one file each. A command adds its options to the parser and
+// returns what to do when it is chosen; that returns the exit status.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace orrery {
+
+/// Exit statuses that scripts hold on to.
+enum ExitStatus { kDone = 0, kRunFailed = 1, kWrongInput = 2, kInfeasible = 3 };
+
+/// Options every command takes.
+struct CommonOptions {
+  bool quiet = false;
+  unsigned threads = 1;
+};
+
+using Command = std::function<int()>;
+
+Command add_simulate(CLI::App& app, const CommonOptions& common);
+Command add_memory(CLI::App& app, const CommonOptions& common);
+Command add_list(CLI::App& app, const CommonOptions& common);
+Command add_schema(CLI::App& app, const CommonOptions& common);
+
+}  // namespace orrery

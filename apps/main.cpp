@@ -1,0 +1,69 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <new>
+
+#include "apps/commands.hpp"
+#include "orrery/error.hpp"
+
+namespace {
+
+using orrery::Command;
+using orrery::CommonOptions;
+
+struct Entry {
+  const char* name;
+  const char* summary;
+  Command (*add)(CLI::App&, const CommonOptions&);
+};
+
+constexpr Entry kCommands[] = {
+    {"simulate", "Simulate one experiment: summary, JSON, CSV, Chrome trace", orrery::add_simulate},
+    {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
+    {"list", "The catalog: models, GPUs, clusters; schedules, algorithms, wirings", orrery::add_list},
+    {"schema", "JSON Schema of an experiment or its parts", orrery::add_schema},
+};
+
+/// Runs `command`; every error becomes lines on standard error and an exit status.
+int guarded(const Command& command) {
+  try {
+    return command();
+  } catch (const orrery::InputError& error) {
+    for (const auto& problem : error.problems()) std::fprintf(stderr, "%s\n", problem.text().c_str());
+    return orrery::kWrongInput;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "orrery: out of memory\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "orrery: %s\n", error.what());
+  }
+  return orrery::kRunFailed;
+}
+
+void add_common(CLI::App& app, CommonOptions& common) {
+  app.add_flag("--quiet", common.quiet, "No summary and no progress");
+  app.add_option("--threads", common.threads, "Threads to use")->check(CLI::Range(1, 1024));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
+  app.set_version_flag("--version", ORRERY_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 the plan does not fit into memory.");
+  CommonOptions common;
+  std::map<const CLI::App*, Command> commands;
+  for (const Entry& entry : kCommands) {
+    CLI::App* sub = app.add_subcommand(entry.name, entry.summary);
+    add_common(*sub, common);
+    commands[sub] = entry.add(*sub, common);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? orrery::kDone : orrery::kWrongInput;
+  }
+  return guarded(commands.at(app.get_subcommands().front()));
+}

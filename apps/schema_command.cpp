@@ -1,0 +1,22 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "apps/commands.hpp"
+#include "sim/io/schema.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+
+Command add_schema(CLI::App& app, const CommonOptions& /*common*/) {
+  auto what = std::make_shared<std::string>("experiment");
+  app.add_option("what", *what, "model, cluster or experiment")
+      ->check(CLI::IsMember({"model", "cluster", "experiment"}));
+  return [what] {
+    std::printf("%s\n", json_schema(*what, menus()).c_str());
+    return kDone;
+  };
+}
+
+}  // namespace orrery

@@ -1,0 +1,77 @@
+// The hardware as an experiment describes it: GPU, wiring of a node, fabric between nodes.
+// Read by topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orrery/plan.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// One GPU model. Rates are peaks; the efficiencies say what share of them a large kernel sustains.
+struct Gpu {
+  std::string name;
+  /// Dense peak by Precision, in 1e12 FLOP/s; 0 where the GPU has no such unit.
+  std::array<double, kPrecisionCount> peak_tflops{};
+  double memory_gb = 0;          ///< device memory, 1e9 bytes
+  double memory_gb_per_s = 0;    ///< memory bandwidth, 1e9 bytes/s
+  std::int64_t sms = 0;          ///< streaming multiprocessors; 0 leaves wave quantisation out
+  double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
+  double gemm_efficiency = 1;    ///< sustained share of peak_tflops in large GEMMs, 0..1
+  double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
+};
+
+/// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
+struct NodeWiring {
+  std::string kind = "none";
+  double link_gb_per_s = 0;  ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
+  double latency_us = 0;     ///< GPU to GPU through one link or one switch
+  double efficiency = 1;     ///< share of link_gb_per_s that collectives sustain, 0..1
+};
+
+/// How nodes are wired to each other. `kind` is a name of `fabrics()`.
+struct Fabric {
+  std::string kind = "switch";
+  std::int64_t nics_per_node = 1;
+  double nic_gbps = 0;          ///< per NIC and direction, 1e9 bits/s
+  double latency_us = 0;        ///< per switch crossed, or per hop where nodes are wired directly
+  double efficiency = 1;        ///< share of nic_gbps that collectives sustain, 0..1
+  double oversubscription = 1;  ///< capacity below a leaf switch over capacity above it, >= 1
+  /// grid, torus: extent of each dimension. fat-tree: children per switch from the leaves up.
+  /// rail-optimized: nodes per leaf. Empty: chosen from the number of nodes.
+  std::vector<std::int64_t> shape;
+};
+
+/// A link of an explicit graph. Ends are vertex names; GPUs are "gpu0", "gpu1", ...
+struct GraphLink {
+  std::string from;
+  std::string to;
+  double gb_per_s = 0;  ///< per direction, 1e9 bytes/s
+  double latency_us = 0;
+  bool bidirectional = true;
+};
+
+/// An explicit topology, in place of node and fabric. Vertices that are no GPUs are switches.
+struct Graph {
+  std::vector<std::string> vertices;
+  std::vector<GraphLink> links;
+};
+
+struct Cluster {
+  std::string name;
+  Gpu gpu;
+  std::int64_t gpus_per_node = 1;
+  std::int64_t nodes = 1;
+  NodeWiring node;
+  Fabric fabric;
+  std::optional<Graph> graph;
+
+  [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
+};
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+// Errors a user can cause. The command line turns them into one line and an exit status.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace orrery {
+
+/// One mistake in an input: where, and what is wrong (found, allowed, nearest name).
+struct Problem {
+  std::string source;   ///< file name, "-" for standard input, or "command line"
+  int line = 0;         ///< from 1; 0 where there is no text position
+  int column = 0;       ///< from 1
+  std::string pointer;  ///< JSON pointer, such as /plan/tensor_parallel
+  std::string message;
+
+  /// "file:line:column: /pointer: message", leaving out what is unknown.
+  [[nodiscard]] std::string text() const {
+    std::string out = source;
+    if (line > 0) out += ":" + std::to_string(line) + ":" + std::to_string(column);
+    if (!out.empty()) out += ": ";
+    return out + (pointer.empty() ? "" : pointer + ": ") + message;
+  }
+};
+
+/// The input is wrong (exit status 2). Carries every problem found.
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(std::vector<Problem> problems)
+      : std::runtime_error(problems.empty() ? "wrong input" : problems.front().text()),
+        problems_(std::move(problems)) {}
+  InputError(std::string pointer, std::string message)
+      : InputError({Problem{"", 0, 0, std::move(pointer), std::move(message)}}) {}
+  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+/// The run failed: a file cannot be written, say (exit status 1).
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace orrery

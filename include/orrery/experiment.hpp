@@ -1,0 +1,40 @@
+// One validated experiment: the input of everything. Made by sim/io/, frozen afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "orrery/cluster.hpp"
+#include "orrery/model.hpp"
+#include "orrery/plan.hpp"
+
+namespace orrery {
+
+enum class Network : std::uint8_t {
+  alpha_beta,  ///< latency plus bytes over bandwidth; transfers do not disturb each other
+  flow,        ///< transfers share links max-min fairly
+};
+
+enum class Folding : std::uint8_t {
+  automatic,  ///< simulate ranks that cannot differ once
+  off,        ///< simulate every GPU on its own
+};
+
+struct SimulationOptions {
+  Network network = Network::flow;
+  Folding folding = Folding::automatic;
+  std::int64_t steps = 1;
+  std::int64_t seed = 0;
+};
+
+struct Experiment {
+  std::string name;
+  Model model;
+  Cluster cluster;
+  Plan plan;
+  DataParallelSync data_parallel_sync;
+  SimulationOptions simulation;
+};
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+// A neural network described by its shape. Read by workloads/; it knows no plan and no hardware.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+enum class ModelKind : std::uint8_t {
+  transformer,  ///< dense decoder or encoder stack
+  mlp,          ///< a plain chain of matrices, y = W_n ... W_2 W_1 x
+};
+
+enum class Attention : std::uint8_t {
+  core,   ///< unfused: scores, softmax and dropout go through memory (s^2 activations)
+  flash,  ///< fused, scores never stored
+};
+
+enum class Normalization : std::uint8_t { layer_norm, rms_norm };
+enum class Positions : std::uint8_t { learned, rotary };
+
+struct Model {
+  std::string name;
+  ModelKind kind = ModelKind::transformer;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t ffn_hidden = 0;  ///< width inside the MLP; defaults to 4 hidden
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  ///< key/value heads; defaults to heads
+  std::int64_t head_dim = 0;  ///< defaults to hidden / heads
+  std::int64_t vocab = 0;
+  std::int64_t seq_length = 0;  ///< tokens per sample
+  bool gated_mlp = false;       ///< three matrices (SwiGLU) in place of two
+  bool tied_embeddings = true;  ///< output projection shares the input embedding
+  bool parallel_block = false;  ///< attention and MLP read the same input, one sum at the end
+  Attention attention = Attention::core;
+  bool biases = true;  ///< linear layers and norms carry biases
+  bool dropout = true;
+  Normalization normalization = Normalization::layer_norm;
+  Positions positions = Positions::learned;
+  std::int64_t max_positions = 0;     ///< rows of the learned position table; defaults to seq_length
+  std::int64_t other_parameters = 0;  ///< small parts outside the layers (pooler, token types)
+  /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
+  std::vector<std::int64_t> widths;
+};
+
+}  // namespace orrery

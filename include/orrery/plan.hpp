@@ -1,0 +1,74 @@
+// How a model is spread over ranks and how a training step runs. Read by workloads/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8 };
+inline constexpr std::size_t kPrecisionCount = 5;
+inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{"fp32", "tf32", "fp16", "bf16",
+                                                                               "fp8"};
+
+enum class Recompute : std::uint8_t { none, selective, full };
+inline constexpr std::array<std::string_view, 3> kRecomputeNames{"none", "selective", "full"};
+
+/// Collective operations; send_recv moves one message from the first member of a group to the second.
+enum class Collective : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  all_to_all,
+  send_recv,
+};
+inline constexpr std::size_t kCollectiveCount = 6;
+inline constexpr std::array<std::string_view, kCollectiveCount> kCollectiveNames{
+    "all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all", "send-recv"};
+
+/// How one matrix of an mlp chain is cut over the tensor-parallel ranks.
+enum class MatrixPartition : std::uint8_t {
+  column,  ///< along its output: every rank holds a slice of the outputs
+  row,     ///< along its input: every rank holds a partial sum of all outputs
+};
+
+/// How the replicas of the data-parallel dimension are kept in step.
+struct DataParallelSync {
+  std::string method = "all-reduce";  ///< "all-reduce" or "none"
+};
+
+struct Plan {
+  std::int64_t tensor_parallel = 1;
+  std::int64_t pipeline_parallel = 1;
+  std::int64_t data_parallel = 1;
+  bool sequence_parallel = false;
+  std::int64_t micro_batch_size = 1;       ///< samples
+  std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
+  std::string pipeline_schedule = "1f1b";  ///< a name of `pipeline_schedules()`
+  std::int64_t virtual_stages = 1;         ///< model chunks per pipeline rank
+  std::vector<std::int64_t> stage_layers;  ///< layers of each (virtual) stage; empty: uniform
+  Recompute recompute = Recompute::none;
+  int zero_stage = 0;
+  bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
+  bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
+  bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
+  bool scatter_gather = true;             ///< tensor ranks send 1/t of an activation each
+  double bucket_mb = 40;                  ///< gradient bucket, 1e6 bytes; 0: one bucket
+  /// Algorithm per collective, a name of `collective_algorithms()` or "auto".
+  std::array<std::string, kCollectiveCount> collectives{"auto", "auto", "auto", "auto", "auto", "auto"};
+  std::string rank_order = "tp-cp-ep-dp-pp";  ///< dimensions, innermost first
+  Precision precision = Precision::bf16;
+  std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
+
+  /// Micro-batches per replica and step.
+  [[nodiscard]] std::int64_t micro_batches() const {
+    return global_batch_size / (data_parallel * micro_batch_size);
+  }
+  [[nodiscard]] std::int64_t gpus() const { return tensor_parallel * pipeline_parallel * data_parallel; }
+};
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+// The result of one experiment: every figure that `orrery simulate` prints or writes as JSON.
+// Made by sim/report/ from a timeline; times are exact picoseconds and become seconds on output.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/topology.hpp"
+#include "orrery/units.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Where the time of the step goes, summed over all GPUs; the parts add up to gpus * makespan.
+/// A moment in which the compute stream runs counts as compute, host or optimizer. In any other the
+/// GPU waits, and the wait belongs to the collective or message in flight on it: tensor, then
+/// data, context, expert, pipeline, in this order; with nothing in flight it is bubble.
+struct Breakdown {
+  Int128 compute_ps = 0;
+  std::array<Int128, kDimensionCount> exposed_ps{};
+  Int128 optimizer_ps = 0;
+  Int128 bubble_ps = 0;
+  Int128 host_ps = 0;  ///< kernel launch gaps within compute operations
+};
+
+/// Time along the chain of tasks that ends last; the parts add up to the makespan.
+struct CriticalPath {
+  Picoseconds compute_ps = 0;                                   ///< optimizer included
+  std::array<Picoseconds, kDimensionCount> communication_ps{};  ///< as long as it takes alone
+  Picoseconds wait_ps = 0;  ///< longer than that, because links are shared
+};
+
+struct LinkUtilization {
+  LinkKind kind{};
+  double mean = 0;  ///< mean over the links of this kind of bytes carried / (bandwidth * makespan)
+  double peak = 0;  ///< the same of the busiest link
+};
+
+struct RunStats {
+  std::uint64_t tasks = 0;   ///< simulated, after folding
+  std::uint64_t events = 0;  ///< queue events
+  std::uint64_t ranks = 0;   ///< simulated ranks; the others are copies of them
+  double wall_s = 0;
+  double tasks_per_s = 0;
+  double peak_rss_mb = 0;
+};
+
+struct Report {
+  std::string name;
+  bool feasible = true;
+  std::vector<std::string> reasons;      ///< why it is infeasible
+  std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each
+  std::int64_t gpus = 0;
+  std::int64_t steps = 1;
+  Picoseconds makespan_ps = 0;  ///< of all steps
+  std::int64_t samples_per_step = 0;
+  std::int64_t tokens_per_step = 0;
+  std::int64_t parameters = 0;
+  Flops model_flops_per_step = 0;
+  Flops hardware_flops_per_step = 0;
+  double peak_tflops_per_gpu = 0;  ///< in the plan's precision; mfu and hfu are shares of it
+
+  Breakdown breakdown;
+  /// Idle time of the pipeline over the time its passes keep a GPU busy: (p-1)/m for 1F1B.
+  double pipeline_bubble_fraction = 0;
+  double gpu_utilization_mean = 0;  ///< share of the step in which the compute stream runs
+  double gpu_utilization_min = 0;
+  std::vector<LinkUtilization> links;
+  std::vector<StageMemory> stage_memory;  ///< per pipeline stage
+  Bytes gpu_memory = 0;
+  std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
+  CriticalPath critical_path;
+  RunStats stats;
+
+  [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }
+  [[nodiscard]] double samples_per_s() const { return static_cast<double>(samples_per_step) / step_time_s(); }
+  [[nodiscard]] double tokens_per_s() const { return static_cast<double>(tokens_per_step) / step_time_s(); }
+  [[nodiscard]] double model_tflops_per_gpu() const { return tflops_per_gpu(model_flops_per_step); }
+  [[nodiscard]] double hardware_tflops_per_gpu() const { return tflops_per_gpu(hardware_flops_per_step); }
+  [[nodiscard]] double mfu() const { return model_tflops_per_gpu() / peak_tflops_per_gpu; }
+  [[nodiscard]] double hfu() const { return hardware_tflops_per_gpu() / peak_tflops_per_gpu; }
+
+ private:
+  [[nodiscard]] double tflops_per_gpu(Flops flops) const {
+    return static_cast<double>(flops) * 1e-12 / step_time_s() / static_cast<double>(gpus);
+  }
+};
+
+}  // namespace orrery

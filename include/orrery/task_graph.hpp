@@ -1,0 +1,67 @@
+// A frozen graph of tasks: what the engine runs. A task is an index into arrays; it has a cost and
+// predecessors, and nothing else. Which rank, layer or micro-batch it belongs to is known elsewhere.
+//
+// A stream (a resource that serves tasks in a fixed order) is an edge from each of its tasks to the
+// next, so a start time is the latest finish of the predecessors. Only transfers that share links
+// need more than that: see sim/network/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/ids.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// Weight of a link that carries one full-size message of a leg.
+inline constexpr std::uint64_t kWeightOne = 1 << 16;
+
+/// How much of a link a leg uses: `rate * weight / kWeightOne` bytes/s when the leg moves at `rate`.
+struct LinkUse {
+  LinkId link{};
+  std::uint64_t weight = kWeightOne;
+};
+
+/// One part of a transfer: messages that start together and keep the same pace. All messages of a
+/// ring step form one leg; equal steps in sequence are one leg with their latencies added.
+struct Leg {
+  Picoseconds latency_ps = 0;   ///< passes before any data moves
+  Picoseconds alone_ps = 0;     ///< time the data takes when no one else uses the links
+  std::int64_t rate = 0;        ///< pace when alone: min over links of bandwidth * kWeightOne / weight
+  std::uint32_t use_begin = 0;  ///< its links are TaskGraph::uses[use_begin, use_end)
+  std::uint32_t use_end = 0;
+};
+
+/// What a task costs. Tasks of equal cost share an entry. Without legs it is a fixed duration.
+struct Cost {
+  Picoseconds duration_ps = 0;  ///< all of it, when alone: the sum over legs of latency and data
+  std::uint32_t leg_begin = 0;  ///< TaskGraph::legs[leg_begin, leg_end), one after the other
+  std::uint32_t leg_end = 0;
+};
+
+struct TaskGraph {
+  std::vector<std::uint32_t> cost;        ///< per task: index into costs
+  std::vector<std::uint32_t> pred_begin;  ///< per task + 1: range in preds
+  std::vector<std::uint32_t> preds;       ///< task ids; duplicates allowed
+  std::vector<Cost> costs;
+  std::vector<Leg> legs;
+  std::vector<LinkUse> uses;
+
+  [[nodiscard]] std::uint32_t tasks() const { return static_cast<std::uint32_t>(cost.size()); }
+  [[nodiscard]] std::span<const std::uint32_t> predecessors(std::uint32_t task) const {
+    return {preds.data() + pred_begin[task], preds.data() + pred_begin[task + 1]};
+  }
+  [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs[cost[task]]; }
+};
+
+/// When each task ran.
+struct Timeline {
+  std::vector<Picoseconds> start_ps;
+  std::vector<Picoseconds> finish_ps;
+  Picoseconds makespan_ps = 0;  ///< latest finish
+  std::uint64_t events = 0;     ///< queue events handled; 0 when all tasks settled without the queue
+};
+
+}  // namespace orrery

@@ -1,0 +1,185 @@
+// A training step as programs: what each class of ranks executes, in which order on which stream,
+// and with whom it communicates. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph
+// by sim/graph/. All ranks of a pipeline stage share one program, so its size grows with stages,
+// micro-batches and layers, not with GPUs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/ids.hpp"
+#include "orrery/plan.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// Fixed-order resources of one GPU; each shows as one thread of the trace.
+enum class Stream : std::uint8_t {
+  compute,
+  tensor,         ///< tensor-parallel collectives
+  data,           ///< data-parallel and embedding collectives
+  send_forward,   ///< activations to the next stage
+  recv_forward,   ///< activations from the previous stage
+  send_backward,  ///< activation gradients to the previous stage
+  recv_backward,  ///< activation gradients from the next stage
+};
+inline constexpr std::size_t kStreamCount = 7;
+inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
+    "compute", "tensor comm", "data comm", "send forward", "recv forward", "send backward", "recv backward"};
+
+/// The parallel dimension a message serves; the key of traffic and exposure figures.
+enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert };
+inline constexpr std::size_t kDimensionCount = 5;
+inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{"tensor", "pipeline", "data",
+                                                                               "context", "expert"};
+
+enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize };
+inline constexpr std::array<std::string_view, 5> kPhaseNames{"forward", "recompute", "backward",
+                                                             "synchronize", "optimize"};
+
+/// The part of the model an operation belongs to.
+enum class Part : std::uint8_t {
+  embedding,
+  attention,
+  mlp,
+  layer,   ///< both in one (parallel block), or a matrix of an mlp chain
+  head,    ///< final norm, output projection and loss
+  stage,   ///< a boundary between pipeline stages
+  bucket,  ///< gradients or parameters of several layers
+  optimizer,
+};
+inline constexpr std::array<std::string_view, 8> kPartNames{"embedding", "attention", "mlp",    "layer",
+                                                            "head",      "stage",     "bucket", "optimizer"};
+
+/// One GPU kernel, described so that it can be priced.
+struct Kernel {
+  enum class Kind : std::uint8_t {
+    gemm,       ///< batch products of an m x k by a k x n matrix
+    attention,  ///< fused attention: `flops` of products, `bytes` of memory traffic
+    memory,     ///< bound by memory: `bytes` read and written
+  };
+  Kind kind = Kind::memory;
+  std::int64_t batch = 1;
+  std::int64_t m = 0, n = 0, k = 0;
+  Bytes bytes = 0;  ///< memory traffic; for gemm 0 means operands and result once
+  Flops flops = 0;  ///< of gemm and attention
+};
+
+/// What one compute operation does on one GPU. Operations of equal work share an entry.
+struct ComputeWork {
+  std::vector<Kernel> kernels;
+  Flops flops = 0;  ///< matrix work, attention counted without its causal saving
+};
+
+/// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,
+/// broadcast, all_to_all and send_recv; total over the group for all_gather and reduce_scatter.
+struct Message {
+  Collective collective{};
+  Bytes bytes = 0;
+  Dimension dimension{};
+};
+
+/// One operation of a program. Communication operations with the same slot are matched in order
+/// over the members of the group: the i-th of each member are one task.
+struct Op {
+  enum class Kind : std::uint8_t { compute, communicate };
+  Kind kind = Kind::compute;
+  Stream stream = Stream::compute;
+  Phase phase = Phase::forward;
+  Part part = Part::layer;
+  std::uint8_t slot = 0;          ///< communicate: which of the rank's groups
+  std::uint32_t work = 0;         ///< index into Workload::works or Workload::messages
+  std::int32_t layer = -1;        ///< global layer number; -1 where none
+  std::int32_t micro_batch = -1;  ///< -1 where none
+  std::int32_t chunk = 0;         ///< virtual stage on this rank
+  std::int32_t step = 0;          ///< training step
+  Bytes memory_delta = 0;         ///< activations kept (> 0, from start) or freed (< 0, at finish)
+  std::uint32_t dep_begin = 0;    ///< Program::deps[dep_begin, dep_end): earlier ops of this program
+  std::uint32_t dep_end = 0;
+};
+
+/// Operations in issue order. On each stream they run in this order; across streams only `deps` order them.
+struct Program {
+  std::vector<Op> ops;
+  std::vector<std::uint32_t> deps;
+
+  [[nodiscard]] std::span<const std::uint32_t> dependencies(const Op& op) const {
+    return {deps.data() + op.dep_begin, deps.data() + op.dep_end};
+  }
+};
+
+/// Where a rank stands in the parallel dimensions.
+struct RankCoordinates {
+  std::int64_t tensor = 0, pipeline = 0, data = 0;
+};
+
+/// Maps ranks to coordinates and back for a plan's rank_order.
+class RankLayout {
+ public:
+  explicit RankLayout(const Plan& plan);
+  [[nodiscard]] RankCoordinates coordinates(std::uint32_t rank) const;
+  [[nodiscard]] std::uint32_t rank(const RankCoordinates& at) const;
+
+ private:
+  std::int64_t size_[3];  // tensor, pipeline, data
+  std::int64_t stride_[3];
+};
+
+inline constexpr std::uint32_t kNoGroup = 0xffffffff;
+
+/// The communicators a rank takes part in, by slot of its program.
+enum class Slot : std::uint8_t {
+  tensor,
+  data,
+  embedding,
+  forward_out,
+  forward_in,
+  backward_out,
+  backward_in
+};
+inline constexpr std::size_t kSlotCount = 7;
+
+/// Memory of one pipeline stage on one GPU, in bytes.
+struct StageMemory {
+  std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
+  Bytes parameters = 0;
+  Bytes gradients = 0;
+  Bytes optimizer = 0;
+  Bytes activations = 0;  ///< kept for the backward pass, at their peak over the step
+  Bytes workspace = 0;    ///< held while one layer runs: recomputed activations, gathered parameters
+  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + activations + workspace; }
+};
+
+struct Workload {
+  std::vector<Program> programs;
+  std::vector<std::uint32_t> program_of_rank;
+  std::vector<ComputeWork> works;
+  std::vector<Message> messages;
+
+  std::vector<std::uint32_t> group_begin;    ///< per group + 1: range in group_members
+  std::vector<std::uint32_t> group_members;  ///< ranks in the group's order; send_recv: sender, receiver
+  std::vector<std::uint32_t> group_of;       ///< [rank * kSlotCount + slot]: group, or kNoGroup
+
+  std::vector<StageMemory> stage_memory;  ///< per program
+  Flops model_flops = 0;                  ///< of one step over all GPUs, recomputation left out
+  Flops hardware_flops = 0;               ///< of one step over all GPUs, recomputation counted
+  std::int64_t parameters = 0;            ///< of the whole model
+  std::int64_t samples = 0;               ///< per step
+  std::int64_t tokens = 0;                ///< per step
+  std::int64_t steps = 1;                 ///< steps the programs hold
+
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(program_of_rank.size()); }
+  [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(group_begin.size() - 1); }
+  [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t group) const {
+    return {group_members.data() + group_begin[group], group_members.data() + group_begin[group + 1]};
+  }
+  [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::uint8_t slot) const {
+    return group_of[rank * kSlotCount + slot];
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Checks catalog/: every entry is JSON with exactly the known keys, says what it is and where it comes
+from, and every model has as many parameters as its publication says. Exit status 1 on any problem."""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ABOUT = {"summary", "source"}
+
+MODEL_KEYS = {
+    "kind", "layers", "hidden", "ffn_hidden", "heads", "kv_heads", "head_dim", "vocab", "seq_length",
+    "gated_mlp", "tied_embeddings", "parallel_block", "attention", "biases", "dropout", "normalization",
+    "positions", "other_parameters",
+}  # and max_positions where positions are learned
+GPU_KEYS = {
+    "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us", "gemm_efficiency",
+    "memory_efficiency",
+}
+CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
+NODE_KEYS = {"kind", "link_gb_per_s", "latency_us", "efficiency"}
+FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "latency_us", "efficiency", "oversubscription"}
+PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8"}
+NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
+FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "star", "full-mesh"}
+
+# Published parameter counts: exact where the weights were released, else as printed, with the share
+# by which the printed figure may be off (rounding, and what the authors left out of their count).
+EXACT = 0.0
+PARAMETERS = {
+    "llama-7b": (6_738_415_616, EXACT),
+    "llama-13b": (13_015_864_320, EXACT),
+    "llama-33b": (32_528_943_616, EXACT),
+    "llama-65b": (65_285_660_672, EXACT),
+    "llama3.1-8b": (8_030_261_248, EXACT),
+    "llama3.1-70b": (70_553_706_496, EXACT),
+    "llama3.1-405b": (405_853_388_800, EXACT),
+    "bert-large": (335_141_888, EXACT),
+    "gpt3-125m": (125e6, 0.02),
+    "gpt3-350m": (350e6, 0.02),
+    "gpt3-760m": (760e6, 0.02),
+    "gpt3-1.3b": (1.3e9, 0.02),
+    "gpt3-2.7b": (2.7e9, 0.02),
+    "gpt3-6.7b": (6.7e9, 0.02),
+    "gpt3-13b": (13.0e9, 0.02),
+    "gpt3-175b": (175.0e9, 0.005),
+    "megatron-1.7b": (1.7e9, 0.03),
+    "megatron-3.6b": (3.6e9, 0.015),
+    "megatron-7.5b": (7.5e9, 0.01),
+    "megatron-18b": (18.4e9, 0.005),
+    "megatron-39b": (39.1e9, 0.005),
+    "megatron-76b": (76.1e9, 0.005),
+    "megatron-145b": (145.6e9, 0.005),
+    "megatron-310b": (310.1e9, 0.005),
+    "megatron-530b": (529.6e9, 0.005),
+    "megatron-1t": (1008.0e9, 0.005),
+}
+GPUS = {
+    "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "b200", "gb200", "l4", "a10", "rtx4090", "t4",
+}
+CLUSTERS = {
+    "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
+    "v100-tcp-25g",
+}
+
+
+def parameters(model):
+    """Parameter count of a transformer; the same formula as workloads/ uses (docs/models.md)."""
+    hidden, ffn = model["hidden"], model["ffn_hidden"]
+    q_width = model["heads"] * model["head_dim"]
+    kv_width = model["kv_heads"] * model["head_dim"]
+    norm = 2 * hidden if model["normalization"] == "layernorm" else hidden
+    layer = 2 * hidden * q_width + 2 * hidden * kv_width  # Q and output, K and V
+    layer += (3 if model["gated_mlp"] else 2) * hidden * ffn
+    layer += 2 * norm
+    if model["biases"]:
+        layer += q_width + 2 * kv_width + hidden + ffn + hidden
+    total = model["layers"] * layer + norm + model["vocab"] * hidden
+    if not model["tied_embeddings"]:
+        total += model["vocab"] * hidden
+    if model["positions"] == "learned":
+        total += model["max_positions"] * hidden
+    return total + model["other_parameters"]
+
+
+class Checker:
+    def __init__(self):
+        self.problems = []
+
+    def expect(self, condition, path, message):
+        if not condition:
+            self.problems.append(f"{path}: {message}")
+        return bool(condition)
+
+    def keys(self, found, wanted, path, optional=frozenset()):
+        missing, unknown = wanted - found.keys(), found.keys() - wanted - optional
+        good = self.expect(not missing, path, f"missing keys {sorted(missing)}")
+        return self.expect(not unknown, path, f"unknown keys {sorted(unknown)}") and good
+
+    def read(self, path):
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            self.problems.append(f"{path}: not JSON: {error}")
+            return None
+        if not self.expect(isinstance(entry, dict), path, "must be an object"):
+            return None
+        for key in sorted(ABOUT):
+            text = entry.pop(key, None)
+            self.expect(isinstance(text, str) and text.strip(), path, f"needs a text for '{key}'")
+        return entry
+
+    def share(self, value, path, key):
+        self.expect(0 < value <= 1, path, f"{key} is {value}, must be in (0, 1]")
+
+    def positive(self, entry, keys, path):
+        for key in keys:
+            self.expect(entry[key] > 0, path, f"{key} is {entry[key]}, must be positive")
+
+    def model(self, path, entry):
+        learned = {"max_positions"} if entry.get("positions") == "learned" else set()
+        if not self.keys(entry, MODEL_KEYS | learned, path):
+            return
+        self.positive(entry, ["layers", "hidden", "ffn_hidden", "heads", "kv_heads", "head_dim", "vocab",
+                              "seq_length"], path)
+        self.expect(entry["kind"] == "transformer", path, "kind must be transformer")
+        self.expect(entry["attention"] in ("core", "flash"), path, "attention must be core or flash")
+        self.expect(entry["normalization"] in ("layernorm", "rmsnorm"), path, "unknown normalization")
+        self.expect(entry["positions"] in ("learned", "rotary"), path, "unknown positions")
+        self.expect(entry["heads"] % entry["kv_heads"] == 0, path, "heads must be a multiple of kv_heads")
+        if not self.expect(path.stem in PARAMETERS, path, "no published parameter count to check against"):
+            return
+        published, tolerance = PARAMETERS[path.stem]
+        count = parameters(entry)
+        self.expect(abs(count - published) <= tolerance * published, path,
+                    f"has {count:,} parameters, published are {published:,.0f} (+- {tolerance:.1%})")
+
+    def gpu(self, path, entry):
+        if not self.keys(entry, GPU_KEYS, path):
+            return
+        self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
+        self.positive(entry["peak_tflops"], entry["peak_tflops"], path)
+        self.positive(entry, ["memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us"], path)
+        self.share(entry["gemm_efficiency"], path, "gemm_efficiency")
+        self.share(entry["memory_efficiency"], path, "memory_efficiency")
+
+    def cluster(self, path, entry):
+        if not self.keys(entry, CLUSTER_KEYS, path):
+            return
+        node, fabric = entry["node"], entry["fabric"]
+        good = self.keys(node, NODE_KEYS, f"{path}: /node")
+        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape"}) and good):
+            return
+        self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
+        self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
+        self.expect(fabric["kind"] in FABRIC_KINDS, path, f"unknown fabric kind '{fabric['kind']}'")
+        self.positive(entry, ["gpus_per_node", "nodes"], path)
+        self.positive(node, ["link_gb_per_s", "latency_us"], path)
+        self.positive(fabric, ["nics_per_node", "nic_gbps", "latency_us"], path)
+        self.share(node["efficiency"], path, "node/efficiency")
+        self.share(fabric["efficiency"], path, "fabric/efficiency")
+        self.expect(fabric["oversubscription"] >= 1, path, "oversubscription must be at least 1")
+
+    def folder(self, kind, names, check):
+        folder = ROOT / "catalog" / kind
+        found = {path.stem: path for path in sorted(folder.glob("*.json"))}
+        for name in sorted(names - found.keys()):
+            self.problems.append(f"{folder / (name + '.json')}: missing")
+        for name in sorted(found.keys() - names):
+            self.problems.append(f"{found[name]}: unknown to {pathlib.Path(__file__).name}, add it there")
+        for path in found.values():
+            entry = self.read(path)
+            if entry is not None:
+                check(path, entry)
+        return len(found)
+
+
+def main():
+    checker = Checker()
+    count = checker.folder("models", set(PARAMETERS), checker.model)
+    count += checker.folder("gpus", GPUS, checker.gpu)
+    count += checker.folder("clusters", CLUSTERS, checker.cluster)
+    for problem in checker.problems:
+        print(problem, file=sys.stderr)
+    print(f"catalog: {count} entries, {len(checker.problems)} problems")
+    return 1 if checker.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+#include "sim/cost/collective_cost.hpp"
+
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "sim/cost/collective_legs.hpp"
+#include "sim/cost/collective_shapes.hpp"
+
+namespace orrery {
+namespace {
+
+std::string pointer_to(Collective collective) {
+  return "/plan/collectives/" + std::string(kCollectiveNames[static_cast<std::size_t>(collective)]);
+}
+
+/// The algorithm of that name; nullptr for "auto".
+const CollectiveAlgorithm* chosen(Collective collective, const std::string& name) {
+  if (name == "auto") return nullptr;
+  if (const CollectiveAlgorithm* found = find_collective_algorithm(name)) return found;
+  std::string allowed = "auto";
+  for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
+    allowed += ", " + std::string(algorithm.name);
+  }
+  throw InputError(pointer_to(collective), "unknown algorithm \"" + name + "\"; one of " + allowed);
+}
+
+[[noreturn]] void refuse(Collective collective, std::string_view name, const GroupShape& shape,
+                         std::string_view obstacle) {
+  throw InputError(pointer_to(collective),
+                   "\"" + std::string(name) + "\" is impossible for a group of " +
+                       std::to_string(shape.members) + " on " + std::to_string(shape.nodes.size()) +
+                       (shape.nodes.size() == 1 ? " node: " : " nodes: ") + std::string(obstacle));
+}
+
+}  // namespace
+
+class CollectivePricer::Impl {
+ public:
+  Impl(const Topology& topology, const std::array<std::string, kCollectiveCount>& names)
+      : builder_(topology), shapes_(topology) {
+    for (std::size_t i = 0; i < kCollectiveCount; ++i) {
+      algorithms_[i] = chosen(static_cast<Collective>(i), names[i]);
+    }
+  }
+
+  void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out) {
+    clear(out);
+    if (members.size() < 2) return;
+    const bool pair = message.collective == Collective::send_recv && members.size() == 2;
+    ShapeCache::Entry& entry = pair ? shapes_.pair() : shapes_.find(members);
+    const CollectiveAlgorithm* algorithm = algorithms_[static_cast<std::size_t>(message.collective)];
+    if (algorithm == nullptr) {
+      price_fastest(entry, message, members, out);
+      return;
+    }
+    const std::string_view obstacle = algorithm->obstacle(message.collective, entry.shape());
+    if (!obstacle.empty()) refuse(message.collective, algorithm->name, entry.shape(), obstacle);
+    price_with(*algorithm, entry, message, members, out);
+  }
+
+ private:
+  static void clear(TransferPrice& price) {
+    price.legs.clear();
+    price.uses.clear();
+    price.algorithm = {};
+  }
+
+  void price_with(const CollectiveAlgorithm& algorithm, ShapeCache::Entry& entry, const Message& message,
+                  std::span<const std::uint32_t> members, TransferPrice& out) {
+    clear(out);
+    builder_.append(entry.rounds(algorithm, message.collective), message.bytes, members, out.legs, out.uses);
+    out.algorithm = algorithm.name;
+  }
+
+  void price_fastest(ShapeCache::Entry& entry, const Message& message, std::span<const std::uint32_t> members,
+                     TransferPrice& out) {
+    std::string_view last_obstacle = "no algorithm does it";
+    for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
+      const std::string_view obstacle = algorithm.obstacle(message.collective, entry.shape());
+      const bool considered = algorithm.automatic(message.collective);
+      if (considered && !obstacle.empty()) last_obstacle = obstacle;
+      if (!considered || !obstacle.empty()) continue;
+      price_with(algorithm, entry, message, members, candidate_);
+      if (out.algorithm.empty() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
+    }
+    if (out.algorithm.empty()) refuse(message.collective, "auto", entry.shape(), last_obstacle);
+  }
+
+  std::array<const CollectiveAlgorithm*, kCollectiveCount> algorithms_{};
+  LegBuilder builder_;
+  ShapeCache shapes_;
+  TransferPrice candidate_;  ///< scratch of price_fastest
+};
+
+CollectivePricer::CollectivePricer(const Topology& topology,
+                                   const std::array<std::string, kCollectiveCount>& algorithms)
+    : impl_(std::make_unique<Impl>(topology, algorithms)) {}
+CollectivePricer::~CollectivePricer() = default;
+CollectivePricer::CollectivePricer(CollectivePricer&&) noexcept = default;
+
+void CollectivePricer::price(const Message& message, std::span<const std::uint32_t> members,
+                             TransferPrice& out) {
+  impl_->price(message, members, out);
+}
+
+}  // namespace orrery

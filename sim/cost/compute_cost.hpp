@@ -1,0 +1,18 @@
+// The price of compute: how long one operation keeps a GPU's compute stream busy.
+// Knows kernels and the GPU's few constants; nothing of layers, plans or tasks. See docs/models.md.
+#pragma once
+
+#include "orrery/cluster.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+struct ComputePrice {
+  Picoseconds duration_ps = 0;  ///< all of it
+  Picoseconds launch_ps = 0;    ///< part of it that passes between kernels
+};
+
+/// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU.
+[[nodiscard]] ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, Precision precision);
+
+}  // namespace orrery

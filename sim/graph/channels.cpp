@@ -1,0 +1,117 @@
+#include "sim/graph/channels.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace orrery {
+namespace {
+
+class Matcher {
+ public:
+  explicit Matcher(const Workload& workload) : workload_(workload) {
+    result_.channel_of.assign(workload.programs.size() * kSlotCount, kNone);
+    result_.channel_group.assign(workload.groups(), kNone);
+    result_.group_place.assign(workload.groups(), 0);
+  }
+
+  Channels match() {
+    collect_groups();
+    collect_calls();
+    lay_out();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t& end(std::uint32_t rank, std::size_t slot) {
+    return result_.channel_of[workload_.program_of_rank[rank] * kSlotCount + slot];
+  }
+
+  [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group) const {
+    std::size_t slot = 0;
+    while (workload_.group_of[rank * kSlotCount + slot] != group) ++slot;
+    return slot;
+  }
+
+  void collect_groups() {
+    for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
+      const auto members = workload_.members(group);
+      std::uint32_t channel = end(members.front(), slot_of(members.front(), group));
+      if (channel == kNone) {
+        channel = static_cast<std::uint32_t>(result_.channels.size());
+        result_.channels.emplace_back();
+      }
+      for (const std::uint32_t member : members) {
+        std::uint32_t& here = end(member, slot_of(member, group));
+        if (here != kNone && here != channel) throw std::logic_error("a program slot meets two channels");
+        here = channel;
+      }
+      auto& groups = result_.channels[channel].groups;
+      result_.channel_group[group] = channel;
+      result_.group_place[group] = static_cast<std::uint32_t>(groups.size());
+      groups.push_back(group);
+    }
+  }
+
+  /// Counts operations per end and collects the messages of each channel.
+  void collect_calls() {
+    messages_.resize(result_.channels.size());
+    std::vector<std::vector<std::uint32_t>> told(result_.channels.size());
+    for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
+      for (std::size_t slot = 0; slot < kSlotCount; ++slot) read_end(program, slot, told);
+    }
+  }
+
+  void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<std::uint32_t>>& told) {
+    const std::uint32_t channel = result_.channel_of[program * kSlotCount + slot];
+    std::vector<std::uint32_t> sequence;
+    for (const Op& op : workload_.programs[program].ops) {
+      if (op.kind == Op::Kind::communicate && op.slot == slot) sequence.push_back(op.work);
+    }
+    if (channel == kNone) {
+      if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");
+      return;
+    }
+    if (told[channel].empty()) {
+      for (const std::uint32_t message : sequence) count(channel, message);
+      result_.channels[channel].operations = static_cast<std::uint32_t>(sequence.size());
+      told[channel] = std::move(sequence);
+    } else if (told[channel] != sequence) {
+      throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
+                             ", slot " + std::to_string(slot));
+    }
+  }
+
+  void count(std::uint32_t channel, std::uint32_t message) {
+    for (Call& call : messages_[channel]) {
+      if (call.message != message) continue;
+      ++call.operations;
+      return;
+    }
+    messages_[channel].push_back({channel, message, 1, 0});
+  }
+
+  void lay_out() {
+    for (std::size_t c = 0; c < result_.channels.size(); ++c) {
+      Channel& channel = result_.channels[c];
+      channel.first_family = result_.families;
+      result_.families += channel.operations;
+      channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
+      for (Call& call : messages_[c]) {
+        call.first_price = result_.prices;
+        result_.prices += static_cast<std::uint32_t>(channel.groups.size());
+        result_.calls.push_back(call);
+      }
+      channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
+    }
+  }
+
+  const Workload& workload_;
+  Channels result_;
+  std::vector<std::vector<Call>> messages_;
+};
+
+}  // namespace
+
+Channels match_channels(const Workload& workload) { return Matcher(workload).match(); }
+
+}  // namespace orrery

@@ -1,0 +1,54 @@
+// Who meets whom: matches the communication operations of different programs with each other.
+//
+// A channel joins the program slots whose operations meet: the tensor slot of one stage, say, or
+// forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one
+// family of tasks, with one task per communicator. A call is a message that a channel carries; each
+// communicator has its own price for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+struct Channel {
+  std::vector<std::uint32_t> groups;  ///< its communicators
+  std::uint32_t first_call = 0;       ///< Channels::calls[first_call, last_call)
+  std::uint32_t last_call = 0;
+  std::uint32_t operations = 0;    ///< families it has
+  std::uint32_t first_family = 0;  ///< counted over channels only
+};
+
+struct Call {
+  std::uint32_t channel = 0;
+  std::uint32_t message = 0;
+  std::uint64_t operations = 0;   ///< how often each communicator does it
+  std::uint32_t first_price = 0;  ///< prices of its communicators lie side by side, in channel order
+};
+
+struct Channels {
+  std::vector<Channel> channels;
+  std::vector<Call> calls;
+  std::vector<std::uint32_t> channel_of;     ///< [program * kSlotCount + slot], or kNone
+  std::vector<std::uint32_t> channel_group;  ///< per group: its channel
+  std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
+  std::uint32_t families = 0;                ///< communication families over all channels
+  std::uint32_t prices = 0;                  ///< sum over calls of communicators
+
+  /// The call that carries `message` on `channel`.
+  [[nodiscard]] std::uint32_t call(std::uint32_t channel, std::uint32_t message) const {
+    std::uint32_t at = channels[channel].first_call;
+    while (calls[at].message != message) ++at;
+    return at;
+  }
+};
+
+/// @throws std::logic_error if the ends of a channel do not have equally many operations or disagree
+///         on a message: a mistake in a schedule, not in an experiment.
+[[nodiscard]] Channels match_channels(const Workload& workload);
+
+}  // namespace orrery

@@ -1,0 +1,275 @@
+#include "sim/graph/expand.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "orrery/error.hpp"
+#include "sim/graph/families.hpp"
+
+namespace orrery {
+namespace {
+
+/// Bytes per task (cost, start, finish, ranges) and per edge while the engine runs.
+constexpr std::int64_t kTaskBytes = 40;
+constexpr std::int64_t kEdgeBytes = 8;
+constexpr std::int64_t kMostBytes = 20'000'000'000;
+
+class Expansion {
+ public:
+  Expansion(const Workload& workload, const Channels& channels, const PriceList& prices, const Folded& folded,
+            bool flows)
+      : workload_(workload),
+        channels_(channels),
+        prices_(prices),
+        folded_(folded),
+        flows_(flows),
+        families_(make_families(workload, channels)) {}
+
+  ExpandedGraph expand() {
+    place_classes();
+    place_groups();
+    write_costs();
+    number_tasks();
+    write_tasks();
+    return std::move(result_);
+  }
+
+ private:
+  void place_classes();
+  void place_groups();
+  void list_members(std::uint32_t channel);
+  void write_costs();
+  void write_transfers();
+  void load_shared_links();
+  void number_tasks();
+  void write_tasks();
+  void write_compute(OpRef at);
+  void write_communication(std::uint32_t family);
+  void write_predecessors(std::uint32_t cls, OpRef at);
+  void check_size(std::int64_t tasks, std::int64_t edges) const;
+  [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
+    return static_cast<std::uint32_t>(program_classes_[program].size());
+  }
+  [[nodiscard]] std::uint32_t family_channel(OpRef at) const {
+    return channels_.channel_of[at.program * kSlotCount + op(at).slot];
+  }
+  [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
+
+  const Workload& workload_;
+  const Channels& channels_;
+  const PriceList& prices_;
+  const Folded& folded_;
+  bool flows_;
+  Families families_;
+  ExpandedGraph result_;
+
+  std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
+  std::vector<std::vector<std::uint32_t>> channel_groups_;   ///< [channel]: groups that are simulated
+  std::vector<std::uint32_t> place_of_group_;                ///< per group class: place in its channel
+  /// [channel]: classes that take part in each simulated group, member_begin/members as CSR.
+  std::vector<std::vector<std::uint32_t>> member_begin_;
+  std::vector<std::vector<std::uint32_t>> members_;
+  std::vector<std::uint32_t> first_transfer_;  ///< per call: its first entry in costs
+};
+
+void Expansion::place_classes() {
+  const Partition& ranks = folded_.ranks;
+  result_.class_of_rank = ranks.class_of;
+  result_.representative = ranks.representative;
+  result_.multiplicity = ranks.multiplicity;
+  program_classes_.resize(workload_.programs.size());
+  for (std::uint32_t c = 0; c < ranks.representative.size(); ++c) {
+    const std::uint32_t program = workload_.program_of_rank[ranks.representative[c]];
+    result_.program.push_back(program);
+    result_.position.push_back(classes_of(program));
+    program_classes_[program].push_back(c);
+  }
+}
+
+void Expansion::place_groups() {
+  channel_groups_.resize(channels_.channels.size());
+  for (const std::uint32_t group : folded_.groups.representative) {
+    auto& groups = channel_groups_[channels_.channel_group[group]];
+    place_of_group_.push_back(static_cast<std::uint32_t>(groups.size()));
+    groups.push_back(group);
+  }
+  result_.group_position.assign(result_.representative.size() * kSlotCount, kNone);
+  for (std::uint32_t c = 0; c < result_.representative.size(); ++c) {
+    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+      const std::uint32_t group = workload_.group(result_.representative[c], slot);
+      if (group == kNoGroup) continue;
+      result_.group_position[c * kSlotCount + slot] = place_of_group_[folded_.groups.class_of[group]];
+    }
+  }
+  member_begin_.resize(channel_groups_.size());
+  members_.resize(channel_groups_.size());
+  for (std::uint32_t channel = 0; channel < channel_groups_.size(); ++channel) list_members(channel);
+}
+
+void Expansion::list_members(std::uint32_t channel) {
+  auto& begin = member_begin_[channel];
+  auto& members = members_[channel];
+  begin.push_back(0);
+  for (const std::uint32_t group : channel_groups_[channel]) {
+    const auto first = static_cast<std::ptrdiff_t>(members.size());
+    for (const std::uint32_t rank : workload_.members(group)) members.push_back(result_.class_of_rank[rank]);
+    std::sort(members.begin() + first, members.end());
+    members.erase(std::unique(members.begin() + first, members.end()), members.end());
+    begin.push_back(static_cast<std::uint32_t>(members.size()));
+  }
+}
+
+void Expansion::write_costs() {
+  for (const ComputePrice& work : prices_.works) result_.graph.costs.push_back({work.duration_ps, 0, 0});
+  write_transfers();
+  if (flows_ && !folded_.links.class_of.empty()) load_shared_links();
+}
+
+void Expansion::write_transfers() {
+  TaskGraph& graph = result_.graph;
+  for (const Call& call : channels_.calls) {
+    first_transfer_.push_back(static_cast<std::uint32_t>(graph.costs.size()));
+    for (const std::uint32_t group : channel_groups_[call.channel]) {
+      const Cost& price = prices_.transfers[call.first_price + channels_.group_place[group]];
+      Cost cost{price.duration_ps, 0, 0};
+      if (flows_) {
+        cost.leg_begin = static_cast<std::uint32_t>(graph.legs.size());
+        for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
+          Leg leg = prices_.legs[l];
+          const auto first = static_cast<std::uint32_t>(graph.uses.size());
+          if (folded_.links.class_of.empty()) {
+            graph.uses.insert(graph.uses.end(), prices_.uses.begin() + leg.use_begin,
+                              prices_.uses.begin() + leg.use_end);
+          }
+          leg.use_begin = first;
+          leg.use_end = static_cast<std::uint32_t>(graph.uses.size());
+          graph.legs.push_back(leg);
+        }
+        cost.leg_end = static_cast<std::uint32_t>(graph.legs.size());
+      }
+      graph.costs.push_back(cost);
+    }
+  }
+}
+
+/// Folded, one link stands for its class; what all communicators of a class put on it is added up.
+void Expansion::load_shared_links() {
+  TaskGraph& graph = result_.graph;
+  const Partition& links = folded_.links;
+  std::vector<std::map<std::uint32_t, std::uint64_t>> loads(graph.legs.size());
+  for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
+    const Call& call = channels_.calls[c];
+    const auto& groups = channels_.channels[call.channel].groups;
+    for (std::uint32_t i = 0; i < groups.size(); ++i) {
+      const Cost& price = prices_.transfers[call.first_price + i];
+      const Cost& folded =
+          graph.costs[first_transfer_[c] + place_of_group_[folded_.groups.class_of[groups[i]]]];
+      for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
+        for (std::uint32_t u = prices_.legs[l].use_begin; u < prices_.legs[l].use_end; ++u) {
+          const std::uint32_t link = index(prices_.uses[u].link);
+          if (links.representative[links.class_of[link]] != link) continue;
+          loads[folded.leg_begin + (l - price.leg_begin)][link] += prices_.uses[u].weight;
+        }
+      }
+    }
+  }
+  for (std::size_t l = 0; l < graph.legs.size(); ++l) {
+    graph.legs[l].use_begin = static_cast<std::uint32_t>(graph.uses.size());
+    for (const auto& [link, weight] : loads[l]) graph.uses.push_back({LinkId{link}, weight});
+    graph.legs[l].use_end = static_cast<std::uint32_t>(graph.uses.size());
+  }
+}
+
+void Expansion::check_size(std::int64_t tasks, std::int64_t edges) const {
+  const std::int64_t bytes = tasks * kTaskBytes + edges * kEdgeBytes;
+  if (bytes <= kMostBytes && edges < kNone && tasks < kNone) return;
+  throw InputError("/simulation/folding", "the graph of " + std::to_string(tasks) + " tasks and " +
+                                              std::to_string(edges) + " edges needs " +
+                                              std::to_string(bytes / 1'000'000'000) + " GB, allowed are " +
+                                              std::to_string(kMostBytes / 1'000'000'000) +
+                                              " GB; let folding be auto, or simulate fewer steps");
+}
+
+/// Gives every family its range of task ids, in topological order.
+void Expansion::number_tasks() {
+  std::int64_t tasks = 0;
+  std::int64_t edges = 0;
+  for (const auto& of : families_.of) result_.first_task.emplace_back(of.size());
+  for (const std::uint32_t family : families_.order) {
+    std::uint32_t instances = 0;
+    for (std::uint32_t i = families_.ops_begin[family]; i < families_.ops_begin[family + 1]; ++i) {
+      const OpRef at = families_.family_ops[i];
+      result_.first_task[at.program][at.op] = static_cast<std::uint32_t>(tasks);
+      const auto& begin = families_.predecessor_begin[at.program];
+      edges += static_cast<std::int64_t>(begin[at.op + 1] - begin[at.op]) * classes_of(at.program);
+      instances = op(at).kind == Op::Kind::compute
+                      ? classes_of(at.program)
+                      : static_cast<std::uint32_t>(channel_groups_[family_channel(at)].size());
+    }
+    tasks += instances;
+  }
+  check_size(tasks, edges);
+  result_.graph.cost.reserve(static_cast<std::size_t>(tasks));
+  result_.graph.pred_begin.reserve(static_cast<std::size_t>(tasks) + 1);
+  result_.graph.preds.reserve(static_cast<std::size_t>(edges));
+}
+
+void Expansion::write_tasks() {
+  result_.graph.pred_begin.push_back(0);
+  for (const std::uint32_t family : families_.order) {
+    const OpRef first = families_.family_ops[families_.ops_begin[family]];
+    if (op(first).kind == Op::Kind::compute) {
+      write_compute(first);
+    } else {
+      write_communication(family);
+    }
+  }
+}
+
+void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
+  const auto& begin = families_.predecessor_begin[at.program];
+  for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e) {
+    result_.graph.preds.push_back(result_.task(workload_, cls, families_.predecessors[at.program][e]));
+  }
+}
+
+void Expansion::write_compute(OpRef at) {
+  TaskGraph& graph = result_.graph;
+  for (const std::uint32_t cls : program_classes_[at.program]) {
+    write_predecessors(cls, at);
+    graph.cost.push_back(op(at).work);
+    graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
+  }
+}
+
+void Expansion::write_communication(std::uint32_t family) {
+  TaskGraph& graph = result_.graph;
+  const std::uint32_t first = families_.ops_begin[family];
+  const std::uint32_t last = families_.ops_begin[family + 1];
+  const OpRef any = families_.family_ops[first];
+  const std::uint32_t channel = family_channel(any);
+  const std::uint32_t transfer = first_transfer_[channels_.call(channel, op(any).work)];
+  for (std::uint32_t place = 0; place < channel_groups_[channel].size(); ++place) {
+    for (std::uint32_t m = member_begin_[channel][place]; m < member_begin_[channel][place + 1]; ++m) {
+      const std::uint32_t cls = members_[channel][m];
+      for (std::uint32_t i = first; i < last; ++i) {
+        const OpRef at = families_.family_ops[i];
+        const bool joins = at.program == result_.program[cls] &&
+                           result_.group_position[cls * kSlotCount + op(at).slot] == place;
+        if (joins) write_predecessors(cls, at);
+      }
+    }
+    graph.cost.push_back(transfer + place);
+    graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
+  }
+}
+
+}  // namespace
+
+ExpandedGraph expand(const Workload& workload, const Channels& channels, const PriceList& prices,
+                     const Folded& folded, bool flows) {
+  return Expansion(workload, channels, prices, folded, flows).expand();
+}
+
+}  // namespace orrery

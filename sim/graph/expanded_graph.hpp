@@ -1,0 +1,38 @@
+// A workload expanded to tasks: the TaskGraph the engine runs, and which task is which operation
+// of which rank. Ranks that cannot differ form a class and are simulated once (folding); unfolded,
+// every rank is its own class. Made by expand.hpp; read by sim/report/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/task_graph.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+struct ExpandedGraph {
+  TaskGraph graph;
+
+  std::vector<std::uint32_t> class_of_rank;   ///< per rank
+  std::vector<std::uint32_t> representative;  ///< per class: the rank that is simulated
+  std::vector<std::uint32_t> multiplicity;    ///< per class: how many ranks it stands for
+  std::vector<std::uint32_t> program;         ///< per class
+
+  /// Tasks of one operation lie side by side, one per class or, for communication, per group class.
+  std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
+  std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
+  std::vector<std::uint32_t> group_position;  ///< [class * kSlotCount + slot]: place of its group's task
+
+  [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(representative.size()); }
+
+  /// The task in which class `cls` executes operation `op` (an index into its program).
+  [[nodiscard]] std::uint32_t task(const Workload& workload, std::uint32_t cls, std::uint32_t op) const {
+    const Op& what = workload.programs[program[cls]].ops[op];
+    const std::uint32_t place =
+        what.kind == Op::Kind::compute ? position[cls] : group_position[cls * kSlotCount + what.slot];
+    return first_task[program[cls]][op] + place;
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+// Families of tasks and the order in which they are laid out. A family is one operation of one
+// program, or the operations of several programs that meet on a channel; its tasks lie side by side.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/graph/channels.hpp"
+
+namespace orrery {
+
+/// An operation of a program.
+struct OpRef {
+  std::uint32_t program = 0;
+  std::uint32_t op = 0;
+};
+
+struct Families {
+  /// [program][op]: its family. Compute families come after all communication families.
+  std::vector<std::vector<std::uint32_t>> of;
+  /// What each operation waits for on its own rank: its dependencies and the operation before it on
+  /// its stream, without what follows from the others. [program][predecessor_begin[program][op] ...)
+  std::vector<std::vector<std::uint32_t>> predecessor_begin;
+  std::vector<std::vector<std::uint32_t>> predecessors;
+  /// Families in an order in which each comes after all it waits for.
+  std::vector<std::uint32_t> order;
+  /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]).
+  std::vector<std::uint32_t> ops_begin;
+  std::vector<OpRef> family_ops;
+};
+
+/// @throws RunError that tells who waits for what if no such order exists (a deadlock).
+[[nodiscard]] Families make_families(const Workload& workload, const Channels& channels);
+
+}  // namespace orrery

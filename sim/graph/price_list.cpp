@@ -1,0 +1,51 @@
+#include "sim/graph/price_list.hpp"
+
+namespace orrery {
+namespace {
+
+double bytes_on(const Leg& leg, const LinkUse& use) {
+  const double rate =
+      static_cast<double>(leg.rate) * static_cast<double>(use.weight) / static_cast<double>(kWeightOne);
+  return rate * to_seconds(leg.alone_ps);
+}
+
+/// Appends a price and counts its traffic, `operations` times.
+void append(PriceList& list, const TransferPrice& price, std::uint64_t operations) {
+  const auto first_use = static_cast<std::uint32_t>(list.uses.size());
+  Cost cost{price.alone_ps(), static_cast<std::uint32_t>(list.legs.size()), 0};
+  for (Leg leg : price.legs) {
+    for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
+      list.link_bytes[index(price.uses[u].link)] +=
+          bytes_on(leg, price.uses[u]) * static_cast<double>(operations);
+    }
+    leg.use_begin += first_use;
+    leg.use_end += first_use;
+    list.legs.push_back(leg);
+  }
+  list.uses.insert(list.uses.end(), price.uses.begin(), price.uses.end());
+  cost.leg_end = static_cast<std::uint32_t>(list.legs.size());
+  list.transfers.push_back(cost);
+}
+
+}  // namespace
+
+PriceList price(const Workload& workload, const Channels& channels, const Topology& topology, const Gpu& gpu,
+                const Plan& plan) {
+  PriceList list;
+  list.link_bytes.assign(topology.links().size(), 0.0);
+  for (const ComputeWork& work : workload.works)
+    list.works.push_back(price_compute(work, gpu, plan.precision));
+  CollectivePricer pricer(topology, plan.collectives);
+  TransferPrice one;
+  list.transfers.reserve(channels.prices);
+  for (const Call& call : channels.calls) {
+    const auto& groups = channels.channels[call.channel].groups;
+    for (const std::uint32_t group : groups) {
+      pricer.price(workload.messages[call.message], workload.members(group), one);
+      append(list, one, call.operations);
+    }
+  }
+  return list;
+}
+
+}  // namespace orrery

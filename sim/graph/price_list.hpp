@@ -1,0 +1,27 @@
+// The price of every operation of a workload: compute per kind of work, communication per message
+// and communicator.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/cluster.hpp"
+#include "orrery/task_graph.hpp"
+#include "sim/cost/collective_cost.hpp"
+#include "sim/cost/compute_cost.hpp"
+#include "sim/graph/channels.hpp"
+
+namespace orrery {
+
+struct PriceList {
+  std::vector<ComputePrice> works;  ///< per Workload::works
+  std::vector<Cost> transfers;      ///< per Call::first_price + place of the communicator
+  std::vector<Leg> legs;
+  std::vector<LinkUse> uses;
+  std::vector<double> link_bytes;  ///< per link: bytes it carries over all operations of all ranks
+};
+
+[[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
+                              const Gpu& gpu, const Plan& plan);
+
+}  // namespace orrery

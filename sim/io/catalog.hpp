@@ -1,0 +1,55 @@
+// The catalog: models, GPUs and clusters that an experiment may name. Used by sim/io/ to resolve
+// names and by the command line to list them. Entries are parsed once, when the catalog is made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+enum class CatalogKind : std::uint8_t { model, gpu, cluster };
+inline constexpr std::size_t kCatalogKindCount = 3;
+
+/// "model", "gpu" or "cluster".
+std::string_view to_string(CatalogKind kind);
+
+/// Texts by path below catalog/, such as "gpus/h100.json".
+using CatalogFiles = std::map<std::string, std::string>;
+
+/// The files of catalog/ as they were when the program was built.
+CatalogFiles embedded_catalog_files();
+
+struct CatalogData;
+
+/// Immutable; copies share their data. Safe to read from several threads.
+class Catalog {
+ public:
+  /// Throws InputError when a text cannot be parsed or a path is in no known folder.
+  explicit Catalog(const CatalogFiles& files);
+
+  /// The catalog built into the program.
+  static Catalog embedded() { return Catalog(embedded_catalog_files()); }
+
+  /// In order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes gpt3-13b.
+  [[nodiscard]] std::vector<std::string> names(CatalogKind kind) const;
+  [[nodiscard]] bool contains(CatalogKind kind, std::string_view name) const;
+  /// The entry's JSON text, or "" for an unknown name.
+  [[nodiscard]] std::string text(CatalogKind kind, std::string_view name) const;
+  /// The entry's `summary`, or "".
+  [[nodiscard]] std::string summary(CatalogKind kind, std::string_view name) const;
+  /// The known name nearest to `name`, if any is near.
+  [[nodiscard]] std::optional<std::string> nearest(CatalogKind kind, std::string_view name) const;
+
+  /// For sim/io/ only.
+  [[nodiscard]] const CatalogData& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const CatalogData> data_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <numeric>
+
+#include "sim/io/fields.hpp"
+#include "sim/io/read_parts.hpp"
+#include "sim/io/wording.hpp"
+
+namespace orrery {
+namespace {
+
+/// Completes and checks one plan, step by step; each step relies on those before it.
+class PlanCompletion {
+ public:
+  PlanCompletion(Experiment& experiment, const Json& given, Findings& findings)
+      : model_(experiment.model),
+        cluster_(experiment.cluster),
+        plan_(experiment.plan),
+        given_(given),
+        findings_(findings) {}
+
+  void run() {
+    complete_precision();
+    check_tensor_parallel();
+    check_layers();
+    if (complete_data_parallel() && complete_batch()) check_interleaving();
+  }
+
+ private:
+  [[nodiscard]] bool has(std::string_view key) const { return given_.contains(key); }
+
+  /// At the first of `keys` that the plan gives, since that is what the user can change.
+  void add(std::initializer_list<std::string_view> keys, std::string message) {
+    std::string_view at = *keys.begin();
+    for (const std::string_view key : keys) {
+      if (!has(key)) continue;
+      at = key;
+      break;
+    }
+    findings_.add("/plan/" + std::string(at), std::move(message));
+  }
+
+  void require_divisor(std::string_view what, std::int64_t value) {
+    const std::int64_t t = plan_.tensor_parallel;
+    if (value % t != 0)
+      add({"tensor_parallel"}, fmt::format("found {}, allowed a divisor of {} {}", t, what, value));
+  }
+
+  [[nodiscard]] double peak(Precision precision) const {
+    return cluster_.gpu.peak_tflops[static_cast<std::size_t>(precision)];
+  }
+
+  void complete_precision() {
+    if (!has("precision")) {
+      for (const Precision choice :
+           {Precision::fp8, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+        if (peak(choice) > 0) plan_.precision = choice;
+      }
+      return;
+    }
+    if (peak(plan_.precision) > 0) return;
+    std::vector<std::string_view> available;
+    for (std::size_t i = 0; i < kPrecisionCount; ++i) {
+      if (cluster_.gpu.peak_tflops[i] > 0) available.push_back(kPrecisionNames[i]);
+    }
+    add({"precision"},
+        fmt::format("found \"{}\", allowed {}: the precisions for which the gpu {}has a peak",
+                    kPrecisionNames[static_cast<std::size_t>(plan_.precision)], joined(available),
+                    cluster_.gpu.name.empty() ? "" : printable(cluster_.gpu.name) + " "));
+  }
+
+  void check_tensor_parallel() {
+    const std::int64_t t = plan_.tensor_parallel;
+    if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
+    if (model_.kind == ModelKind::mlp) return check_partition();
+    if (!plan_.tensor_partition.empty()) {
+      add({"tensor_partition"}, "found a list, allowed only for models of kind mlp");
+    }
+    require_divisor("heads", model_.heads);
+    if (t % model_.kv_heads != 0) require_divisor("kv_heads", model_.kv_heads);
+    require_divisor("ffn_hidden", model_.ffn_hidden);
+  }
+
+  void check_partition() {
+    const auto matrices = static_cast<std::size_t>(model_.layers);
+    if (!has("tensor_partition")) {
+      for (std::size_t i = 0; i < matrices; ++i) {
+        plan_.tensor_partition.push_back(i % 2 == 0 ? MatrixPartition::column : MatrixPartition::row);
+      }
+    }
+    if (plan_.tensor_partition.size() != matrices) {
+      return add({"tensor_partition"}, fmt::format("found {} entries, allowed one per matrix: {}",
+                                                   plan_.tensor_partition.size(), matrices));
+    }
+    for (std::size_t i = 0; i < matrices; ++i) {
+      const std::size_t cut = plan_.tensor_partition[i] == MatrixPartition::column ? i + 1 : i;
+      if (model_.widths[cut] % plan_.tensor_parallel == 0) continue;
+      return require_divisor(fmt::format("the width d_{} =", cut), model_.widths[cut]);
+    }
+  }
+
+  void check_layers() {
+    if (plan_.virtual_stages > 1 && plan_.pipeline_schedule != "interleaved-1f1b") {
+      add({"virtual_stages"}, fmt::format("found {} with the schedule \"{}\", allowed 1, or more with "
+                                          "interleaved-1f1b",
+                                          plan_.virtual_stages, plan_.pipeline_schedule));
+    }
+    const std::int64_t stages = plan_.pipeline_parallel * plan_.virtual_stages;
+    const std::string product = fmt::format("pipeline_parallel {} x virtual_stages {} = {}",
+                                            plan_.pipeline_parallel, plan_.virtual_stages, stages);
+    if (has("stage_layers")) return check_stage_layers(stages, product);
+    if (model_.layers % stages == 0) return;
+    add({"pipeline_parallel", "virtual_stages"},
+        fmt::format("found {}, allowed a divisor of layers {}, or give stage_layers", product,
+                    model_.layers));
+  }
+
+  void check_stage_layers(std::int64_t stages, const std::string& product) {
+    const auto& list = plan_.stage_layers;
+    const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
+    if (static_cast<std::int64_t>(list.size()) != stages) {
+      add({"stage_layers"}, fmt::format("found {} entries, allowed {}", list.size(), product));
+    } else if (sum != model_.layers) {
+      add({"stage_layers"}, fmt::format("found a sum of {}, allowed layers {}", sum, model_.layers));
+    }
+  }
+
+  bool complete_data_parallel() {
+    const std::int64_t t = plan_.tensor_parallel;
+    const std::int64_t p = plan_.pipeline_parallel;
+    const std::int64_t gpus = cluster_.gpus();
+    if (gpus % (t * p) != 0) {
+      add({"tensor_parallel", "pipeline_parallel"},
+          fmt::format("found tensor_parallel {} x pipeline_parallel {} = {}, allowed a divisor of the "
+                      "cluster's {} GPUs",
+                      t, p, t * p, gpus));
+      return false;
+    }
+    const std::int64_t fits = gpus / (t * p);
+    if (!has("data_parallel")) plan_.data_parallel = fits;
+    if (plan_.data_parallel == fits) return true;
+    add({"data_parallel"},
+        fmt::format("found tensor_parallel {} x pipeline_parallel {} x data_parallel {} = {}, allowed the "
+                    "cluster's {} GPUs (data_parallel {})",
+                    t, p, plan_.data_parallel, static_cast<Int128>(t) * p * plan_.data_parallel, gpus, fits));
+    return false;
+  }
+
+  bool complete_batch() {
+    const std::int64_t smallest = plan_.data_parallel * plan_.micro_batch_size;
+    const std::string product = fmt::format("data_parallel {} x micro_batch_size {} = {}",
+                                            plan_.data_parallel, plan_.micro_batch_size, smallest);
+    if (static_cast<double>(smallest) > kMaxBatch) {
+      add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product, kMaxBatch));
+      return false;
+    }
+    if (!has("global_batch_size")) plan_.global_batch_size = smallest;
+    if (plan_.global_batch_size % smallest == 0) return true;
+    add({"global_batch_size"},
+        fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product));
+    return false;
+  }
+
+  void check_interleaving() {
+    if (plan_.virtual_stages == 1 || plan_.micro_batches() % plan_.pipeline_parallel == 0) return;
+    add({"global_batch_size", "micro_batch_size"},
+        fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for interleaved-1f1b",
+                    plan_.micro_batches(), plan_.pipeline_parallel));
+  }
+
+  const Model& model_;
+  const Cluster& cluster_;
+  Plan& plan_;
+  const Json& given_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void complete_plan(Experiment& experiment, const Json& plan, Findings& findings) {
+  PlanCompletion(experiment, plan, findings).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+// The field tables of every part of an experiment. Internal to sim/io/.
+#pragma once
+
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "sim/io/field.hpp"
+
+namespace orrery {
+
+inline constexpr double kMaxGpus = 4e6;
+inline constexpr double kMaxLayers = 1e5;
+inline constexpr double kMaxBatch = 1e9;
+
+const std::vector<Field<Model>>& model_fields();
+const std::vector<Field<Gpu>>& gpu_fields();
+/// peak_tflops: one number a precision.
+const FieldInfo& peak_field();
+const std::vector<Field<NodeWiring>>& node_fields();
+const std::vector<Field<Fabric>>& fabric_fields();
+const std::vector<Field<GraphLink>>& graph_link_fields();
+const std::vector<Field<Graph>>& graph_fields();
+const std::vector<Field<Cluster>>& cluster_fields();
+const std::vector<Field<Plan>>& plan_fields();
+/// plan.collectives: one algorithm a collective.
+const FieldInfo& algorithm_field();
+const std::vector<Field<DataParallelSync>>& sync_fields();
+const std::vector<Field<SimulationOptions>>& simulation_fields();
+const std::vector<Field<Experiment>>& experiment_fields();
+
+}  // namespace orrery

@@ -1,0 +1,57 @@
+// What readers and checks find wrong, by JSON pointer. Text positions are added later, once, because
+// only wrong input needs them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace orrery {
+
+/// Reference token of a JSON pointer: "~" and "/" escaped.
+std::string pointer_token(std::string_view key);
+
+/// The way from the document to a value, kept on the stack; text is made only on demand.
+class Path {
+ public:
+  Path() = default;
+  Path(const Path& parent, std::string_view key) : parent_(&parent), key_(key) {}
+  Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index), is_index_(true) {}
+  [[nodiscard]] std::string pointer() const;
+
+ private:
+  const Path* parent_ = nullptr;
+  std::string_view key_;
+  std::size_t index_ = 0;
+  bool is_index_ = false;
+};
+
+/// Whether a finding is about a value or about the key itself.
+enum class Anchor { value, key };
+
+struct Finding {
+  std::string pointer;
+  Anchor anchor = Anchor::value;
+  std::string message;
+};
+
+/// Collects findings, at most kLimit of them.
+class Findings {
+ public:
+  static constexpr std::size_t kLimit = 100;
+
+  void add(std::string pointer, std::string message, Anchor anchor = Anchor::value) {
+    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message)});
+  }
+  void add(const Path& path, std::string message, Anchor anchor = Anchor::value) {
+    if (list_.size() < kLimit) add(path.pointer(), std::move(message), anchor);
+  }
+  [[nodiscard]] bool empty() const { return list_.empty(); }
+  [[nodiscard]] const std::vector<Finding>& list() const { return list_; }
+
+ private:
+  std::vector<Finding> list_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,109 @@
+#include "sim/io/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "sim/io/findings.hpp"
+#include "sim/io/tree_builder.hpp"
+#include "sim/io/wording.hpp"
+#include "sim/io/yaml_text.hpp"
+
+namespace orrery {
+namespace {
+
+struct OverrideError {
+  std::string pointer;
+  std::string message;
+};
+
+Json parse_value(std::string_view text) {
+  if (first_invalid_utf8(text) != std::string_view::npos) {
+    throw OverrideError{"", "the value " + quote(text) + " is not UTF-8"};
+  }
+  if (text.empty()) return "";
+  const bool plain = text.find_first_of(":#,[]{}&*!|>'\"%@`\\ \t\r\n-?") == std::string_view::npos;
+  if (plain) return plain_scalar(text);
+  try {
+    return parse_yaml(text);
+  } catch (const DocumentError& error) {
+    throw OverrideError{"", "the value " + quote(text) + " cannot be read: " + error.message};
+  }
+}
+
+/// The key under which a name turns into an object, "" where a name is just text.
+std::string_view name_key(std::string_view pointer) {
+  if (pointer == "/model" || pointer == "/cluster" || pointer == "/cluster/gpu") return "base";
+  if (pointer == "/cluster/node" || pointer == "/cluster/fabric") return "kind";
+  return "";
+}
+
+Json& element(Json& list, std::string_view key, const std::string& pointer) {
+  std::size_t index = 0;
+  const auto end = key.data() + key.size();
+  const auto result = std::from_chars(key.data(), end, index);
+  if (result.ec != std::errc() || result.ptr != end || index >= list.size()) {
+    throw OverrideError{pointer, fmt::format("found index {}, allowed 0 to {}", quote(key),
+                                             static_cast<std::int64_t>(list.size()) - 1)};
+  }
+  return list[index];
+}
+
+/// The value at `key` of `parent`, which stands at `pointer`.
+Json& child(Json& parent, std::string_view key, const std::string& pointer, const std::string& place) {
+  const std::string_view wrap = name_key(place + pointer);
+  if (parent.is_string() && !wrap.empty()) {
+    Json object = Json::object();
+    object[std::string(wrap)] = parent;
+    parent = std::move(object);
+  }
+  if (parent.is_null()) parent = Json::object();
+  if (parent.is_array()) return element(parent, key, pointer);
+  if (!parent.is_object()) {
+    throw OverrideError{pointer,
+                        fmt::format("found {}, which has no key {}", described(parent), quote(key))};
+  }
+  return parent[std::string(key)];
+}
+
+std::string apply(Json& document, std::string_view override, const std::string& place) {
+  const auto equals = override.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
+  }
+  std::string_view path = override.substr(0, equals);
+  Json value = parse_value(override.substr(equals + 1));
+  Json* node = &document;
+  std::string pointer;
+  for (std::size_t depth = 0; !path.empty(); ++depth) {
+    const std::string_view key = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(key.size() + 1, path.size()));
+    if (key.empty() || depth >= kMaxDepth || first_invalid_utf8(key) != std::string_view::npos) {
+      throw OverrideError{
+          "", "found key " + quote(override.substr(0, equals)) + ", allowed names with dots between them"};
+    }
+    node = &child(*node, key, pointer, place);
+    pointer += "/" + pointer_token(key);
+  }
+  *node = std::move(value);
+  return pointer;
+}
+
+}  // namespace
+
+std::vector<std::string> apply_overrides(Json& document, const std::vector<std::string>& overrides,
+                                         std::vector<Problem>& problems, const std::string& place) {
+  std::vector<std::string> pointers;
+  for (const std::string& override : overrides) {
+    try {
+      pointers.push_back(apply(document, override, place));
+    } catch (const OverrideError& error) {
+      problems.push_back({kCommandLine, 0, 0, error.pointer, error.message});
+    }
+  }
+  return pointers;
+}
+
+}  // namespace orrery

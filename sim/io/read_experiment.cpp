@@ -1,0 +1,141 @@
+#include "sim/io/read_experiment.hpp"
+
+#include "sim/io/catalog_data.hpp"
+#include "sim/io/document.hpp"
+#include "sim/io/fields.hpp"
+#include "sim/io/locate.hpp"
+#include "sim/io/overrides.hpp"
+#include "sim/io/read_parts.hpp"
+#include "sim/io/resolve.hpp"
+
+namespace orrery {
+namespace {
+
+const Json* member(const Json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// Reads the parts of one document; the catalog uses stay for the error report.
+class ExperimentReader {
+ public:
+  ExperimentReader(const Catalog& catalog, const Menus& menus)
+      : resolver_(catalog.data(), findings_), scope_{menus, findings_} {}
+
+  Experiment read(const Json& root) {
+    Experiment experiment;
+    const Path top;
+    read_fields(root, experiment_fields(), experiment, top, scope_);
+    if (!root.is_object()) return experiment;
+    require(root, experiment_fields(), "model", "every experiment", top, scope_);
+    require(root, experiment_fields(), "cluster", "every experiment", top, scope_);
+    read_hardware_and_model(root, experiment);
+    read_rest(root, experiment);
+    if (!findings_.empty()) return experiment;
+    const Json none = Json::object();
+    const Json* plan = member(root, "plan");
+    complete_plan(experiment, plan == nullptr ? none : *plan, findings_);
+    if (findings_.empty()) check_size(experiment, findings_);
+    if (experiment.name.empty()) experiment.name = default_name(experiment);
+    return experiment;
+  }
+
+  Cluster read_cluster_at(const Json& given, const Path& path) {
+    const Json value = resolver_.resolve(CatalogKind::cluster, given, path);
+    return value.is_null() ? Cluster{} : read_cluster(value, path, scope_);
+  }
+
+  [[nodiscard]] const Findings& findings() const { return findings_; }
+  [[nodiscard]] const Resolver& resolver() const { return resolver_; }
+
+ private:
+  void read_hardware_and_model(const Json& root, Experiment& experiment) {
+    const Path top;
+    if (const Json* model = member(root, "model")) {
+      const Path path(top, "model");
+      const Json value = resolver_.resolve(CatalogKind::model, *model, path);
+      if (!value.is_null()) experiment.model = read_model(value, path, scope_);
+    }
+    if (const Json* cluster = member(root, "cluster")) {
+      experiment.cluster = read_cluster_at(*cluster, Path(top, "cluster"));
+    }
+  }
+
+  void read_rest(const Json& root, Experiment& experiment) {
+    const Path top;
+    if (const Json* plan = member(root, "plan"))
+      experiment.plan = read_plan(*plan, Path(top, "plan"), scope_);
+    if (const Json* sync = member(root, "data_parallel_sync")) {
+      read_fields(*sync, sync_fields(), experiment.data_parallel_sync, Path(top, "data_parallel_sync"),
+                  scope_);
+    }
+    if (const Json* options = member(root, "simulation")) {
+      read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
+    }
+  }
+
+  static std::string default_name(const Experiment& experiment) {
+    if (experiment.model.name.empty() || experiment.cluster.name.empty()) return experiment.model.name;
+    return experiment.model.name + " on " + experiment.cluster.name;
+  }
+
+  Findings findings_;
+  Resolver resolver_;
+  Scope scope_;
+};
+
+/// Runs `read` on the document with its overrides; throws all problems.
+template <class Read>
+auto read_with_overrides(Document document, const std::string& source,
+                         const std::vector<std::string>& overrides, const Catalog& catalog,
+                         const Menus& menus, Read read, const std::string& place = "") {
+  std::vector<Problem> problems;
+  Json given = std::move(document.value);
+  std::vector<std::string> set;
+  if (!overrides.empty()) set = apply_overrides(given, overrides, problems, place);
+  ExperimentReader reader(catalog, menus);
+  auto result = read(reader, given);
+  if (!reader.findings().empty()) {
+    const auto more =
+        located(reader.findings(), {document, source, given, set, reader.resolver().uses(), catalog.data()});
+    problems.insert(problems.end(), more.begin(), more.end());
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return result;
+}
+
+}  // namespace
+
+Experiment read_experiment_text(std::string_view text, const std::string& source,
+                                const std::vector<std::string>& overrides, const Catalog& catalog,
+                                const Menus& menus) {
+  return read_with_overrides(parse_document(text, source), source, overrides, catalog, menus,
+                             [](ExperimentReader& reader, const Json& root) { return reader.read(root); });
+}
+
+Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
+                                const Catalog& catalog, const Menus& menus) {
+  return read_experiment_text(read_text(path), path, overrides, catalog, menus);
+}
+
+Cluster read_cluster_file(const std::string& name_or_path, const std::vector<std::string>& overrides,
+                          const Catalog& catalog, const Menus& menus) {
+  if (catalog.contains(CatalogKind::cluster, name_or_path)) {
+    return read_with_overrides(
+        {"", Syntax::json, name_or_path}, name_or_path, overrides, catalog, menus,
+        [](ExperimentReader& reader, const Json& root) { return reader.read_cluster_at(root, Path()); },
+        "/cluster");
+  }
+  const std::string text = read_text(name_or_path);
+  Document document = parse_document(text, name_or_path);
+  const bool experiment = document.value.is_object() && document.value.contains("cluster");
+  const auto read = [&](ExperimentReader& reader, const Json& root) {
+    const Path top;
+    return experiment ? reader.read_cluster_at(root["cluster"], Path(top, "cluster"))
+                      : reader.read_cluster_at(root, top);
+  };
+  return read_with_overrides(std::move(document), name_or_path, overrides, catalog, menus, read,
+                             experiment ? "" : "/cluster");
+}
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+// Reads an experiment: JSON or YAML, catalog names and bases resolved, overrides applied, validated.
+// The only way from text to an Experiment; used by the command line, tests and bindings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/error.hpp"
+#include "orrery/experiment.hpp"
+#include "sim/io/catalog.hpp"
+#include "sim/io/menus.hpp"
+
+namespace orrery {
+
+/// `overrides` are KEY=VALUE with dotted keys, applied in order. `source` names the text in problems; one
+/// that ends in .yaml or .yml may hold a YAML flow mapping. Throws InputError with all problems found.
+Experiment read_experiment_text(std::string_view text, const std::string& source,
+                                const std::vector<std::string>& overrides, const Catalog& catalog,
+                                const Menus& menus);
+
+/// The same for the file at `path`; "-" is standard input.
+Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
+                                const Catalog& catalog, const Menus& menus);
+
+/// A cluster alone: the name of a catalog cluster, or a file that holds a cluster object or an experiment.
+/// The keys of `overrides` start below the cluster, or at the experiment.
+Cluster read_cluster_file(const std::string& name_or_path, const std::vector<std::string>& overrides,
+                          const Catalog& catalog, const Menus& menus);
+
+}  // namespace orrery

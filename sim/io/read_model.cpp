@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "sim/io/fields.hpp"
+#include "sim/io/read_parts.hpp"
+
+namespace orrery {
+namespace {
+
+void refuse_keys_of_other_kinds(const Json& value, ModelKind kind, const Path& path, Scope& scope) {
+  const std::string_view name = kind == ModelKind::mlp ? "mlp" : "transformer";
+  for (const Field<Model>& field : model_fields()) {
+    if (field.only_for.empty() || field.only_for == name || !value.contains(field.name)) continue;
+    scope.findings.add(Path(path, field.name),
+                       fmt::format("found key \"{}\", allowed only for kind {}", field.name, field.only_for),
+                       Anchor::key);
+  }
+}
+
+void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (!value.contains("kv_heads")) model.kv_heads = model.heads;
+  if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
+  if (!value.contains("max_positions")) model.max_positions = model.seq_length;
+  if (model.kv_heads > model.heads || model.heads % model.kv_heads != 0) {
+    findings.add(Path(path, "kv_heads"),
+                 fmt::format("found {}, allowed a divisor of heads {}", model.kv_heads, model.heads));
+  }
+  if (value.contains("head_dim")) return;
+  model.head_dim = model.hidden / model.heads;
+  if (model.hidden % model.heads != 0) {
+    findings.add(
+        Path(path, "heads"),
+        fmt::format("found {}, allowed a divisor of hidden {}, or give head_dim", model.heads, model.hidden));
+  }
+}
+
+void complete_mlp(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (model.widths.empty()) {
+    model.widths.assign(static_cast<std::size_t>(model.layers) + 1, model.hidden);
+    return;
+  }
+  const auto matrices = static_cast<std::int64_t>(model.widths.size()) - 1;
+  if (!value.contains("hidden")) model.hidden = model.widths.front();
+  if (!value.contains("layers")) model.layers = matrices;
+  if (matrices != model.layers || matrices < 1) {
+    findings.add(Path(path, "widths"),
+                 fmt::format("found {} widths, allowed layers + 1 = {}", matrices + 1, model.layers + 1));
+  }
+}
+
+}  // namespace
+
+Model read_model(const Json& value, const Path& path, Scope& scope) {
+  Model model;
+  const std::size_t before = scope.findings.list().size();
+  if (const auto kind = value.find("kind"); kind != value.end()) {
+    read_field(*kind, field_named(model_fields(), "kind"), model, Path(path, "kind"), scope);
+    if (scope.findings.list().size() != before) return model;  // the other keys depend on the kind
+  }
+  const bool mlp = model.kind == ModelKind::mlp;
+  read_fields(value, model_fields(), model, path, scope);
+  refuse_keys_of_other_kinds(value, model.kind, path, scope);
+  const auto need = [&](std::string_view key) {
+    require(value, model_fields(), key, mlp ? "kind mlp" : "kind transformer", path, scope);
+  };
+  if (!mlp || !value.contains("widths")) {
+    need("layers");
+    need("hidden");
+  }
+  if (!mlp) {
+    need("heads");
+    need("vocab");
+  }
+  need("seq_length");
+  if (scope.findings.list().size() != before) return model;
+  if (mlp) {
+    complete_mlp(model, value, path, scope.findings);
+  } else {
+    complete_transformer(model, value, path, scope.findings);
+  }
+  return model;
+}
+
+}  // namespace orrery

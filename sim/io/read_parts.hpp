@@ -1,0 +1,22 @@
+// Readers of the parts of an experiment: resolved JSON to validated values. Internal to sim/io/.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "sim/io/read_fields.hpp"
+
+namespace orrery {
+
+/// `value` is resolved: no names, no bases. Findings tell whether the result is of use.
+Model read_model(const Json& value, const Path& path, Scope& scope);
+Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
+/// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
+Plan read_plan(const Json& value, const Path& path, Scope& scope);
+
+/// Fills in the plan's missing keys and reports contradictions between plan, model and cluster.
+/// `plan` is the object the plan was read from. Call it only without findings.
+void complete_plan(Experiment& experiment, const Json& plan, Findings& findings);
+
+/// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
+void check_size(const Experiment& experiment, Findings& findings);
+
+}  // namespace orrery

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/io/fields.hpp"
+#include "sim/io/read_parts.hpp"
+#include "sim/io/wording.hpp"
+
+namespace orrery {
+namespace {
+
+void read_collectives(const Json& value, Plan& plan, const Path& path, Scope& scope) {
+  if (!expect_object(value, path, scope)) return;
+  for (const auto& [key, algorithm] : value.items()) {
+    const Path here(path, key);
+    const auto found = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), key);
+    if (found == kCollectiveNames.end()) {
+      report_unknown_key(key, {kCollectiveNames.begin(), kCollectiveNames.end()}, here, scope);
+    } else if (read_choice(algorithm, algorithm_field(), here, scope)) {
+      plan.collectives[static_cast<std::size_t>(found - kCollectiveNames.begin())] =
+          algorithm.get<std::string>();
+    }
+  }
+}
+
+void check_rank_order(const Plan& plan, const Path& path, Scope& scope) {
+  std::vector<std::string> dimensions;
+  for (std::size_t start = 0; start <= plan.rank_order.size();) {
+    const std::size_t end = std::min(plan.rank_order.find('-', start), plan.rank_order.size());
+    dimensions.push_back(plan.rank_order.substr(start, end - start));
+    start = end + 1;
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  if (dimensions == std::vector<std::string>{"cp", "dp", "ep", "pp", "tp"}) return;
+  scope.findings.add(Path(path, "rank_order"),
+                     fmt::format("found {}, allowed tp, cp, ep, dp and pp in any order with '-' between them",
+                                 quote(plan.rank_order)));
+}
+
+void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope& scope) {
+  if (!value.contains("sharding") || !value.contains("zero_stage")) return;
+  Plan sharded;
+  read_field(value["sharding"], field_named(plan_fields(), "sharding"), sharded, Path(path, "sharding"),
+             scope);
+  if (sharded.zero_stage == plan.zero_stage) return;
+  scope.findings.add(Path(path, "sharding"),
+                     fmt::format("found {} (zero_stage {}), allowed one that agrees with zero_stage {}",
+                                 described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
+}
+
+}  // namespace
+
+Plan read_plan(const Json& value, const Path& path, Scope& scope) {
+  Plan plan;
+  const std::size_t before = scope.findings.list().size();
+  read_fields(value, plan_fields(), plan, path, scope);
+  if (!value.is_object()) return plan;
+  if (const auto collectives = value.find("collectives"); collectives != value.end()) {
+    read_collectives(*collectives, plan, Path(path, "collectives"), scope);
+  }
+  if (scope.findings.list().size() != before) return plan;
+  check_rank_order(plan, path, scope);
+  check_sharding(value, plan, path, scope);
+  return plan;
+}
+
+}  // namespace orrery

@@ -1,0 +1,232 @@
+#include "sim/report/breakdown.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/report/stream_ops.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kDimensions = kDimensionCount;
+constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
+
+/// Which of several communications in flight a wait belongs to; lower wins.
+constexpr std::array<std::uint8_t, kDimensions> kPriority{0, 4, 1, 2, 3};  // by Dimension
+constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};
+
+/// Times of one class, in ps.
+struct ClassTotals {
+  Picoseconds compute = 0, optimizer = 0, host = 0, optimizer_host = 0, bubble = 0;
+  std::array<Picoseconds, kDimensions> exposed{};  // by Dimension
+
+  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + host; }
+};
+
+/// What the sweep needs to know of a program, shared by its classes.
+struct ProgramView {
+  const Program* program = nullptr;
+  StreamOps streams;
+  std::vector<std::uint8_t> priority;  // per op; of communication
+};
+
+ProgramView view_program(const Workload& workload, const Program& program) {
+  ProgramView view{&program, stream_ops(program), {}};
+  view.priority.reserve(program.ops.size());
+  for (const Op& op : program.ops) {
+    const bool communicates = op.kind == Op::Kind::communicate;
+    view.priority.push_back(
+        communicates ? kPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)] : 0);
+  }
+  return view;
+}
+
+struct Interval {
+  Picoseconds start = 0;
+  Picoseconds finish = 0;
+};
+
+/// Steps through the intervals of one communication stream.
+class StreamCursor {
+ public:
+  StreamCursor(const std::vector<std::uint32_t>& ops, const Interval* times,
+               const std::vector<std::uint8_t>& priority)
+      : next_(ops.data()), end_(next_ + ops.size()), times_(times), priority_(priority.data()) {
+    load();
+  }
+
+  /// Makes the first interval that ends after `time` the current one.
+  void advance(Picoseconds time) {
+    while (now_.finish <= time) load();
+  }
+  [[nodiscard]] const Interval& now() const { return now_; }
+  [[nodiscard]] std::uint8_t priority() const { return current_; }
+
+ private:
+  void load() {
+    if (next_ == end_) {
+      now_ = {kNever, kNever};
+      return;
+    }
+    now_ = times_[*next_];
+    current_ = priority_[*next_++];
+  }
+
+  const std::uint32_t* next_;
+  const std::uint32_t* end_;
+  const Interval* times_;
+  const std::uint8_t* priority_;
+  Interval now_;
+  std::uint8_t current_ = 0;
+};
+
+/// The sweep over one class: compute intervals in order, and what is in flight in the gaps.
+class ClassSweep {
+ public:
+  ClassSweep(const ProgramView& view, const Interval* times) : view_(view), times_(times) {
+    for (std::size_t s = 1; s < kStreamCount; ++s) {
+      if (!view.streams[s].empty()) cursors_.emplace_back(view.streams[s], times, view.priority);
+    }
+  }
+
+  ClassTotals run(std::span<const ComputePrice> prices, Picoseconds makespan) {
+    Picoseconds now = 0;
+    for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
+      const Interval time = times_[op];
+      if (time.start > now) wait(now, time.start);
+      work(view_.program->ops[op], time.finish - time.start, prices);
+      now = time.finish;
+    }
+    if (makespan > now) wait(now, makespan);
+    return totals_;
+  }
+
+ private:
+  void work(const Op& op, Picoseconds duration, std::span<const ComputePrice> prices) {
+    const Picoseconds launch = std::min(prices[op.work].launch_ps, duration);
+    totals_.host += launch;
+    if (op.phase == Phase::optimize) {
+      totals_.optimizer += duration - launch;
+      totals_.optimizer_host += launch;
+    } else {
+      totals_.compute += duration - launch;
+    }
+  }
+
+  void wait(Picoseconds now, Picoseconds end) {
+    while (now < end) {
+      std::uint8_t best = kDimensions;
+      Picoseconds next = end;
+      Picoseconds best_finish = end;
+      for (StreamCursor& cursor : cursors_) {
+        cursor.advance(now);
+        if (cursor.now().start > now) {
+          next = std::min(next, cursor.now().start);
+        } else if (cursor.priority() < best) {
+          best = cursor.priority();
+          best_finish = cursor.now().finish;
+        }
+      }
+      next = std::min(next, best_finish);
+      Picoseconds& part = best == kDimensions ? totals_.bubble : totals_.exposed[kDimensionOf[best]];
+      part += next - now;
+      now = next;
+    }
+  }
+
+  const ProgramView& view_;
+  const Interval* times_;
+  std::vector<StreamCursor> cursors_;
+  ClassTotals totals_;
+};
+
+/// Sums over classes, each weighted with the ranks it stands for.
+class ExposureSum {
+ public:
+  void add(const ClassTotals& totals, std::uint32_t ranks) {
+    out_.breakdown.compute_ps += Int128{totals.compute} * ranks;
+    out_.breakdown.optimizer_ps += Int128{totals.optimizer} * ranks;
+    out_.breakdown.host_ps += Int128{totals.host} * ranks;
+    out_.breakdown.bubble_ps += Int128{totals.bubble} * ranks;
+    optimizer_host_ += Int128{totals.optimizer_host} * ranks;
+    for (std::size_t d = 0; d < kDimensions; ++d) {
+      out_.breakdown.exposed_ps[d] += Int128{totals.exposed[d]} * ranks;
+    }
+    least_busy_ = std::min(least_busy_, totals.busy());
+    ranks_ += ranks;
+  }
+
+  [[nodiscard]] Exposure result(Picoseconds makespan) const {
+    Exposure out = out_;
+    const Breakdown& b = out.breakdown;
+    const auto exposed = [&b](Dimension d) { return b.exposed_ps[static_cast<std::size_t>(d)]; };
+    const Int128 passes = b.compute_ps + b.host_ps - optimizer_host_ + exposed(Dimension::tensor) +
+                          exposed(Dimension::context) + exposed(Dimension::expert);
+    if (passes > 0) {
+      out.pipeline_bubble_fraction = static_cast<double>(b.bubble_ps) / static_cast<double>(passes);
+    }
+    if (makespan > 0 && ranks_ > 0) {
+      out.gpu_utilization_mean = static_cast<double>(b.compute_ps + b.host_ps + b.optimizer_ps) /
+                                 static_cast<double>(Int128{makespan} * ranks_);
+      out.gpu_utilization_min = static_cast<double>(least_busy_) / static_cast<double>(makespan);
+    }
+    return out;
+  }
+
+ private:
+  Exposure out_;
+  Int128 optimizer_host_ = 0;
+  Picoseconds least_busy_ = kNever;
+  Int128 ranks_ = 0;
+};
+
+/// Classes of each program, by position: their tasks of one operation lie side by side.
+std::vector<std::vector<std::uint32_t>> classes_by_program(const RunView& run) {
+  std::vector<std::vector<std::uint32_t>> out(run.workload.programs.size());
+  for (std::uint32_t c = 0; c < run.expanded.classes(); ++c) out[run.expanded.program[c]].push_back(c);
+  for (auto& classes : out) {
+    std::sort(classes.begin(), classes.end(), [&run](std::uint32_t a, std::uint32_t b) {
+      return run.expanded.position[a] < run.expanded.position[b];
+    });
+  }
+  return out;
+}
+
+/// Copies the times of some classes of a program to [class][op]. Neighbouring classes share cache
+/// lines of the timeline, so several at once cost little more than one.
+void gather(const RunView& run, std::span<const std::uint32_t> classes, std::size_t ops,
+            std::vector<Interval>& out) {
+  out.resize(classes.size() * ops);
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      const std::uint32_t task = run.expanded.task(run.workload, classes[k], op);
+      out[k * ops + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task]};
+    }
+  }
+}
+
+}  // namespace
+
+Exposure measure_exposure(const RunView& run) {
+  constexpr std::size_t kTileIntervals = 1 << 17;  // 2 MiB of times at once
+  ExposureSum sum;
+  std::vector<Interval> times;
+  const auto classes = classes_by_program(run);
+  for (std::size_t p = 0; p < classes.size(); ++p) {
+    const ProgramView view = view_program(run.workload, run.workload.programs[p]);
+    const std::size_t ops = view.program->ops.size();
+    const std::size_t tile = std::clamp<std::size_t>(kTileIntervals / std::max<std::size_t>(ops, 1), 1, 8);
+    for (std::size_t first = 0; first < classes[p].size(); first += tile) {
+      const std::size_t count = std::min(tile, classes[p].size() - first);
+      const auto some = std::span(classes[p]).subspan(first, count);
+      gather(run, some, ops, times);
+      for (std::size_t k = 0; k < count; ++k) {
+        ClassSweep sweep(view, times.data() + k * ops);
+        sum.add(sweep.run(run.compute_prices, run.timeline.makespan_ps), run.expanded.multiplicity[some[k]]);
+      }
+    }
+  }
+  return sum.result(run.timeline.makespan_ps);
+}
+
+}  // namespace orrery

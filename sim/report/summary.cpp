@@ -1,0 +1,226 @@
+// The summary `orrery simulate` prints: at most 100 columns, the answer first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "sim/report/writers.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr int kWidth = 100;
+
+/// 1234567 as 1.23 M; three significant digits.
+std::string scaled(double value) {
+  constexpr std::array<std::string_view, 6> kPrefixes{"", " k", " M", " B", " T", " P"};
+  std::size_t prefix = 0;
+  while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  const bool whole = prefix == 0 && value == static_cast<double>(static_cast<std::int64_t>(value));
+  return fmt::format("{:.{}f}{}", value, whole ? 0 : decimals, kPrefixes[prefix]);
+}
+
+/// Seconds in the unit that suits them.
+std::string duration(double seconds) {
+  if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} us", seconds * 1e6);
+}
+
+/// A bar for a share of 0..1 of `cells` cells, in eighths of a cell.
+std::string bar(double share, int cells) {
+  constexpr std::array<std::string_view, 8> kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const int eighths = static_cast<int>(std::clamp(share, 0.0, 1.0) * cells * 8 + 0.5);
+  std::string out;
+  for (int i = 0; i < eighths / 8; ++i) out += "█";
+  return out + std::string(kEighths[static_cast<std::size_t>(eighths % 8)]);
+}
+
+class Summary {
+ public:
+  Summary(const Report& report, bool colour) : report_(report), colour_(colour) {}
+
+  std::string text() {
+    title();
+    if (report_.makespan_ps > 0) {
+      speed();
+      time_parts();
+      critical_path();
+      network();
+    }
+    memory();
+    list("Assumptions", report_.assumptions);
+    if (report_.stats.tasks > 0) statistics();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  [[nodiscard]] std::string painted(std::string_view code, std::string_view text) const {
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  void heading(std::string_view name, std::string_view note = "") {
+    line("\n{}{}{}", painted("1", name), note.empty() ? "" : "  ", painted("2", note));
+  }
+
+  void title() {
+    const std::string_view verdict = report_.feasible ? "feasible" : "INFEASIBLE";
+    const std::string_view name = std::string_view(report_.name).substr(0, kWidth - 14);
+    line("{}  {}", painted("1", name.empty() ? "unnamed experiment" : name),
+         painted(report_.feasible ? "32" : "1;31", verdict));
+    line("{} GPUs, {} parameters, {} samples ({} tokens) per step", report_.gpus,
+         scaled(static_cast<double>(report_.parameters)), report_.samples_per_step,
+         scaled(static_cast<double>(report_.tokens_per_step)));
+    if (!report_.reasons.empty()) list("Reasons", report_.reasons);
+  }
+
+  void speed() {
+    out_ += '\n';
+    line("  {:<11}{:>13}   {} samples/s   {} tokens/s", "step time", duration(report_.step_time_s()),
+         scaled(report_.samples_per_s()), scaled(report_.tokens_per_s()));
+    rate("model", report_.model_tflops_per_gpu(), "MFU", "without recomputation");
+    rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");
+  }
+
+  void rate(std::string_view name, double tflops, std::string_view share_name, std::string_view what) {
+    const double peak = report_.peak_tflops_per_gpu;
+    const std::string share = peak > 0 ? fmt::format("{} {:.1f} %", share_name, 100 * tflops / peak) : "";
+    line("  {:<11}{:>10.1f} TFLOP/s per GPU   {}   {}", name, tflops, share, painted("2", what));
+  }
+
+  /// A row of a table of times: seconds, share of the step and a bar; nothing for a part of zero.
+  void part(std::string_view name, double seconds, std::string_view code) {
+    if (seconds <= 0) return;
+    const double share = seconds / report_.step_time_s();
+    line("  {:<20}{:>13}{:>7.1f} %  {}", name, duration(seconds), 100 * share, painted(code, bar(share, 50)));
+  }
+
+  void time_parts() {
+    const Breakdown& b = report_.breakdown;
+    const double shares = static_cast<double>(report_.gpus) * static_cast<double>(report_.steps);
+    const auto seconds = [shares](Int128 sum_ps) { return static_cast<double>(sum_ps) * 1e-12 / shares; };
+    heading("Where the time goes", "mean over GPUs, per step");
+    part("compute", seconds(b.compute_ps), "32");
+    part("kernel launches", seconds(b.host_ps), "36");
+    for (const Dimension d :
+         {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline, Dimension::data}) {
+      const auto i = static_cast<std::size_t>(d);
+      part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), "33");
+    }
+    part("pipeline bubble", seconds(b.bubble_ps), "31");
+    part("optimizer", seconds(b.optimizer_ps), "34");
+    line("  GPUs busy {:.1f} % (least busy {:.1f} %), bubble {:.1f} % of the passes",
+         100 * report_.gpu_utilization_mean, 100 * report_.gpu_utilization_min,
+         100 * report_.pipeline_bubble_fraction);
+  }
+
+  void critical_path() {
+    const CriticalPath& path = report_.critical_path;
+    const auto seconds = [this](Picoseconds time) {
+      return to_seconds(time) / static_cast<double>(report_.steps);
+    };
+    heading("Critical path", "the chain of operations that ends last");
+    part("compute", seconds(path.compute_ps), "32");
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      part(fmt::format("{} comm", kDimensionNames[d]), seconds(path.communication_ps[d]), "33");
+    }
+    part("wait for links", seconds(path.wait_ps), "31");
+  }
+
+  void network() {
+    std::string sent;
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      if (report_.bytes_per_gpu[d] <= 0) continue;
+      fmt::format_to(std::back_inserter(sent), "{}{} {:.3g} GB", sent.empty() ? "" : ", ", kDimensionNames[d],
+                     report_.bytes_per_gpu[d] / 1e9);
+    }
+    if (sent.empty()) return;
+    heading("Network");
+    line("  sent per GPU and step: {}", sent);
+    for (const LinkUtilization& link : report_.links) {
+      line("  {:<8}mean{:>6.1f} %   busiest{:>6.1f} %", kLinkKindNames[static_cast<std::size_t>(link.kind)],
+           100 * link.mean, 100 * link.peak);
+    }
+  }
+
+  void memory() {
+    const auto& stages = report_.stage_memory;
+    if (stages.empty()) return;
+    heading("Memory per GPU", "GB");
+    line("  {:<9}{:>11}{:>11}{:>11}{:>13}{:>10}", "stage", "parameters", "gradients", "optimizer",
+         "activations", "total");
+    const auto same = [](const StageMemory& a, const StageMemory& b) {
+      return a.parameters == b.parameters && a.gradients == b.gradients && a.optimizer == b.optimizer &&
+             a.activations == b.activations;
+    };
+    for (std::size_t first = 0; first < stages.size();) {
+      std::size_t last = first;
+      while (last + 1 < stages.size() && same(stages[first], stages[last + 1])) ++last;
+      memory_row(first, last, stages[first]);
+      first = last + 1;
+    }
+  }
+
+  void memory_row(std::size_t first, std::size_t last, const StageMemory& stage) {
+    const auto gb = [](Bytes bytes) { return static_cast<double>(bytes) / 1e9; };
+    std::string use;
+    if (report_.gpu_memory > 0) {
+      const double share = gb(stage.total()) / gb(report_.gpu_memory);
+      use = fmt::format("  {:>5.1f} % of {:.1f}", 100 * share, gb(report_.gpu_memory));
+      if (share > 1) use = painted("1;31", use + "  too much");
+    }
+    line("  {:<9}{:>11.3f}{:>11.3f}{:>11.3f}{:>13.3f}{:>10.3f}{}",
+         first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
+         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.total()), use);
+  }
+
+  /// Sentences as bullets, wrapped at words.
+  void list(std::string_view name, const std::vector<std::string>& sentences) {
+    if (sentences.empty()) return;
+    heading(name);
+    for (const std::string& sentence : sentences) {
+      std::string_view rest = sentence;
+      std::string_view bullet = "- ";
+      while (!rest.empty()) {
+        std::size_t length = rest.size();
+        if (length > kWidth - 4) {
+          length = rest.rfind(' ', kWidth - 4);
+          if (length == std::string_view::npos || length == 0) length = kWidth - 4;
+        }
+        line("  {}{}", bullet, rest.substr(0, length));
+        rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(' ', length)));
+        bullet = "  ";
+      }
+    }
+  }
+
+  void statistics() {
+    const RunStats& stats = report_.stats;
+    std::string text =
+        fmt::format("{} tasks on {} simulated ranks, {} events", stats.tasks, stats.ranks, stats.events);
+    if (stats.wall_s > 0) text += ", " + duration(stats.wall_s);
+    if (stats.tasks_per_s > 0) text += fmt::format(", {} tasks/s", scaled(stats.tasks_per_s));
+    line("\n{}", painted("2", text));
+  }
+
+  const Report& report_;
+  bool colour_;
+  std::string out_;
+};
+
+}  // namespace
+
+void write_summary(const Report& report, bool colour, const Sink& sink) {
+  sink(Summary(report, colour).text());
+}
+
+}  // namespace orrery

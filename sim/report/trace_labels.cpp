@@ -1,0 +1,44 @@
+#include "sim/report/trace_labels.hpp"
+
+#include <fmt/format.h>
+
+namespace orrery {
+namespace {
+
+std::string label(std::string_view name, std::string_view category) {
+  return fmt::format(R"("name":"{}","cat":"{}")", name, category);
+}
+
+std::string compute_name(std::string_view phase, std::string_view part) {
+  return part == "optimizer" ? std::string(part) : fmt::format("{} {}", phase, part);
+}
+
+template <class Enum>
+std::size_t at(Enum value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+TraceLabels::TraceLabels() {
+  for (const auto phase : kPhaseNames) {
+    for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), "compute"));
+  }
+  for (const auto collective : kCollectiveNames) {
+    for (const auto dimension : kDimensionNames) collectives_.push_back(label(collective, dimension));
+  }
+  for (const auto stream : kStreamNames) {
+    for (const auto dimension : kDimensionNames) transfers_.push_back(label(stream, dimension));
+  }
+}
+
+const std::string& TraceLabels::of(const Workload& workload, const Op& op) const {
+  if (op.kind == Op::Kind::compute) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
+  const Message& message = workload.messages[op.work];
+  if (message.collective == Collective::send_recv) {
+    return transfers_[at(op.stream) * kDimensionCount + at(message.dimension)];
+  }
+  return collectives_[at(message.collective) * kDimensionCount + at(message.dimension)];
+}
+
+}  // namespace orrery

@@ -1,0 +1,49 @@
+// One writer per output format.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/cluster.hpp"
+#include "orrery/plan.hpp"
+#include "orrery/report.hpp"
+#include "sim/report/build_report.hpp"
+
+namespace orrery {
+
+/// Where a writer's text goes; throws RunError when it cannot be written.
+using Sink = std::function<void(std::string_view)>;
+
+/// Readable summary for a terminal. `colour`: use ANSI colours.
+void write_summary(const Report& report, bool colour, const Sink& sink);
+/// The result object of the interface (`orrery simulate --json`), pretty-printed when `indent` >= 0,
+/// one line when < 0. Ends with a newline.
+void write_json(const Report& report, int indent, const Sink& sink);
+/// A header line and one row: the scalars of the JSON result under their dotted keys.
+void write_csv(const Report& report, const Sink& sink);
+
+struct TraceOptions {
+  /// Ranks to write, ascending; empty: all if that stays within `max_spans`, else the ranks of the
+  /// first data-parallel replica, else one rank per pipeline stage.
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::int32_t> steps;  ///< empty: all
+  std::uint64_t max_spans = 1'000'000;
+  std::string metadata_json = "{}";  ///< object shown by viewers: plan, seed, version
+};
+
+/// What a trace holds, for the user's information.
+struct TraceInfo {
+  std::uint64_t spans = 0;
+  std::uint64_t flows = 0;
+  std::uint64_t ranks = 0;
+};
+
+/// Chrome Trace Event JSON, streamed in order of time.
+TraceInfo write_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options,
+                      const Sink& sink);
+
+}  // namespace orrery

@@ -1,0 +1,49 @@
+#include "sim/run/assumptions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+std::string network(const Experiment& experiment) {
+  return experiment.simulation.network == Network::flow
+             ? "transfers share links max-min fairly (network: flow)"
+             : "transfers do not slow each other down (network: alpha-beta)";
+}
+
+std::string compute(const Gpu& gpu) {
+  return fmt::format(
+      "large GEMMs sustain {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
+      "{} us between kernels",
+      100 * gpu.gemm_efficiency, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
+}
+
+std::string folding(const Experiment& experiment, const Run& run) {
+  const std::size_t ranks = run.expanded.representative.size();
+  if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
+  return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", ranks,
+                     run.workload.ranks());
+}
+
+std::string memory(const Plan& plan) {
+  const bool wide = plan.precision == Precision::fp32 || plan.precision == Precision::tf32;
+  return fmt::format(
+      "Adam keeps {} bytes of state a parameter beside {} for parameter and gradient; memory is counted "
+      "without fragmentation",
+      wide ? 8 : 12, wide ? 8 : 4);
+}
+
+}  // namespace
+
+std::vector<std::string> assumptions(const Experiment& experiment, const Run& run) {
+  std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
+                                folding(experiment, run), memory(experiment.plan)};
+  if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
+    list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
+  if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");
+  return list;
+}
+
+}  // namespace orrery

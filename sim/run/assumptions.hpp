@@ -1,0 +1,14 @@
+// What a result rests on, in sentences a reader can check.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+
+[[nodiscard]] std::vector<std::string> assumptions(const Experiment& experiment, const Run& run);
+
+}  // namespace orrery

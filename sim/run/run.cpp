@@ -1,0 +1,92 @@
+#include "sim/run/run.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "orrery/error.hpp"
+#include "orrery/simulate.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/graph/expand.hpp"
+#include "sim/network/flow_network.hpp"
+#include "sim/run/assumptions.hpp"
+#include "topologies/topologies.hpp"
+#include "workloads/collectives/collectives.hpp"
+#include "workloads/lower.hpp"
+#include "workloads/schedules/schedules.hpp"
+
+namespace orrery {
+namespace {
+
+template <class Entries>
+std::vector<std::string> names(const Entries& entries) {
+  std::vector<std::string> result;
+  for (const auto& entry : entries) result.emplace_back(entry.name);
+  return result;
+}
+
+Bytes gpu_memory(const Gpu& gpu) { return static_cast<Bytes>(gpu.memory_gb * 1e9 + 0.5); }
+
+std::string gigabytes(Bytes bytes) {
+  const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / 1e8 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+}
+
+/// Whether every stage fits into the GPU's memory; if not, says which one is the largest.
+void judge_memory(const Gpu& gpu, Report& report) {
+  report.gpu_memory = gpu_memory(gpu);
+  const auto by_total = [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); };
+  const auto largest = std::ranges::max_element(report.stage_memory, by_total);
+  if (report.gpu_memory == 0 || largest->total() <= report.gpu_memory) return;
+  report.feasible = false;
+  const auto stage = largest - report.stage_memory.begin();
+  report.reasons.push_back(
+      "out of memory: stage " + std::to_string(stage) + " needs " + gigabytes(largest->total()) +
+      " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " + gigabytes(report.gpu_memory));
+}
+
+Timeline run_engine(const Experiment& experiment, const TaskGraph& graph, const Topology& topology) {
+  if (experiment.simulation.network == Network::alpha_beta) return run_contention_free(graph);
+  FlowNetwork network(topology.links());
+  return run(graph, network);
+}
+
+void complete(const Experiment& experiment, Run& run) {
+  Report& report = run.report;
+  report.name = experiment.name;
+  report.peak_tflops_per_gpu =
+      experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
+  judge_memory(experiment.cluster.gpu, report);
+  report.assumptions = assumptions(experiment, run);
+}
+
+}  // namespace
+
+RunView Run::view() const { return {workload, expanded, timeline, *topology, prices.works}; }
+
+Run run(const Experiment& experiment) {
+  Run run;
+  run.topology = build_topology(experiment.cluster);
+  run.workload = lower(experiment);
+  const Channels channels = match_channels(run.workload);
+  run.prices = price(run.workload, channels, *run.topology, experiment.cluster.gpu, experiment.plan);
+  const bool flows = experiment.simulation.network == Network::flow;
+  const Folded folded = experiment.simulation.folding == Folding::off
+                            ? unfolded(run.workload)
+                            : fold(run.workload, channels, run.prices, *run.topology, flows);
+  run.expanded = expand(run.workload, channels, run.prices, folded, flows);
+  run.timeline = run_engine(experiment, run.expanded.graph, *run.topology);
+  run.report = build_report(run.view());
+  complete(experiment, run);
+  return run;
+}
+
+Report simulate(const Experiment& experiment) { return run(experiment).report; }
+
+std::vector<StageMemory> memory_per_stage(const Experiment& experiment) { return stage_memory(experiment); }
+
+Menus menus() {
+  return {names(node_wirings()), names(fabrics()), names(pipeline_schedules()),
+          names(collective_algorithms())};
+}
+
+}  // namespace orrery

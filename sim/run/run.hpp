@@ -1,0 +1,37 @@
+// One experiment from end to end, with everything it passes through: programs, prices, tasks,
+// timeline, report. The only place that knows all rooms; `simulate()` and the command line use it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "orrery/report.hpp"
+#include "orrery/task_graph.hpp"
+#include "orrery/topology.hpp"
+#include "orrery/workload.hpp"
+#include "sim/graph/expanded_graph.hpp"
+#include "sim/graph/price_list.hpp"
+#include "sim/io/menus.hpp"
+#include "sim/report/build_report.hpp"
+
+namespace orrery {
+
+struct Run {
+  Workload workload;
+  std::unique_ptr<Topology> topology;
+  PriceList prices;
+  ExpandedGraph expanded;
+  Timeline timeline;
+  Report report;
+
+  [[nodiscard]] RunView view() const;
+};
+
+/// @throws as simulate().
+[[nodiscard]] Run run(const Experiment& experiment);
+
+/// What an experiment can name, from the tables of all rooms.
+[[nodiscard]] Menus menus();
+
+}  // namespace orrery

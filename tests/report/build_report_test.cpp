@@ -1,0 +1,218 @@
+#include <doctest/doctest.h>
+
+#include "report/run_fixture.hpp"
+#include "sim/report/traffic.hpp"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+constexpr std::size_t kTensor = static_cast<std::size_t>(Dimension::tensor);
+constexpr std::size_t kPipeline = static_cast<std::size_t>(Dimension::pipeline);
+constexpr std::size_t kData = static_cast<std::size_t>(Dimension::data);
+
+Int128 total(const Breakdown& b) {
+  Int128 sum = b.compute_ps + b.optimizer_ps + b.bubble_ps + b.host_ps;
+  for (const Int128 part : b.exposed_ps) sum += part;
+  return sum;
+}
+
+Picoseconds total(const CriticalPath& path) {
+  Picoseconds sum = path.compute_ps + path.wait_ps;
+  for (const Picoseconds part : path.communication_ps) sum += part;
+  return sum;
+}
+
+/// Two ranks, a stage each:
+///   rank 0: compute 0-10, send 10-14, compute 10-12, optimizer 20-25
+///   rank 1: recv 10-14, compute 14-20, all-reduce (data) 20-24 with rank 0, optimizer 24-30
+struct TwoStages : RunFixture {
+  TwoStages() : RunFixture(2) {
+    add_group({0, 1}, Slot::forward_out, Slot::forward_in);
+    add_group({0, 1}, Slot::data);
+    const auto work = add_work(1);
+    const auto message = add_message(Collective::send_recv, 4, Dimension::pipeline);
+    const auto gradients = add_message(Collective::all_reduce, 100, Dimension::data);
+    const auto first = add_task(0, 10);
+    const auto send = add_task(10, 14, {first}, 3);  // 1 ps longer than alone
+    const auto second = add_task(10, 12, {first});
+    const auto forward = add_task(14, 20, {send});
+    const auto reduce = add_task(20, 24, {second, forward});
+    const auto step0 = add_task(24, 29, {reduce});
+    const auto step1 = add_task(24, 30, {reduce});
+    const Op pass = compute_op(work, Phase::forward, Part::layer);
+    const Op step = compute_op(work, Phase::optimize, Part::optimizer);
+    add_op(0, pass, first);
+    add_op(0, communicate_op(message, Stream::send_forward, Slot::forward_out), send);
+    add_op(0, pass, second);
+    add_op(1, communicate_op(message, Stream::recv_forward, Slot::forward_in), send);
+    add_op(1, pass, forward);
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      add_op(c, communicate_op(gradients, Stream::data, Slot::data), reduce);
+    }
+    add_op(0, step, step0);
+    add_op(1, step, step1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every moment of every GPU belongs to one part of the breakdown") {
+  TwoStages run;
+  const Report report = build_report(run.view());
+  const Breakdown& b = report.breakdown;
+  // Each of the 3 passes and 2 optimizer steps starts with 1 ps of launch.
+  CHECK(b.host_ps == 5);
+  CHECK(b.compute_ps == 9 + 1 + 5);
+  CHECK(b.optimizer_ps == 4 + 5);
+  // Rank 0: 12-14 waits with the send in flight, 14-20 with nothing, 20-24 reduces, 29-30 is done.
+  // Rank 1: 0-10 with nothing, 10-14 receives, 20-24 reduces.
+  CHECK(b.exposed_ps[kPipeline] == 2 + 4);
+  CHECK(b.exposed_ps[kData] == 4 + 4);
+  CHECK(b.bubble_ps == 6 + 1 + 10);
+  CHECK(total(b) == 2 * 30);
+  // Passes keep the GPUs busy for 15 of compute and 3 of their launches.
+  CHECK(report.pipeline_bubble_fraction == doctest::Approx(17.0 / 18));
+  CHECK(report.gpu_utilization_mean == doctest::Approx((10 + 2 + 5 + 6 + 6) / 60.0));
+  CHECK(report.gpu_utilization_min == doctest::Approx(12.0 / 30));
+}
+
+TEST_CASE("the critical path ends last and adds up to the makespan") {
+  TwoStages run;
+  const CriticalPath path = build_report(run.view()).critical_path;
+  CHECK(path.compute_ps == 10 + 6 + 6);  // first, forward, step1
+  CHECK(path.communication_ps[kPipeline] == 3);
+  CHECK(path.communication_ps[kData] == 4);
+  CHECK(path.wait_ps == 1);
+  CHECK(total(path) == 30);
+}
+
+TEST_CASE("a gap before the start of a task is wait") {
+  RunFixture run(1);
+  const auto work = run.add_work(0);
+  const auto a = run.add_task(2, 5);
+  const auto b = run.add_task(7, 9, {a});
+  run.add_op(0, compute_op(work, Phase::forward, Part::layer), a);
+  run.add_op(0, compute_op(work, Phase::forward, Part::layer), b);
+  const CriticalPath path = build_report(run.view()).critical_path;
+  CHECK(path.compute_ps == 3 + 2);
+  CHECK(path.wait_ps == 2 + 2);
+}
+
+TEST_CASE("of several communications in flight the wait belongs to tensor, then data, then pipeline") {
+  RunFixture run(2);
+  run.add_group({0, 1}, Slot::tensor);
+  run.add_group({0, 1}, Slot::data);
+  run.add_group({0, 1}, Slot::forward_out, Slot::forward_in);
+  const auto tensor = run.add_message(Collective::all_reduce, 8, Dimension::tensor);
+  const auto data = run.add_message(Collective::all_reduce, 8, Dimension::data);
+  const auto pair = run.add_message(Collective::send_recv, 8, Dimension::pipeline);
+  // tensor 10-20, data 5-25, pipeline 0-30, makespan 30: pipeline 5 + 5, data 5 + 5, tensor 10 a GPU.
+  const auto t = run.add_task(10, 20);
+  const auto d = run.add_task(5, 25);
+  const auto p = run.add_task(0, 30);
+  for (std::uint32_t c = 0; c < 2; ++c) {
+    run.add_op(c, communicate_op(tensor, Stream::tensor, Slot::tensor), t);
+    run.add_op(c, communicate_op(data, Stream::data, Slot::data), d);
+  }
+  run.add_op(0, communicate_op(pair, Stream::send_forward, Slot::forward_out), p);
+  run.add_op(1, communicate_op(pair, Stream::recv_forward, Slot::forward_in), p);
+  const Breakdown b = build_report(run.view()).breakdown;
+  CHECK(b.exposed_ps[kTensor] == 2 * 10);
+  CHECK(b.exposed_ps[kData] == 2 * 10);
+  CHECK(b.exposed_ps[kPipeline] == 2 * 10);
+  CHECK(b.bubble_ps == 0);
+}
+
+TEST_CASE("1F1B with free communication idles for (p-1)/m of its passes") {
+  // p = 2, m = 3, forward 1, backward 2: stage 0 runs F F B F B B, stage 1 F B F B F B from 1 on.
+  RunFixture run(2);
+  const auto work = run.add_work(0);
+  const Op forward = compute_op(work, Phase::forward, Part::layer);
+  const Op backward = compute_op(work, Phase::backward, Part::layer);
+  const std::pair<Picoseconds, bool> stage0[]{{0, true}, {1, true},  {4, false},
+                                              {6, true}, {7, false}, {10, false}};
+  for (const auto& [start, is_forward] : stage0) {
+    run.add_op(0, is_forward ? forward : backward, run.add_task(start, start + (is_forward ? 1 : 2)));
+  }
+  for (Picoseconds start = 1; start < 10; start += 3) {
+    run.add_op(1, forward, run.add_task(start, start + 1));
+    run.add_op(1, backward, run.add_task(start + 1, start + 3));
+  }
+  CHECK(run.timeline.makespan_ps == (3 + 2 - 1) * 3);
+  CHECK(build_report(run.view()).pipeline_bubble_fraction == 1.0 / 3);
+}
+
+TEST_CASE("a folded class counts as often as it has ranks") {
+  RunFixture run(4, 2);  // classes {0, 1} and {2, 3}
+  run.add_group({0, 1}, Slot::tensor);
+  run.add_group({2, 3}, Slot::tensor);
+  run.add_group({0, 2}, Slot::forward_out, Slot::forward_in);
+  run.add_group({1, 3}, Slot::forward_out, Slot::forward_in);
+  const auto work = run.add_work(0);
+  const auto tensor = run.add_message(Collective::all_reduce, 100, Dimension::tensor);
+  const auto pair = run.add_message(Collective::send_recv, 60, Dimension::pipeline);
+  const auto pass = run.add_task(0, 6'000'000);
+  const auto reduce = run.add_task(6'000'000, 8'000'000, {pass});
+  run.use_links({0, 1, 2, 3}, 2'000'000, 1'000'000);  // half full for 2 us of 10
+  const auto send = run.add_task(8'000'000, 10'000'000, {reduce});
+  run.use_links({0, 5}, 2'000'000, 500'000);
+  run.add_op(0, compute_op(work, Phase::forward, Part::layer), pass);
+  run.add_op(0, communicate_op(tensor, Stream::tensor, Slot::tensor), reduce);
+  run.add_op(0, communicate_op(pair, Stream::send_forward, Slot::forward_out), send);
+  run.add_op(1, communicate_op(pair, Stream::recv_forward, Slot::forward_in), send);
+  const Report report = build_report(run.view());
+  CHECK(report.breakdown.compute_ps == 2 * 6'000'000);
+  CHECK(report.breakdown.exposed_ps[kTensor] == 2 * 2'000'000);
+  CHECK(report.breakdown.exposed_ps[kPipeline] == 4 * 2'000'000);
+  CHECK(total(report.breakdown) == 4 * 10'000'000);
+  // The reduction is one real group: 4 links full for 2 us. The send is two: 2 x 2 links half full for
+  // 2 us. Over 8 links and 10 us that is (4 * 2 + 2 * 2 * 1) / 80.
+  REQUIRE(report.links.size() == 1);
+  CHECK(report.links[0].kind == LinkKind::nic);
+  CHECK(report.links[0].mean == doctest::Approx(12.0 / 80));
+  CHECK(report.links[0].peak == doctest::Approx(3.0 / 10));  // link 0: 2 us and half of 2 us
+  CHECK(report.stats.ranks == 2);
+  // all-reduce: 2 (n-1)/n M = 100 by both ranks of both stages, mean 100; send: 60 by two of four.
+  CHECK(report.bytes_per_gpu[kTensor] == 100);
+  CHECK(report.bytes_per_gpu[kPipeline] == 30);
+}
+
+TEST_CASE("bytes sent follow the collective") {
+  const auto sent = [](Collective collective, std::size_t n, bool first = true) {
+    return bytes_sent({collective, 120, Dimension::tensor}, n, first);
+  };
+  CHECK(sent(Collective::all_reduce, 4) == 180);
+  CHECK(sent(Collective::all_gather, 4) == 90);
+  CHECK(sent(Collective::reduce_scatter, 3) == 80);
+  CHECK(sent(Collective::all_to_all, 2) == 60);
+  CHECK(sent(Collective::broadcast, 4) == 90);
+  CHECK(sent(Collective::send_recv, 2) == 120);
+  CHECK(sent(Collective::send_recv, 2, false) == 0);
+  CHECK(sent(Collective::all_reduce, 1) == 0);
+}
+
+TEST_CASE("time is conserved on random pipelines") {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    RandomPipeline pipeline(
+        {1 + seed % 4, static_cast<std::int32_t>(1 + seed % 5), 3, 10, 5000, seed % 3 != 0}, seed);
+    const Report report = build_report(pipeline.fixture.view());
+    const Int128 all = Int128{report.gpus} * report.makespan_ps;
+    CHECK(total(report.breakdown) == all);
+    CHECK(report.breakdown.bubble_ps >= 0);
+    CHECK(total(report.critical_path) == report.makespan_ps);
+    CHECK(report.gpu_utilization_min <= report.gpu_utilization_mean);
+    CHECK(report.gpu_utilization_mean <= 1);
+  }
+}
+
+TEST_CASE("a run without tasks has no figures and no division by zero") {
+  RunFixture run(2);
+  const Report report = build_report(run.view());
+  CHECK(report.makespan_ps == 0);
+  CHECK(report.pipeline_bubble_fraction == 0);
+  CHECK(report.gpu_utilization_mean == 0);
+  CHECK(report.links[0].mean == 0);
+}

@@ -1,0 +1,180 @@
+#include "sim/report/writers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/run_fixture.hpp"
+
+using namespace orrery;
+using namespace orrery::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Report finished_report() {
+  RandomPipeline pipeline({3, 4, 4, 1'000'000'000, 9'000'000'000, true}, 7);
+  pipeline.fixture.workload.steps = 2;
+  Report report = build_report(pipeline.fixture.view());
+  report.name = "a \"quoted\", name";
+  report.assumptions = {"links are not shared", "GPUs are equal"};
+  report.samples_per_step = 64;
+  report.tokens_per_step = 131'072;
+  report.parameters = 1'300'000'000;
+  report.model_flops_per_step = 3'000'000'000'000;
+  report.hardware_flops_per_step = 4'000'000'000'000;
+  report.peak_tflops_per_gpu = 312;
+  report.gpu_memory = 80'000'000'000;
+  report.stage_memory.assign(3, {1'000, 2'600'000'000, 5'200'000'000, 15'600'000'000, 9'000'000'000});
+  report.stats.wall_s = 0.01;
+  return report;
+}
+
+Report infeasible_report() {
+  Report report;
+  report.name = "too large";
+  report.feasible = false;
+  report.reasons = {"stage 0 needs 96.0 GB of 80.0 GB"};
+  report.gpus = 8;
+  report.gpu_memory = 80'000'000'000;
+  report.stage_memory.assign(1, {1'000, 90'000'000'000, 0, 0, 6'000'000'000});
+  return report;
+}
+
+std::string json_text(const Report& report, int indent = 2) {
+  std::string text;
+  write_json(report, indent, [&text](std::string_view part) { text += part; });
+  return text;
+}
+std::string summary_text(const Report& report, bool colour = false) {
+  std::string text;
+  write_summary(report, colour, [&text](std::string_view part) { text += part; });
+  return text;
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : object.items()) out.push_back(key);
+  return out;
+}
+
+double sum(const Json& object) {
+  double out = 0;
+  for (const auto& [key, value] : object.items()) out += value.get<double>();
+  return out;
+}
+
+/// The longest line in characters; UTF-8 continuation bytes do not count.
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto characters =
+        std::count_if(line.begin(), line.end(), [](char c) { return (c & '\xc0') != '\x80'; });
+    widest = std::max(widest, static_cast<std::size_t>(characters));
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("the JSON result has the keys of the interface, in their order") {
+  const Json json = Json::parse(json_text(finished_report()));
+  CHECK(keys(json) == std::vector<std::string>{"name",
+                                               "feasible",
+                                               "reasons",
+                                               "assumptions",
+                                               "parameters",
+                                               "gpus",
+                                               "step_time_s",
+                                               "samples_per_s",
+                                               "tokens_per_s",
+                                               "model_flops_per_step",
+                                               "hardware_flops_per_step",
+                                               "model_tflops_per_gpu",
+                                               "hardware_tflops_per_gpu",
+                                               "mfu",
+                                               "hfu",
+                                               "breakdown_s",
+                                               "pipeline_bubble_fraction",
+                                               "utilization",
+                                               "memory",
+                                               "communication",
+                                               "critical_path_s",
+                                               "stats"});
+  CHECK(keys(json["breakdown_s"]) ==
+        std::vector<std::string>{"compute", "exposed_tensor", "exposed_pipeline", "exposed_data",
+                                 "exposed_context", "exposed_expert", "optimizer", "bubble", "host"});
+  CHECK(keys(json["utilization"]) == std::vector<std::string>{"gpu_mean", "gpu_min", "links"});
+  CHECK(keys(json["utilization"]["links"][0]) == std::vector<std::string>{"kind", "mean", "peak"});
+  CHECK(keys(json["memory"]["per_stage"][0]) == std::vector<std::string>{"stage", "parameters_gb",
+                                                                         "gradients_gb", "optimizer_gb",
+                                                                         "activations_gb", "peak_gb"});
+  CHECK(keys(json["communication"]["bytes_per_gpu"]) ==
+        std::vector<std::string>{"tensor", "pipeline", "data", "context", "expert"});
+  CHECK(json["memory"]["per_stage"].size() == 3);
+  CHECK(json["memory"]["peak_gb"] == 32.4);
+  CHECK(json["memory"]["fits"] == true);
+}
+
+TEST_CASE("parts of the JSON result add up to the step time, per step") {
+  const Report report = finished_report();
+  const Json json = Json::parse(json_text(report));
+  const double step = json["step_time_s"];
+  CHECK(step == report.step_time_s());  // round trip
+  CHECK(std::abs(sum(json["breakdown_s"]) / step - 1) < 1e-12);
+  CHECK(std::abs(sum(json["critical_path_s"]) / step - 1) < 1e-12);
+  CHECK(json["mfu"].get<double>() * 312 == doctest::Approx(json["model_tflops_per_gpu"].get<double>()));
+}
+
+TEST_CASE("an infeasible result has null for what needs a timeline") {
+  const Json json = Json::parse(json_text(infeasible_report(), -1));
+  for (const char* key : {"step_time_s", "samples_per_s", "model_tflops_per_gpu", "mfu", "hfu"}) {
+    CHECK(json[key].is_null());
+  }
+  CHECK(json["breakdown_s"]["compute"].is_null());
+  CHECK(json["critical_path_s"]["wait"].is_null());
+  CHECK(json["memory"]["fits"] == false);
+  CHECK(json["memory"]["peak_gb"] == 96.0);
+  CHECK(json_text(infeasible_report(), -1).find('\n') == json_text(infeasible_report(), -1).size() - 1);
+}
+
+TEST_CASE("CSV is a header and a row of the same length, quoted where needed") {
+  std::string text;
+  write_csv(finished_report(), [&text](std::string_view part) { text += part; });
+  std::istringstream lines(text);
+  std::string header;
+  std::string row;
+  std::string rest;
+  std::getline(lines, header);
+  std::getline(lines, row);
+  CHECK_FALSE(std::getline(lines, rest));
+  CHECK(header.substr(0, 22) == "name,feasible,reasons,");
+  CHECK(header.find("breakdown_s.exposed_tensor") != std::string::npos);
+  CHECK(row.substr(0, 25) == R"("a ""quoted"", name",true)");
+  CHECK(row.find("links are not shared; GPUs are equal") != std::string::npos);
+  // The only commas within quotes are those of the name.
+  CHECK(std::count(row.begin(), row.end(), ',') == std::count(header.begin(), header.end(), ',') + 1);
+}
+
+TEST_CASE("the summary fits a terminal") {
+  const std::string text = summary_text(finished_report());
+  CHECK(widest_line(text) <= 100);
+  CHECK(text.find("step time") != std::string::npos);
+  CHECK(text.find("\x1b") == std::string::npos);
+  CHECK(summary_text(finished_report(), true).find("\x1b[") != std::string::npos);
+  CHECK(text.find("0-2") != std::string::npos);  // equal stages share a row
+}
+
+TEST_CASE("the summary of an infeasible plan says why and shows no times") {
+  Report report = infeasible_report();
+  report.assumptions = {std::string(250, 'x') + " and " + std::string(90, 'y') + " end"};
+  const std::string text = summary_text(report);
+  CHECK(text.find("INFEASIBLE") != std::string::npos);
+  CHECK(text.find("stage 0 needs 96.0 GB") != std::string::npos);
+  CHECK(text.find("nan") == std::string::npos);
+  CHECK(text.find("inf ") == std::string::npos);
+  CHECK(text.find("Where the time goes") == std::string::npos);
+  CHECK(widest_line(text) <= 100);
+}

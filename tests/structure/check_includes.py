@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Checks who includes whom (docs/design.md): every folder sees only what its row below allows, third-party
+headers stay where they belong, no headers include each other in a circle, and the engine and the networks
+keep words of deep learning out of their names. Exit status 1 on any breach.
+
+usage: check_includes.py [ROOT]       check the sources below ROOT (default: this project)
+       check_includes.py --self-test  plant every kind of breach in a copy and see that it is found
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+SOURCE_ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ANY = None
+
+# Room: the rooms its files may include besides itself; the longest matching folder names the room.
+MAY_INCLUDE = {
+    "include/orrery": [],
+    "topologies": ["include/orrery"],
+    "workloads": ["include/orrery"],
+    "workloads/collectives": ["include/orrery"],
+    "sim/engine": ["include/orrery", "sim/network"],
+    "sim/network": ["include/orrery"],
+    "sim/cost": ["include/orrery", "workloads/collectives"],
+    "sim/graph": ["include/orrery", "sim/cost"],
+    "sim/report": ["include/orrery", "sim/graph", "sim/cost"],
+    "sim/io": ["include/orrery"],
+    "sim/run": ["include/orrery", "topologies", "workloads", "workloads/collectives", "sim/engine",
+                "sim/network", "sim/cost", "sim/graph", "sim/report", "sim/io"],
+    "apps": ANY,
+    "tests": ANY,
+    "bench": ANY,
+}
+MAY_INCLUDE["workloads"].append("workloads/collectives")
+
+# Third-party headers: where they may be included (beginning of the path, ending of the name).
+# Headers not named here are the standard library's or small ones free to use outside include/orrery.
+THIRD_PARTY = {
+    "boost/": [("topologies/", ".cpp")],
+    "nlohmann/": [("sim/io/", ""), ("sim/report/", ".cpp"), ("sim/run/", ".cpp"), ("apps/", ""), ("tests/", "")],
+    "yaml-cpp/": [("sim/io/", ".cpp"), ("tests/", "")],
+    "CLI/": [("apps/", ""), ("tests/", "")],
+    "doctest/": [("tests/", "")],
+    "benchmark/": [("bench/", "")],
+}
+
+# What the engine and the networks must not know, as words inside identifiers.
+BLIND_ROOMS = ("sim/engine", "sim/network")
+FOREIGN_WORDS = {"layer", "layers", "pipeline", "pipelines", "model", "models", "transformer", "attention",
+                 "tensor", "json", "yaml"}
+ALLOWED_PHRASES = ("NetworkModel", "network_model")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")', re.MULTILINE)
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def blank(match):
+    return "\n" * match.group(0).count("\n") or " "
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+class Project:
+    """The C++ files below a root, what they include, and what is wrong with that."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.problems = []
+        self.includes = {}  # path -> [(included path, line)]
+        tops = sorted({room.split("/")[0] for room in MAY_INCLUDE} | {"sim"})
+        self.files = {}
+        for top in tops:
+            for path in sorted((self.root / top).rglob("*")):
+                if path.suffix in (".hpp", ".cpp", ".h"):
+                    self.files[path.relative_to(self.root).as_posix()] = path.read_text(encoding="utf-8")
+
+    def check(self):
+        for path, text in self.files.items():
+            self.check_file(path, text)
+        self.check_cycles()
+        return self.problems
+
+    def fail(self, path, line, message):
+        self.problems.append(f"{path}:{line}: {message}")
+
+    def room(self, path):
+        rooms = [room for room in MAY_INCLUDE if path.startswith(room + "/")]
+        return max(rooms, key=len, default=None)
+
+    def check_file(self, path, text):
+        room = self.room(path)
+        if room is None:
+            self.fail(path, 1, f"lies in no room of {pathlib.Path(__file__).name}; add its folder there")
+            return
+        code = COMMENT.sub(lambda match: match.group(1) or blank(match), text)
+        self.includes[path] = []
+        for match in INCLUDE.finditer(code):
+            line = line_of(code, match.start(1))
+            if match.group(2):
+                self.check_library(path, room, match.group(2), line)
+            else:
+                self.check_own(path, room, match.group(3), line)
+        if room in BLIND_ROOMS:
+            self.check_words(path, text)
+
+    def check_library(self, path, room, header, line):
+        if room == "include/orrery" and not re.fullmatch(r"[a-z_0-9]+", header):
+            self.fail(path, line, f"<{header}>: public headers include the standard library only")
+        for prefix, places in THIRD_PARTY.items():
+            if not header.startswith(prefix):
+                continue
+            if not any(path.startswith(start) and path.endswith(end) for start, end in places):
+                allowed = ", ".join(f"{start}*{end}" for start, end in places)
+                self.fail(path, line, f"<{header}> may be included from {allowed} only")
+
+    def check_own(self, path, room, header, line):
+        target = self.resolve(path, header)
+        if target is None:
+            self.fail(path, line, f'"{header}" is no file of this project (libraries go in <>)')
+            return
+        self.includes[path].append((target, line))
+        other = self.room(target)
+        allowed = MAY_INCLUDE[room]
+        if room == other or (allowed is ANY and (other == room or other not in ("apps", "tests", "bench"))):
+            return
+        if allowed is ANY or other not in allowed:
+            allowed_text = "all but apps, tests and bench" if allowed is ANY else ", ".join(allowed) or "no other"
+            self.fail(path, line, f'"{header}": {room} may not include {other} (it may: {allowed_text})')
+
+    def resolve(self, path, header):
+        parent = path.rsplit("/", 1)[0]
+        for folder in (parent + "/", "", "include/", "tests/"):
+            parts = []
+            for part in (folder + header).split("/"):
+                if part == "..":
+                    parts = parts[:-1]
+                elif part not in ("", "."):
+                    parts.append(part)
+            if "/".join(parts) in self.files:
+                return "/".join(parts)
+        return None
+
+    def check_words(self, path, text):
+        code = COMMENT_OR_STRING.sub(blank, text)
+        for phrase in ALLOWED_PHRASES:
+            code = code.replace(phrase, " ")
+        for match in WORD.finditer(code):
+            if match.group(0).lower() in FOREIGN_WORDS:
+                self.fail(path, line_of(code, match.start()), f"'{match.group(0)}' is a word this room must not know")
+
+    def check_cycles(self):
+        done, open_files = set(), []
+
+        def visit(path):
+            if path in open_files:
+                circle = open_files[open_files.index(path):] + [path]
+                self.fail(path, 1, "headers include each other: " + " -> ".join(circle))
+                return
+            if path in done:
+                return
+            open_files.append(path)
+            for target, _ in self.includes.get(path, []):
+                visit(target)
+            open_files.pop()
+            done.add(path)
+
+        for path in self.files:
+            visit(path)
+
+
+# Self-test: a small sound project, and files that each break one rule; the second text must be reported.
+SOUND = {
+    "include/orrery/ids.hpp": "#include <cstdint>\n",
+    "include/orrery/plan.hpp": '#include "orrery/ids.hpp"\n#include <vector>\n',
+    "topologies/ring.hpp": '#include "orrery/ids.hpp"\n',
+    "topologies/ring.cpp": '#include "topologies/ring.hpp"\n#include <boost/graph/adjacency_list.hpp>\n',
+    "workloads/tensor.hpp": '#include "orrery/plan.hpp"\n#include "workloads/collectives/ring.hpp"\n',
+    "workloads/collectives/ring.hpp": '#include "orrery/ids.hpp"\n',
+    "sim/network/network_model.hpp": '#include "orrery/ids.hpp"\nclass NetworkModel {};\n',
+    "sim/engine/engine.hpp": '#include "sim/network/network_model.hpp"\n// a layer\nconst char* s = "pipeline";\n',
+    "sim/cost/cost.hpp": '#include "workloads/collectives/ring.hpp"\n',
+    "sim/graph/expand.hpp": '#include "sim/cost/cost.hpp"\n',
+    "sim/report/report.hpp": '#include "sim/graph/expand.hpp"\n',
+    "sim/io/read.cpp": '#include <nlohmann/json.hpp>\n#include "orrery/plan.hpp"\n',
+    "sim/run/run.hpp": '#include "sim/report/report.hpp"\n#include "topologies/ring.hpp"\n',
+    "apps/main.cpp": '#include "sim/run/run.hpp"\n// #include "apps/none.hpp"\n',
+    "tests/io/read.cpp": '#include <doctest/doctest.h>\n#include <nlohmann/json.hpp>\n',
+}
+BREACHES = [
+    ("include/orrery/bad.hpp", "#include <nlohmann/json.hpp>\n", "standard library only"),
+    ("include/orrery/bad.hpp", "#include <boost/graph/graph_traits.hpp>\n", "standard library only"),
+    ("include/orrery/bad.hpp", '#include "topologies/ring.hpp"\n', "may not include topologies"),
+    ("topologies/bad.hpp", "#include <boost/graph/graph_traits.hpp>\n", "may be included from topologies/*.cpp"),
+    ("topologies/bad.cpp", '#include "workloads/tensor.hpp"\n', "may not include workloads"),
+    ("workloads/bad.cpp", '#include "topologies/ring.hpp"\n', "may not include topologies"),
+    ("workloads/collectives/bad.cpp", '#include "workloads/tensor.hpp"\n', "may not include workloads"),
+    ("sim/engine/bad.cpp", '#include "sim/cost/cost.hpp"\n', "may not include sim/cost"),
+    ("sim/engine/bad.cpp", "#include <nlohmann/json.hpp>\n", "may be included from sim/io/"),
+    ("sim/engine/bad.cpp", "int layer_count = 0;\n", "'layer' is a word"),
+    ("sim/engine/bad.cpp", "struct GpuModel {};\n", "'Model' is a word"),
+    ("sim/network/bad.cpp", "int pipelineDepth = 0;\n", "'pipeline' is a word"),
+    ("sim/network/bad.cpp", '#include "sim/engine/engine.hpp"\n', "may not include sim/engine"),
+    ("sim/cost/bad.cpp", '#include "workloads/tensor.hpp"\n', "may not include workloads"),
+    ("sim/graph/bad.cpp", '#include "sim/engine/engine.hpp"\n', "may not include sim/engine"),
+    ("sim/report/bad.cpp", '#include "sim/run/run.hpp"\n', "may not include sim/run"),
+    ("sim/report/bad.hpp", "#include <nlohmann/json.hpp>\n", "may be included from sim/io/"),
+    ("sim/io/bad.cpp", '#include "sim/report/report.hpp"\n', "may not include sim/report"),
+    ("sim/run/bad.cpp", '#include "apps/app.hpp"\n', "may not include apps"),
+    ("apps/bad.cpp", '#include "apps/none.hpp"\n', "no file of this project"),
+    ("sim/nowhere/bad.cpp", "\n", "lies in no room"),
+    ("topologies/bad.hpp", '#include "topologies/worse.hpp"\n', "headers include each other"),
+]
+
+
+def problems_of(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            file = pathlib.Path(folder) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        return Project(folder).check()
+
+
+def self_test():
+    extra = {"apps/app.hpp": "\n", "topologies/worse.hpp": '#include "topologies/bad.hpp"\n'}
+    failures = [f"sound project: {problem}" for problem in problems_of(SOUND)]
+    for path, text, expected in BREACHES:
+        helpers = {name: body for name, body in extra.items() if name in text}
+        found = problems_of({**SOUND, **helpers, path: text})
+        if not any(expected in problem for problem in found):
+            failures.append(f"not found: '{expected}' for {path}: {text.strip()} (found: {found})")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    print(f"include rules, self-test: {len(BREACHES)} breaches, {len(failures)} problems")
+    return 1 if failures else 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    project = Project(arguments[0] if arguments else SOURCE_ROOT)
+    problems = project.check()
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if not project.files:
+        print("include rules: no sources found", file=sys.stderr)
+        return 1
+    print(f"include rules: {len(project.files)} files, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

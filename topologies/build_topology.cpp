@@ -1,0 +1,12 @@
+#include "topologies/cluster_topology.hpp"
+#include "topologies/graph/graph_topology.hpp"
+#include "topologies/topologies.hpp"
+
+namespace orrery {
+
+std::unique_ptr<Topology> build_topology(const Cluster& cluster) {
+  if (cluster.graph) return std::make_unique<GraphTopology>(*cluster.graph, cluster);
+  return std::make_unique<ClusterTopology>(cluster);
+}
+
+}  // namespace orrery

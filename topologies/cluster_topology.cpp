@@ -1,0 +1,176 @@
+#include "topologies/cluster_topology.hpp"
+
+#include <algorithm>
+
+#include "orrery/error.hpp"
+#include "topologies/menu_lookup.hpp"
+#include "topologies/rings.hpp"
+#include "topologies/topologies.hpp"
+
+namespace orrery {
+namespace {
+
+void check_size(const Cluster& cluster) {
+  check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxLinks);
+  check_range("/cluster/nodes", cluster.nodes, 1, kMaxLinks);
+  check_link_count(saturating_product(cluster.gpus_per_node, cluster.nodes));
+}
+
+/// Rates of each port of a node; a port pools the NICs of one GPU, or is one NIC of several GPUs.
+std::vector<std::int64_t> port_rates(const Fabric& spec, std::uint32_t ports) {
+  std::vector<std::int64_t> nics(ports, 0);
+  for (std::int64_t port = 0; port < ports; ++port) {
+    // NIC j belongs to port floor(j * ports / nics): those from ceil(port * nics / ports) on.
+    const std::int64_t first = (port * spec.nics_per_node + ports - 1) / ports;
+    const std::int64_t last = ((port + 1) * spec.nics_per_node + ports - 1) / ports;
+    nics[static_cast<std::size_t>(port)] = last - first;
+  }
+  for (std::int64_t& value : nics) {
+    const double rate = static_cast<double>(value) * spec.nic_gbps * 1e9 / 8;
+    value = link_rate(rate, spec.efficiency, "/cluster/fabric", "nic_gbps");
+  }
+  return nics;
+}
+
+}  // namespace
+
+ClusterTopology::ClusterTopology(const Cluster& cluster) {
+  check_size(cluster);
+  nodes_ = static_cast<std::uint32_t>(cluster.nodes);
+  gpus_per_node_ = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  gpus_ = nodes_ * gpus_per_node_;
+  build_wiring(cluster);
+  build_fabric(cluster);
+  count_vertices();
+  add_links();
+}
+
+void ClusterTopology::build_wiring(const Cluster& cluster) {
+  const NodeWiringEntry& entry = find_entry(node_wirings(), cluster.node.kind, "/cluster/node/kind");
+  if (gpus_per_node_ > 1) wiring_ = entry.build({cluster.node, gpus_per_node_, nodes_});
+  if (wiring_) node_links_ = static_cast<std::uint32_t>(wiring_->links().size());
+  const std::int64_t node_switches = wiring_ ? std::int64_t{wiring_->switches()} * nodes_ : 0;
+  check_link_count(gpus_ + node_switches);
+  first_nic_ = static_cast<std::uint32_t>(gpus_ + node_switches);
+  first_switch_ = first_nic_;
+}
+
+void ClusterTopology::build_fabric(const Cluster& cluster) {
+  const FabricEntry& entry = find_entry(fabrics(), cluster.fabric.kind, "/cluster/fabric/kind");
+  if (nodes_ == 1 && (wiring_ || gpus_ == 1)) return;
+  check_range("/cluster/fabric/nics_per_node", cluster.fabric.nics_per_node, 1, kMaxLinks);
+  if (!(cluster.fabric.oversubscription >= 1)) {
+    throw InputError("/cluster/fabric/oversubscription",
+                     "found " + number_text(cluster.fabric.oversubscription) + "; allowed is 1 or more");
+  }
+  const std::int64_t nics = cluster.fabric.nics_per_node;
+  ports_ = static_cast<std::uint32_t>(std::min<std::int64_t>(nics, gpus_per_node_));
+  for (std::int64_t gpu = 0; gpu < gpus_per_node_; ++gpu) {
+    port_of_.push_back(static_cast<std::uint32_t>(gpu * ports_ / gpus_per_node_));
+  }
+  const std::int64_t nic_vertices = ports_ < gpus_per_node_ ? std::int64_t{ports_} * nodes_ : 0;
+  check_link_count(first_nic_ + nic_vertices);
+  first_switch_ = static_cast<std::uint32_t>(first_nic_ + nic_vertices);
+  fabric_ = entry.build(fabric_site(cluster));
+}
+
+FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {
+  FabricSite site{cluster.fabric, nodes_};
+  site.ports = ports_;
+  site.wired = wiring_ != nullptr || gpus_per_node_ == 1;
+  site.port_bytes_per_s = port_rates(cluster.fabric, ports_);
+  for (const std::int64_t rate : site.port_bytes_per_s) site.node_bytes_per_s += rate;
+  site.latency = link_latency(cluster.fabric.latency_us, "/cluster/fabric/latency_us");
+  site.first_port = ports_ < gpus_per_node_ ? first_nic_ : 0;
+  site.first_switch = first_switch_;
+  site.first_link = node_links_ * nodes_;
+  return site;
+}
+
+void ClusterTopology::count_vertices() {
+  const std::int64_t vertices = first_switch_ + (fabric_ ? fabric_->switch_count() : 0);
+  check_link_count(vertices);
+  vertices_ = static_cast<std::uint32_t>(vertices);
+}
+
+void ClusterTopology::add_links() {
+  const std::int64_t count = std::int64_t{node_links_} * nodes_ + (fabric_ ? fabric_->link_count() : 0);
+  check_link_count(count);
+  links_.reserve(static_cast<std::size_t>(count));
+  for (std::uint32_t node = 0; wiring_ && node < nodes_; ++node) {
+    const auto global = [&](VertexId local) {
+      const std::uint32_t i = index(local);
+      return VertexId{i < gpus_per_node_ ? node * gpus_per_node_ + i
+                                         : gpus_ + node * wiring_->switches() + (i - gpus_per_node_)};
+    };
+    for (Link link : wiring_->links()) {
+      link.from = global(link.from);
+      link.to = global(link.to);
+      links_.push_back(link);
+    }
+  }
+  if (fabric_) fabric_->add_links(links_);
+}
+
+void ClusterTopology::route(GpuId from, GpuId to, std::vector<LinkId>& out) const {
+  if (from == to) return;
+  const std::uint32_t node = index(node_of(from));
+  if (wiring_ && node == index(node_of(to))) {
+    route_within(node, index(from) % gpus_per_node_, index(to) % gpus_per_node_, out);
+  } else {
+    route_between(index(from), index(to), out);
+  }
+}
+
+void ClusterTopology::route_within(std::uint32_t node, std::uint32_t from, std::uint32_t to,
+                                   std::vector<LinkId>& out) const {
+  wiring_->route(from, to, node * node_links_, out);
+}
+
+void ClusterTopology::route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const {
+  const std::uint32_t from_node = from / gpus_per_node_;
+  const std::uint32_t to_node = to / gpus_per_node_;
+  const std::uint32_t from_local = from - from_node * gpus_per_node_;
+  const std::uint32_t to_local = to - to_node * gpus_per_node_;
+  std::uint32_t exit = port_of_[from_local];
+  std::uint32_t entry = port_of_[to_local];
+  const PortChange change = exit == entry ? PortChange::in_fabric : fabric_->port_change();
+  if (change == PortChange::before) {
+    route_within(from_node, from_local, to_local, out);
+    exit = entry;
+  }
+  if (change == PortChange::after) entry = exit;
+  fabric_->route({from_node, exit}, {to_node, entry}, out);
+  if (change == PortChange::after) route_within(to_node, from_local, to_local, out);
+}
+
+std::vector<std::vector<GpuId>> ClusterTopology::node_rings(const std::vector<GpuId>& members) const {
+  if (members.size() < 2) return {members};
+  const std::uint32_t first = index(node_of(members.front())) * gpus_per_node_;
+  std::vector<std::uint32_t> local;
+  for (const GpuId gpu : members) local.push_back(index(gpu) - first);
+  const auto tours = wiring_ ? wiring_->tours(local) : std::vector<std::vector<std::uint32_t>>{local};
+  std::vector<std::vector<GpuId>> rings;
+  for (const std::vector<std::uint32_t>& ring : cut_tours(tours, local)) {
+    std::vector<GpuId>& out = rings.emplace_back();
+    for (const std::uint32_t gpu : ring) out.push_back(GpuId{first + gpu});
+  }
+  return rings;
+}
+
+std::string ClusterTopology::vertex_name(VertexId vertex) const {
+  const std::uint32_t i = index(vertex);
+  const auto in_node = [](std::uint32_t node) { return "node" + std::to_string(node) + "/"; };
+  if (i < gpus_) return "gpu" + std::to_string(i);
+  if (i < first_nic_) {
+    const std::uint32_t number = i - gpus_;
+    return in_node(number / wiring_->switches()) + wiring_->switch_name(number % wiring_->switches());
+  }
+  if (i < first_switch_) {
+    const std::uint32_t number = i - first_nic_;
+    return in_node(number / ports_) + "nic" + std::to_string(number % ports_);
+  }
+  return fabric_->switch_name(i - first_switch_);
+}
+
+}  // namespace orrery

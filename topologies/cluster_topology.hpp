@@ -1,0 +1,47 @@
+// The network of a cluster of equal nodes: node wiring and fabric put together. Chooses the port of
+// each GPU and where a message leaves and enters its nodes; the parts know the links.
+#pragma once
+
+#include <memory>
+
+#include "topologies/fabric/fabric_model.hpp"
+#include "topologies/node/node_wiring.hpp"
+
+namespace orrery {
+
+class ClusterTopology final : public Topology {
+ public:
+  /// @throws InputError with a pointer below /cluster when the parts do not fit together.
+  explicit ClusterTopology(const Cluster& cluster);
+
+  void route(GpuId from, GpuId to, std::vector<LinkId>& out) const override;
+
+  /// The tours of the node wiring, each repeated and cut open at other places, so that as far as
+  /// possible every member starts equally many rings and ends equally many. Where the rings of several
+  /// nodes are joined end to start, the traffic between nodes so spreads over all GPUs and their NICs.
+  /// On a node with one tour, such as nvswitch, g members make g rings and ring c starts at member c.
+  [[nodiscard]] std::vector<std::vector<GpuId>> node_rings(const std::vector<GpuId>& members) const override;
+
+  /// "gpu5", "node2/nvswitch", "node2/nic1", "leaf4".
+  [[nodiscard]] std::string vertex_name(VertexId vertex) const override;
+
+ private:
+  void build_wiring(const Cluster& cluster);
+  void build_fabric(const Cluster& cluster);
+  [[nodiscard]] FabricSite fabric_site(const Cluster& cluster) const;
+  void count_vertices();
+  void add_links();
+  void route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
+  void route_within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
+
+  std::unique_ptr<NodeWiringModel> wiring_;  ///< null where GPUs of a node are not joined
+  std::unique_ptr<FabricModel> fabric_;      ///< null where no message leaves its node
+  std::uint32_t nodes_ = 1;
+  std::uint32_t node_links_ = 0;
+  std::uint32_t first_nic_ = 0;         ///< vertex
+  std::uint32_t first_switch_ = 0;      ///< vertex of the fabric
+  std::uint32_t ports_ = 1;             ///< per node
+  std::vector<std::uint32_t> port_of_;  ///< by index of a GPU within its node
+};
+
+}  // namespace orrery

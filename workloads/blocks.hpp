@@ -1,0 +1,80 @@
+// A model cut into blocks (embedding, layers, head): what each does on one rank in each phase, what
+// it keeps in memory and how many parameters it holds. The hinge between model families, which make
+// blocks, and programs, which string blocks together without knowing what is inside.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "orrery/menu.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// One operation of a block. `after` is the step it waits for: an earlier one of the same list, or
+/// kBlockInput for whatever produced the block's input.
+struct Step {
+  Op::Kind kind = Op::Kind::compute;
+  std::uint32_t work = 0;  ///< index into Workload::works or Workload::messages
+  Part part = Part::layer;
+  Phase phase = Phase::forward;
+  std::int32_t after = -1;
+};
+inline constexpr std::int32_t kBlockInput = -1;
+
+/// Steps of one phase in issue order; step `output` produces what the next block needs.
+struct Steps {
+  std::vector<Step> list;
+  std::int32_t output = kBlockInput;
+};
+
+struct Block {
+  Steps forward;
+  Steps recompute;  ///< runs before `backward`; empty when activations are kept
+  Steps backward;
+  Bytes activations = 0;        ///< kept per micro-batch from forward to backward
+  Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
+  std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
+};
+
+/// The activation between two layers, per micro-batch.
+struct Boundary {
+  Bytes bytes = 0;      ///< of the whole tensor
+  bool sliced = false;  ///< every tensor rank holds its own part (sequence parallel), not a copy
+};
+
+struct ModelBlocks {
+  std::vector<Block> kinds;
+  std::vector<std::uint32_t> layers;  ///< per layer: its kind
+  std::int32_t embedding = -1;        ///< kind of the block before the first layer, or -1
+  std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
+  std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
+  std::vector<Boundary> boundaries;   ///< per layer: what it hands to the next
+  Flops model_flops = 0;              ///< of one step over all GPUs, recomputation left out
+  Flops recompute_flops = 0;          ///< of one step over all GPUs
+  std::int64_t parameters = 0;        ///< of the whole model
+};
+
+/// A family of models: everything a `model.kind` needs. One file and one row each.
+struct ModelFamily : MenuEntry {
+  ModelKind kind;
+  /// Blocks of one rank; adds their work and messages to `workload`.
+  ModelBlocks (*describe)(const Model& model, const Plan& plan, Workload& workload);
+};
+
+[[nodiscard]] const ModelFamily& model_family(ModelKind kind);
+
+ModelBlocks describe_transformer(const Model& model, const Plan& plan, Workload& workload);
+ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload);
+
+/// Bytes of one activation or parameter element in the plan's precision. FP8 products keep 16-bit
+/// activations, parameters and messages.
+[[nodiscard]] constexpr Bytes element_bytes(Precision precision) {
+  return precision == Precision::fp32 || precision == Precision::tf32 ? 4 : 2;
+}
+
+[[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace orrery

@@ -1,0 +1,35 @@
+// Inside workloads/collectives/ only: what each algorithm file gives to the table in
+// collectives.cpp, and the pieces several of them are made of.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "workloads/collectives/collectives.hpp"
+
+namespace orrery {
+
+[[nodiscard]] CollectiveAlgorithm ring_algorithm();
+[[nodiscard]] CollectiveAlgorithm tree_algorithm();
+[[nodiscard]] CollectiveAlgorithm halving_doubling_algorithm();
+[[nodiscard]] CollectiveAlgorithm hierarchical_algorithm();
+[[nodiscard]] CollectiveAlgorithm direct_algorithm();
+
+/// Messages an exchange of all with all may have: 2,048 members. Rings have no such limit.
+inline constexpr std::uint64_t kMaxExchangeMessages = std::uint64_t{1} << 22;
+
+/// For each ring of the shape, the part of it that lies in each node: paths[ring][node].
+using NodePaths = std::vector<std::vector<std::span<const std::uint32_t>>>;
+[[nodiscard]] NodePaths node_paths(const GroupShape& shape);
+
+/// A message of `share` from each of `order` to the next and from the last to the first, one stage
+/// each. A single position sends nothing.
+void append_ring(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
+/// A message of `share` from each of `order` to the next, one stage each.
+void append_chain(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
+/// A message of `share` from each of `order` to each other, all in one stage.
+void append_exchange(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
+
+}  // namespace orrery

@@ -1,0 +1,101 @@
+// Double binary tree as in NCCL (Sanders, Speck, Traeff 2009): two trees over the nodes, each of half
+// of the data, in which every node is a leaf of at least one; a chain inside each node. Data goes up
+// to the root and down again in one pipeline of small chunks.
+#include <algorithm>
+#include <bit>
+
+#include "workloads/collectives/algorithms.hpp"
+
+namespace orrery {
+namespace {
+
+std::string_view obstacle(Collective collective, const GroupShape&) {
+  return collective == Collective::all_reduce ? "" : "it does all-reduce only";
+}
+
+/// Parent of a node other than 0 in the tree ordered by lowest set bit (ncclGetBtree): clear that
+/// bit and set the next; where this leaves the range, only clear it.
+std::uint32_t parent_of(std::uint32_t node, std::uint32_t nodes) {
+  const std::uint32_t low_bit = node & (~node + 1);
+  const std::uint32_t parent = (node ^ low_bit) | (low_bit << 1);
+  return parent < nodes ? parent : node ^ low_bit;
+}
+
+std::uint32_t depth_of(std::uint32_t node, std::uint32_t nodes) {
+  std::uint32_t depth = 0;
+  for (; node != 0; node = parent_of(node, nodes)) ++depth;
+  return depth;
+}
+
+/// Which node stands at `place` of the second tree (ncclGetDtree): the mirror image of the first, or,
+/// for an odd number of nodes, the first shifted by one.
+std::uint32_t second_tree_node(std::uint32_t place, std::uint32_t nodes) {
+  return nodes % 2 == 0 ? nodes - 1 - place : (place + 1) % nodes;
+}
+
+/// The pipeline: up the chains, up the tree, down the tree, down the chains.
+struct Stages {
+  std::uint32_t chain = 0;  ///< hops of the longest chain in a node
+  std::uint32_t depth = 0;  ///< of the tree
+  [[nodiscard]] std::uint32_t count() const { return 2 * (chain + depth); }
+};
+
+Stages stages_of(const GroupShape& shape) {
+  Stages stages;
+  for (const auto& node : shape.nodes) {
+    stages.chain = std::max(stages.chain, static_cast<std::uint32_t>(node.size() - 1));
+  }
+  const auto nodes = static_cast<std::uint32_t>(shape.nodes.size());
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    stages.depth = std::max(stages.depth, depth_of(node, nodes));
+  }
+  return stages;
+}
+
+/// Up and down between a child and its parent; `stage` is that of the way up.
+void append_edge(Round& round, std::uint32_t child, std::uint32_t parent, std::uint32_t stage,
+                 Stages stages) {
+  round.messages.push_back({child, parent, 1, stage});
+  round.messages.push_back({parent, child, 1, stages.count() - 1 - stage});
+}
+
+void append_tree(Round& round, const std::vector<std::span<const std::uint32_t>>& path, bool second,
+                 Stages stages) {
+  const auto nodes = static_cast<std::uint32_t>(path.size());
+  const auto head = [&](std::uint32_t place) {
+    return path[second ? second_tree_node(place, nodes) : place].front();
+  };
+  for (const auto& chain : path) {
+    for (std::uint32_t i = 1; i < chain.size(); ++i) {
+      append_edge(round, chain[i], chain[i - 1], stages.chain - i, stages);
+    }
+  }
+  for (std::uint32_t place = 1; place < nodes; ++place) {
+    const std::uint32_t stage = stages.chain + stages.depth - depth_of(place, nodes);
+    append_edge(round, head(place), head(parent_of(place, nodes)), stage, stages);
+  }
+}
+
+Rounds rounds(Collective, const GroupShape& shape) {
+  const Stages stages = stages_of(shape);
+  Round round;
+  for (const auto& path : node_paths(shape)) {
+    append_tree(round, path, false, stages);
+    append_tree(round, path, true, stages);
+  }
+  round.hops = stages.count();
+  return {{round}, static_cast<std::int64_t>(2 * shape.rings.size())};
+}
+
+bool automatic(Collective) { return true; }
+
+}  // namespace
+
+CollectiveAlgorithm tree_algorithm() {
+  return {{"tree", "two binary trees over the nodes, half of the data each, and a chain inside each node"},
+          obstacle,
+          rounds,
+          automatic};
+}
+
+}  // namespace orrery

@@ -1,0 +1,14 @@
+// The communicators of a plan: which ranks form a tensor, data or embedding group, and which pairs
+// exchange activations and their gradients.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Fills Workload::program_of_rank, group_begin, group_members and group_of.
+/// `tied`: first and last stage share an embedding.
+void add_communicators(const Plan& plan, bool tied, Workload& workload);
+
+}  // namespace orrery

@@ -1,0 +1,161 @@
+#include "workloads/data_parallel.hpp"
+
+#include <algorithm>
+
+#include "workloads/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+/// Memory traffic of Adam per parameter: reads the gradient, reads and writes the 32-bit parameter
+/// and both moments, and writes the 16-bit copy where there is one.
+Bytes optimizer_bytes(Bytes element) { return element + 24 + (element == 4 ? 0 : element); }
+
+}  // namespace
+
+DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
+                           Workload& workload, ProgramWriter& writer)
+    : plan_(experiment.plan),
+      enabled_(experiment.plan.data_parallel > 1 && experiment.data_parallel_sync.method != "none"),
+      blocks_(blocks),
+      stage_(stage),
+      workload_(workload),
+      writer_(writer),
+      element_(element_bytes(plan_.precision)),
+      backward_passes_(stage.chunks.size()) {
+  const std::int64_t owned =
+      plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
+  optimizer_work_ = add_work(workload, {memory(owned * optimizer_bytes(element_))});
+}
+
+OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
+                              const Pass* pass, OpId dep) {
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.stream = Stream::data;
+  op.phase = phase;
+  op.part = part;
+  op.slot = static_cast<std::uint8_t>(Slot::data);
+  op.work = add_message(workload_, {what, parameters * element_, Dimension::data});
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  return writer_.add(op, {dep});
+}
+
+OpId DataParallel::begin_step(std::int32_t step) {
+  step_ = step;
+  bucket_ = 0;
+  backward_passes_.assign(stage_.chunks.size(), 0);
+  gathered_.clear();
+  if (enabled_ && plan_.overlap_parameter_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2))
+    gather_ahead();
+  return ready_;
+}
+
+/// ZeRO-1 and 2 with overlap: parameters are gathered bucket by bucket while the first forward
+/// passes run; each block waits for its own bucket only.
+void DataParallel::gather_ahead() {
+  gathered_.resize(stage_.chunks.size());
+  for (std::size_t c = 0; c < stage_.chunks.size(); ++c) {
+    const auto& chunk = stage_.chunks[c].blocks;
+    gathered_[c].assign(chunk.size(), kNoOp);
+    std::int64_t parameters = 0;
+    std::size_t first = 0;
+    for (std::size_t b = 0; b < chunk.size(); ++b) {
+      parameters += chunk[b].parameters;
+      const bool full = static_cast<double>(parameters * element_) >= plan_.bucket_mb * 1e6;
+      if (parameters == 0 || ((!full || plan_.bucket_mb == 0) && b + 1 < chunk.size())) continue;
+      const OpId gather =
+          collective(Collective::all_gather, parameters, Part::bucket, Phase::synchronize, nullptr, ready_);
+      for (; first <= b; ++first) gathered_[c][first] = gather;
+      parameters = 0;
+    }
+  }
+}
+
+OpId DataParallel::before_block(const Pass& pass, std::size_t block, OpId previous) {
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  if (!enabled_) return kNoOp;
+  if (!gathered_.empty()) return pass.kind == Pass::Kind::forward ? gathered_[chunk][block] : kNoOp;
+  const std::int64_t parameters = stage_.chunks[chunk].blocks[block].parameters;
+  if (plan_.zero_stage < 3 || parameters == 0) return kNoOp;
+  // Gathering ahead, one block is fetched while the one before it runs.
+  const OpId after = plan_.overlap_parameter_gather ? before_previous_ : previous;
+  before_previous_ = previous;
+  const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
+  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, after);
+}
+
+OpId DataParallel::after_backward(const Pass& pass, std::size_t block, OpId done) {
+  if (!enabled_) return kNoOp;
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
+  bucket_ += stage_.chunks[chunk].blocks[block].parameters;
+  const bool by_block = plan_.zero_stage == 3;
+  const bool full = plan_.bucket_mb > 0 && static_cast<double>(bucket_ * element_) >= plan_.bucket_mb * 1e6;
+  if (!by_block && !full) return kNoOp;
+  if (!by_block && !plan_.overlap_gradient_reduce && plan_.zero_stage < 2) return kNoOp;
+  return flush(&pass, done);
+}
+
+OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
+  ++backward_passes_[static_cast<std::size_t>(pass.chunk)];
+  return enabled_ && plan_.zero_stage >= 2 ? flush(&pass, done) : kNoOp;
+}
+
+/// Reduces the gradients collected so far; what later compute has to wait for.
+OpId DataParallel::flush(const Pass* pass, OpId done) {
+  if (bucket_ == 0) return kNoOp;
+  const auto what = plan_.zero_stage == 0 ? Collective::all_reduce : Collective::reduce_scatter;
+  last_reduce_ = collective(what, bucket_, Part::bucket, Phase::synchronize, pass, done);
+  bucket_ = 0;
+  return plan_.overlap_gradient_reduce ? kNoOp : last_reduce_;
+}
+
+/// Splits what has not been reduced yet into buckets, flushes, and runs the optimizer.
+void DataParallel::end_step(OpId last) {
+  if (enabled_) {
+    const auto bucket = static_cast<std::int64_t>(plan_.bucket_mb * 1e6) / element_;
+    std::int64_t left = bucket_;
+    while (left > 0) {
+      bucket_ = bucket > 0 ? std::min(left, bucket) : left;
+      left -= bucket_;
+      flush(nullptr, last);
+    }
+  }
+  sum_tied_embedding(last);
+  optimize(last);
+}
+
+void DataParallel::sum_tied_embedding(OpId last) {
+  const bool end = stage_.index == 0 || stage_.index == stage_.stages - 1;
+  if (blocks_.tied_parameters == 0 || stage_.stages == 1 || !end) return;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.stream = Stream::data;
+  op.phase = Phase::synchronize;
+  op.part = Part::embedding;
+  op.slot = static_cast<std::uint8_t>(Slot::embedding);
+  op.work = add_message(workload_,
+                        {Collective::all_reduce, blocks_.tied_parameters * element_, Dimension::pipeline});
+  op.step = step_;
+  last_reduce_ = writer_.add(op, {last, last_reduce_});
+}
+
+void DataParallel::optimize(OpId last) {
+  Op op;
+  op.phase = Phase::optimize;
+  op.part = Part::optimizer;
+  op.work = optimizer_work_;
+  op.step = step_;
+  ready_ = writer_.add(op, {last, last_reduce_});
+  if (!enabled_ || plan_.zero_stage == 0 || plan_.zero_stage == 3 || plan_.overlap_parameter_gather) return;
+  ready_ = collective(Collective::all_gather, stage_.parameters(), Part::bucket, Phase::synchronize, nullptr,
+                      ready_);
+}
+
+}  // namespace orrery

@@ -1,0 +1,68 @@
+// The data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter
+// gathers (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step.
+//
+//   ZeRO   gradients                                  parameters
+//   0      all-reduce once a step                     whole everywhere
+//   1      reduce-scatter once a step                 all-gather after the optimizer step
+//   2      reduce-scatter every micro-batch           all-gather after the optimizer step
+//   3      reduce-scatter every micro-batch           all-gather before each forward and backward pass
+#pragma once
+
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "workloads/program_writer.hpp"
+#include "workloads/stages.hpp"
+
+namespace orrery {
+
+class DataParallel {
+ public:
+  DataParallel(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
+               Workload& workload, ProgramWriter& writer);
+
+  /// A step begins. Returns what its first operation has to wait for.
+  OpId begin_step(std::int32_t step);
+
+  /// Call before a block runs in either direction, with the operation that ran last before it.
+  /// Returns the gather the block has to wait for, or kNoOp.
+  OpId before_block(const Pass& pass, std::size_t block, OpId previous);
+
+  /// Call when the backward pass of a block is written. Returns an operation that later compute has
+  /// to wait for, or kNoOp.
+  OpId after_backward(const Pass& pass, std::size_t block, OpId done);
+
+  /// Call when a backward pass over a whole chunk is written. Returns as after_backward.
+  OpId after_backward_pass(const Pass& pass, OpId done);
+
+  /// Reduces what is left and runs the optimizer; `last` is the last operation of the last pass.
+  void end_step(OpId last);
+
+ private:
+  [[nodiscard]] bool communicates() const;
+  OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
+                  OpId dep);
+  OpId flush(const Pass* pass, OpId done);
+  void gather_ahead();
+  void sum_tied_embedding(OpId last);
+  void optimize(OpId last);
+
+  const Plan& plan_;
+  bool enabled_;
+  const ModelBlocks& blocks_;
+  const Stage& stage_;
+  Workload& workload_;
+  ProgramWriter& writer_;
+  Bytes element_;
+  std::uint32_t optimizer_work_;
+
+  std::int32_t step_ = 0;
+  OpId ready_ = kNoOp;        ///< parameters of this step are up to date
+  OpId last_reduce_ = kNoOp;  ///< latest operation on the data stream
+  OpId before_previous_ = kNoOp;
+  std::int64_t bucket_ = 0;                    ///< parameters whose gradients wait to be reduced
+  std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step
+  std::vector<std::vector<OpId>> gathered_;    ///< [chunk][block] of gathers issued ahead
+};
+
+}  // namespace orrery

@@ -1,0 +1,71 @@
+#include "workloads/lower.hpp"
+
+#include <string>
+
+#include "orrery/error.hpp"
+#include "workloads/blocks.hpp"
+#include "workloads/communicators.hpp"
+#include "workloads/stage_program.hpp"
+#include "workloads/stages.hpp"
+
+namespace orrery {
+namespace {
+
+/// Keeps programs below about 5 GB.
+constexpr std::int64_t kMostOperations = 50'000'000;
+
+void check_size(const Experiment& experiment, const ModelBlocks& blocks, const std::vector<Stage>& stages) {
+  std::int64_t operations = 0;
+  for (const Stage& stage : stages) operations += count_operations(experiment, blocks, stage);
+  if (operations <= kMostOperations) return;
+  throw InputError("/plan", "programs of " + std::to_string(operations) +
+                                " operations (stages x micro-batches x layers x steps), allowed are " +
+                                std::to_string(kMostOperations) +
+                                "; use larger micro-batches or fewer steps");
+}
+
+/// Passes and blocks alone can be too many to write down; their product is checked before that.
+void check_passes(const Plan& plan, const Model& model) {
+  const std::int64_t passes = plan.micro_batches() * plan.pipeline_parallel * plan.virtual_stages;
+  if (passes <= kMostOperations && model.layers <= kMostOperations) return;
+  throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
+                                                  " passes per step (micro-batches x stages), allowed are " +
+                                                  std::to_string(kMostOperations));
+}
+
+}  // namespace
+
+Workload lower(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
+  check_passes(plan, experiment.model);
+  Workload workload;
+  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment.model, plan, workload);
+  const std::vector<Stage> stages = make_stages(plan, blocks);
+  check_size(experiment, blocks, stages);
+  for (const Stage& stage : stages) {
+    workload.programs.push_back(write_stage_program(experiment, blocks, stage, workload));
+    workload.stage_memory.push_back(memory_of(stage, plan, blocks));
+  }
+  add_communicators(plan, blocks.tied_parameters > 0, workload);
+  workload.model_flops = blocks.model_flops;
+  workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
+  workload.parameters = blocks.parameters;
+  workload.samples = plan.global_batch_size;
+  workload.tokens = plan.global_batch_size * experiment.model.seq_length;
+  workload.steps = experiment.simulation.steps;
+  return workload;
+}
+
+std::vector<StageMemory> stage_memory(const Experiment& experiment) {
+  check_passes(experiment.plan, experiment.model);
+  Workload scratch;
+  const ModelBlocks blocks =
+      model_family(experiment.model.kind).describe(experiment.model, experiment.plan, scratch);
+  std::vector<StageMemory> memory;
+  for (const Stage& stage : make_stages(experiment.plan, blocks)) {
+    memory.push_back(memory_of(stage, experiment.plan, blocks));
+  }
+  return memory;
+}
+
+}  // namespace orrery

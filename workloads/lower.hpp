@@ -1,0 +1,17 @@
+// The way from an experiment to programs: the one entrance to workloads/.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Programs of all pipeline stages, communicators of all ranks, memory and FLOPs.
+/// `experiment` must be valid (see sim/io/).
+/// @throws InputError if the programs would not fit into memory.
+[[nodiscard]] Workload lower(const Experiment& experiment);
+
+/// Memory per pipeline stage alone, without programs.
+[[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment);
+
+}  // namespace orrery

@@ -1,0 +1,140 @@
+// A plain chain of matrices, y = W_n ... W_2 W_1 x, whose matrices are cut over the tensor ranks along
+// their output (column) or their input (row). What a vector looks like between two matrices decides
+// the communication: whole on every rank, cut into slices, or partial sums that must be added up.
+//
+//   needed \ found   whole        slices           partial sums
+//   whole            nothing      all-gather       all-reduce
+//   slices           nothing      nothing          reduce-scatter
+//
+// A column cut needs the whole input and yields slices; a row cut needs slices and yields partial
+// sums; the result is wanted whole. The backward pass moves gradients the other way: each
+// all-gather becomes a reduce-scatter and the reverse, an all-reduce forward costs nothing backward,
+// and the gradient of a whole vector that entered a column cut is a partial sum (Megatron's f and g).
+#include "workloads/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+enum class State : std::uint8_t { whole, slices, partial };
+
+class Chain {
+ public:
+  Chain(const Model& model, const Plan& plan, Workload& workload)
+      : model_(model),
+        plan_(plan),
+        workload_(workload),
+        tokens_(plan.micro_batch_size * model.seq_length),
+        element_(element_bytes(plan.precision)) {}
+
+  ModelBlocks describe() const;
+
+ private:
+  [[nodiscard]] bool cut() const { return plan_.tensor_parallel > 1; }
+  [[nodiscard]] std::size_t matrices() const { return model_.widths.size() - 1; }
+  /// Columns and rows in turn, as in a transformer's MLP, unless the plan says otherwise.
+  [[nodiscard]] bool by_column(std::size_t i) const {
+    return plan_.tensor_partition.empty() ? i % 2 == 0 : plan_.tensor_partition[i] == MatrixPartition::column;
+  }
+  [[nodiscard]] State needs(std::size_t i) const { return by_column(i) ? State::whole : State::slices; }
+  [[nodiscard]] State yields(std::size_t i) const { return by_column(i) ? State::slices : State::partial; }
+  [[nodiscard]] State wanted_after(std::size_t i) const {
+    return i + 1 < matrices() ? needs(i + 1) : State::whole;
+  }
+  [[nodiscard]] Bytes vector_bytes(std::size_t at) const { return tokens_ * model_.widths[at] * element_; }
+  [[nodiscard]] Kernel product(std::size_t i) const;
+
+  std::int32_t convert(StepBuilder& to, State from, State into, Bytes bytes, std::int32_t after) const;
+  [[nodiscard]] Steps forward(std::size_t i) const;
+  [[nodiscard]] Steps backward(std::size_t i) const;
+  [[nodiscard]] Block block(std::size_t i) const;
+  void count(ModelBlocks& blocks) const;
+
+  const Model& model_;
+  const Plan& plan_;
+  Workload& workload_;
+  std::int64_t tokens_;
+  Bytes element_;
+};
+
+Kernel Chain::product(std::size_t i) const {
+  const std::int64_t in = model_.widths[i];
+  const std::int64_t out = model_.widths[i + 1];
+  if (!cut()) return gemm(tokens_, out, in);
+  return by_column(i) ? gemm(tokens_, divide_up(out, plan_.tensor_parallel), in)
+                      : gemm(tokens_, out, divide_up(in, plan_.tensor_parallel));
+}
+
+std::int32_t Chain::convert(StepBuilder& to, State from, State into, Bytes bytes, std::int32_t after) const {
+  if (!cut() || from == into || from == State::whole) return after;
+  const auto how = from == State::slices  ? Collective::all_gather
+                   : into == State::whole ? Collective::all_reduce
+                                          : Collective::reduce_scatter;
+  return to.collective(Part::layer, how, bytes, after);
+}
+
+Steps Chain::forward(std::size_t i) const {
+  StepBuilder to(workload_, Phase::forward);
+  const std::int32_t out = to.compute(Part::layer, {product(i)}, kBlockInput);
+  return std::move(to).finish(convert(to, yields(i), wanted_after(i), vector_bytes(i + 1), out));
+}
+
+Steps Chain::backward(std::size_t i) const {
+  StepBuilder to(workload_, Phase::backward);
+  // The gradient arrives as the output left: whole where the output was made whole.
+  const State arrives = wanted_after(i);
+  const State needed = by_column(i) ? State::slices : State::whole;
+  std::int32_t ready = kBlockInput;
+  if (arrives == State::slices && needed == State::whole)
+    ready = convert(to, State::slices, State::whole, vector_bytes(i + 1), ready);
+  const Kernel ahead = product(i);
+  std::vector<Kernel> kernels{weight_gradient(ahead)};
+  if (i > 0) kernels.insert(kernels.begin(), input_gradient(ahead));  // the input data needs no gradient
+  std::int32_t out = to.compute(Part::layer, std::move(kernels), ready);
+  // Gradient of the input: a partial sum after a column cut, slices after a row cut.
+  if (i > 0 && by_column(i)) {
+    const State before = yields(i - 1) == State::slices ? State::slices : State::whole;
+    out = convert(to, State::partial, before, vector_bytes(i), out);
+  }
+  return std::move(to).finish(out);
+}
+
+Block Chain::block(std::size_t i) const {
+  Block block;
+  block.forward = forward(i);
+  block.backward = backward(i);
+  const std::int64_t ranks = plan_.tensor_parallel;
+  const std::int64_t in = model_.widths[i];
+  block.parameters = by_column(i) ? in * divide_up(model_.widths[i + 1], ranks)
+                                  : divide_up(in, ranks) * model_.widths[i + 1];
+  const bool sliced = cut() && !by_column(i);
+  block.activations = tokens_ * (sliced ? divide_up(in, ranks) : in) * element_;
+  return block;
+}
+
+void Chain::count(ModelBlocks& blocks) const {
+  const std::int64_t tokens = plan_.global_batch_size * model_.seq_length;
+  for (std::size_t i = 0; i < matrices(); ++i) {
+    const std::int64_t weights = model_.widths[i] * model_.widths[i + 1];
+    blocks.parameters += weights;
+    blocks.model_flops += 2 * tokens * weights * (i == 0 ? 2 : 3);
+  }
+}
+
+ModelBlocks Chain::describe() const {
+  ModelBlocks blocks;
+  for (std::size_t i = 0; i < matrices(); ++i) {
+    blocks.kinds.push_back(block(i));
+    blocks.layers.push_back(static_cast<std::uint32_t>(i));
+    blocks.boundaries.push_back({vector_bytes(i + 1), cut() && wanted_after(i) == State::slices});
+  }
+  count(blocks);
+  return blocks;
+}
+
+}  // namespace
+
+ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload) {
+  return Chain(model, plan, workload).describe();
+}
+
+}  // namespace orrery

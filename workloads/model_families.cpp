@@ -1,0 +1,15 @@
+#include <array>
+
+#include "workloads/blocks.hpp"
+
+namespace orrery {
+
+const ModelFamily& model_family(ModelKind kind) {
+  static constexpr std::array<ModelFamily, 2> kFamilies{{
+      {{"transformer", "Dense transformer: GPT, LLaMA, BERT."}, ModelKind::transformer, describe_transformer},
+      {{"mlp", "A plain chain of matrices, cut by columns or rows."}, ModelKind::mlp, describe_mlp},
+  }};
+  return kFamilies[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+// Narayanan et al. 2021, "Efficient Large-Scale Language Model Training on GPU Clusters", section 2.2:
+// micro-batches go through a chunk in groups of p; the warm-up is 2 (p - 1 - stage) + (v - 1) p passes.
+#include <algorithm>
+
+#include "workloads/schedules/orders.hpp"
+
+namespace orrery {
+namespace {
+
+struct Place {
+  std::int64_t micro_batch;
+  std::int64_t chunk;
+};
+
+/// The k-th pass of a rank in one direction, chunks counted in the order they are visited.
+Place kth(const ScheduleShape& shape, std::int64_t k) {
+  const std::int64_t group = shape.stages * shape.chunks;
+  return {k / group * shape.stages + k % shape.stages, k % group / shape.stages};
+}
+
+}  // namespace
+
+std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t stage) {
+  if (shape.chunks == 1) return one_f_one_b_order(shape, stage);
+  const std::int64_t total = shape.micro_batches * shape.chunks;
+  const std::int64_t warmup =
+      shape.micro_batches == shape.stages
+          ? total
+          : std::min(2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages, total);
+  std::vector<Pass> order;
+  const auto forward = [&](std::int64_t k) {
+    const Place at = kth(shape, k);
+    order.push_back(forward_pass(at.micro_batch, at.chunk));
+  };
+  const auto backward = [&](std::int64_t k) {
+    const Place at = kth(shape, k);
+    order.push_back(backward_pass(at.micro_batch, shape.chunks - 1 - at.chunk));
+  };
+  for (std::int64_t k = 0; k < warmup; ++k) forward(k);
+  for (std::int64_t k = warmup; k < total; ++k) {
+    forward(k);
+    backward(k - warmup);
+  }
+  for (std::int64_t k = total - warmup; k < total; ++k) backward(k);
+  return order;
+}
+
+}  // namespace orrery

@@ -1,0 +1,20 @@
+// The orders behind the rows of `pipeline_schedules()`; each has a file of its own.
+#pragma once
+
+#include "workloads/schedules/schedules.hpp"
+
+namespace orrery {
+
+std::vector<Pass> sequential_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> gpipe_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t stage);
+
+inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
+  return {Pass::Kind::forward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};
+}
+inline Pass backward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
+  return {Pass::Kind::backward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};
+}
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+#include "workloads/schedules/schedules.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/schedules/orders.hpp"
+
+namespace orrery {
+
+std::span<const PipelineSchedule> pipeline_schedules() {
+  static constexpr std::array<PipelineSchedule, 4> kSchedules{{
+      {{"sequential", "One micro-batch at a time through all stages and back (naive model parallelism)."},
+       sequential_order,
+       false},
+      {{"gpipe", "All forward passes, then all backward passes in reverse (Huang et al. 2019)."},
+       gpipe_order,
+       false},
+      {{"1f1b", "After a warm-up, one forward and one backward pass in turn (PipeDream-flush)."},
+       one_f_one_b_order,
+       false},
+      {{"interleaved-1f1b", "1F1B over several model chunks per rank (Narayanan et al. 2021)."},
+       interleaved_order,
+       true},
+  }};
+  return kSchedules;
+}
+
+const PipelineSchedule* find_pipeline_schedule(std::string_view name) {
+  const auto menu = pipeline_schedules();
+  const auto found = std::ranges::find(menu, name, &PipelineSchedule::name);
+  return found == menu.end() ? nullptr : &*found;
+}
+
+}  // namespace orrery

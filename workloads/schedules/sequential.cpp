@@ -1,0 +1,14 @@
+#include "workloads/schedules/orders.hpp"
+
+namespace orrery {
+
+std::vector<Pass> sequential_order(const ScheduleShape& shape, std::int64_t /*stage*/) {
+  std::vector<Pass> order;
+  for (std::int64_t i = 0; i < shape.micro_batches; ++i) {
+    order.push_back(forward_pass(i));
+    order.push_back(backward_pass(i));
+  }
+  return order;
+}
+
+}  // namespace orrery

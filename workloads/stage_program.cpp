@@ -1,0 +1,216 @@
+#include "workloads/stage_program.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "workloads/data_parallel.hpp"
+#include "workloads/program_writer.hpp"
+#include "workloads/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+class StageProgram {
+ public:
+  StageProgram(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
+               Workload& workload)
+      : plan_(experiment.plan),
+        steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
+        blocks_(blocks),
+        stage_(stage),
+        workload_(workload),
+        data_(experiment, blocks, stage, workload, writer_),
+        outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
+        gradients_(outputs_.size(), kNoOp) {}
+
+  Program write() {
+    for (step_ = 0; step_ < steps_; ++step_) write_step();
+    return std::move(writer_).finish();
+  }
+
+ private:
+  void write_step();
+  void forward(const Pass& pass);
+  void backward(const Pass& pass);
+  OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
+  OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
+  void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
+  [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead) const;
+  [[nodiscard]] bool gathers(const Boundary& boundary) const {
+    return !boundary.sliced && plan_.scatter_gather && plan_.tensor_parallel > 1;
+  }
+  [[nodiscard]] OpId& output(const Pass& pass, std::int32_t chunk) {
+    return outputs_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
+                    static_cast<std::size_t>(chunk)];
+  }
+  [[nodiscard]] OpId& gradient(const Pass& pass, std::int32_t chunk) {
+    return gradients_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
+                      static_cast<std::size_t>(chunk)];
+  }
+  [[nodiscard]] const Chunk& chunk(const Pass& pass) const {
+    return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
+  }
+  /// Where the input of a pass comes from: another rank, or an operation of this one.
+  OpId forward_input(const Pass& pass);
+  OpId backward_input(const Pass& pass);
+
+  const Plan& plan_;
+  std::int32_t steps_;
+  const ModelBlocks& blocks_;
+  const Stage& stage_;
+  Workload& workload_;
+  ProgramWriter writer_;
+  DataParallel data_;
+  std::int32_t step_ = 0;
+  OpId gate_ = kNoOp;            ///< the next compute operation waits for it
+  OpId last_ = kNoOp;            ///< output of the latest pass
+  std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
+  std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
+  std::vector<OpId> written_;    ///< operations of the steps being written
+};
+
+void StageProgram::write_step() {
+  gate_ = data_.begin_step(step_);
+  for (const Pass& pass : stage_.passes) {
+    if (pass.kind == Pass::Kind::forward) {
+      forward(pass);
+    } else {
+      backward(pass);
+    }
+  }
+  data_.end_step(last_);
+}
+
+Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) const {
+  const bool part = boundary.sliced || gathers(boundary);
+  const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.part = Part::stage;
+  op.phase = ahead ? Phase::forward : Phase::backward;
+  op.work = add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline});
+  op.micro_batch = pass.micro_batch;
+  op.chunk = pass.chunk;
+  op.step = step_;
+  return op;
+}
+
+/// Receives the input of a pass; with scatter/gather the tensor ranks then put their parts together.
+OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
+  Op op = message(pass, boundary, ahead);
+  op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
+  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_in : Slot::backward_in);
+  const OpId received = writer_.add(op, {});
+  if (!gathers(boundary)) return received;
+  op.stream = Stream::tensor;
+  op.slot = static_cast<std::uint8_t>(Slot::tensor);
+  op.work = add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor});
+  return writer_.add(op, {received});
+}
+
+void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
+  Op op = message(pass, boundary, ahead);
+  op.stream = ahead ? Stream::send_forward : Stream::send_backward;
+  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_out : Slot::backward_out);
+  writer_.add(op, {done});
+}
+
+OpId StageProgram::forward_input(const Pass& pass) {
+  if (stage_.first_virtual(pass.chunk)) return kNoOp;
+  if (stage_.stages == 1) return output(pass, pass.chunk - 1);
+  return receive(pass, chunk(pass).input, true);
+}
+
+OpId StageProgram::backward_input(const Pass& pass) {
+  if (stage_.last_virtual(pass.chunk)) return output(pass, pass.chunk);
+  if (stage_.stages == 1) return gradient(pass, pass.chunk + 1);
+  return receive(pass, chunk(pass).output, false);
+}
+
+/// Writes the steps of one block; the operation that produces its result.
+OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
+                       OpId gate) {
+  written_.clear();
+  for (const Step& step : steps.list) {
+    const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
+    Op op;
+    op.kind = step.kind;
+    const bool communicates = step.kind == Op::Kind::communicate;
+    op.stream = communicates ? Stream::tensor : Stream::compute;
+    op.slot = static_cast<std::uint8_t>(Slot::tensor);
+    op.phase = step.phase;
+    op.part = step.part;
+    op.work = step.work;
+    op.layer = block.layer;
+    op.micro_batch = pass.micro_batch;
+    op.chunk = pass.chunk;
+    op.step = step_;
+    written_.push_back(writer_.add(op, {after, gate, communicates ? kNoOp : gate_}));
+    gate = kNoOp;
+    if (!communicates) gate_ = kNoOp;
+  }
+  return steps.output == kBlockInput ? input : written_[static_cast<std::size_t>(steps.output)];
+}
+
+void StageProgram::forward(const Pass& pass) {
+  OpId at = forward_input(pass);
+  const std::int32_t begin = writer_.size();
+  const auto& placed = chunk(pass).blocks;
+  for (std::size_t b = 0; b < placed.size(); ++b) {
+    const OpId gathered = data_.before_block(pass, b, at);
+    at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
+  }
+  if (writer_.size() > begin) writer_.at(begin).memory_delta += chunk(pass).activations;
+  output(pass, pass.chunk) = at;
+  last_ = at;
+  if (!stage_.last_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).output, true, at);
+}
+
+void StageProgram::backward(const Pass& pass) {
+  OpId at = backward_input(pass);
+  const std::int32_t begin = writer_.size();
+  const auto& placed = chunk(pass).blocks;
+  for (std::size_t b = placed.size(); b-- > 0;) {
+    const Block& block = blocks_.kinds[placed[b].kind];
+    OpId gathered = data_.before_block(pass, b, at);
+    const std::int32_t first = writer_.size();
+    if (!block.recompute.list.empty()) {
+      at = run(block.recompute, placed[b], pass, at, gathered);
+      gathered = kNoOp;
+      writer_.at(first).memory_delta += block.workspace;
+    }
+    at = run(block.backward, placed[b], pass, at, gathered);
+    if (!block.recompute.list.empty()) writer_.at(at).memory_delta -= block.workspace;
+    gate_ = std::max(gate_, data_.after_backward(pass, b, at));
+  }
+  if (at >= begin) writer_.at(at).memory_delta -= chunk(pass).activations;
+  gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
+  gradient(pass, pass.chunk) = at;
+  last_ = at;
+  if (!stage_.first_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).input, false, at);
+}
+
+}  // namespace
+
+Program write_stage_program(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
+                            Workload& workload) {
+  return StageProgram(experiment, blocks, stage, workload).write();
+}
+
+std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
+  constexpr std::int64_t kPerPass = 6;   // receive, gather, send
+  constexpr std::int64_t kPerBlock = 3;  // parameter gathers and gradient reduction
+  std::int64_t operations = 0;
+  for (const Chunk& chunk : stage.chunks) {
+    operations += kPerPass;
+    for (const PlacedBlock& placed : chunk.blocks) {
+      const Block& block = blocks.kinds[placed.kind];
+      operations +=
+          kPerBlock + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
+                                                block.backward.list.size());
+    }
+  }
+  return operations * experiment.plan.micro_batches() * experiment.simulation.steps;
+}
+
+}  // namespace orrery

@@ -1,0 +1,113 @@
+#include "workloads/stages.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+/// Layers of each virtual stage, in the order of the model.
+std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers) {
+  if (!plan.stage_layers.empty()) return plan.stage_layers;
+  const std::int64_t count = plan.pipeline_parallel * plan.virtual_stages;
+  return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
+}
+
+/// The boundary after the first `layers` layers; an empty virtual stage hands on what it gets.
+Boundary boundary_after(const ModelBlocks& blocks, std::int64_t layers) {
+  return blocks.boundaries[static_cast<std::size_t>(std::max<std::int64_t>(layers, 1) - 1)];
+}
+
+Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last) {
+  Chunk chunk;
+  const auto place = [&](std::int64_t kind, std::int64_t layer, Part part) {
+    if (kind < 0) return;
+    const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
+    chunk.blocks.push_back(
+        {static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part, block.parameters});
+    chunk.activations += block.activations;
+  };
+  if (first) place(blocks.embedding, -1, Part::embedding);
+  for (std::int64_t layer = from; layer < to; ++layer) {
+    place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
+  }
+  if (last) place(blocks.head, -1, Part::head);
+  chunk.input = boundary_after(blocks, from);
+  chunk.output = boundary_after(blocks, to);
+  return chunk;
+}
+
+Bytes peak_activations(const Stage& stage) {
+  Bytes held = 0;
+  Bytes peak = 0;
+  for (const Pass& pass : stage.passes) {
+    const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
+    held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
+    peak = std::max(peak, held);
+  }
+  return peak;
+}
+
+Bytes workspace_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks) {
+  Bytes recomputed = 0;
+  std::int64_t gathered = 0;
+  for (const auto& chunk : stage.chunks) {
+    for (const PlacedBlock& block : chunk.blocks) {
+      recomputed = std::max(recomputed, blocks.kinds[block.kind].workspace);
+      gathered = std::max(gathered, block.parameters);
+    }
+  }
+  // ZeRO-3 holds the whole parameters of the layer that runs, and of the next when it gathers ahead.
+  const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
+  return recomputed + layers_held * gathered * element_bytes(plan.precision);
+}
+
+}  // namespace
+
+std::int64_t Stage::parameters() const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) {
+    for (const PlacedBlock& block : chunk.blocks) sum += block.parameters;
+  }
+  return sum;
+}
+
+std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
+  const std::int64_t p = plan.pipeline_parallel;
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
+  std::vector<Stage> stages(static_cast<std::size_t>(p));
+  for (std::int64_t s = 0; s < p; ++s) {
+    Stage& stage = stages[static_cast<std::size_t>(s)];
+    stage.index = s;
+    stage.stages = p;
+    stage.passes = schedule.order({p, plan.micro_batches(), plan.virtual_stages}, s);
+  }
+  std::int64_t layer = 0;
+  const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
+  for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
+    const bool last = virtual_stage + 1 == counts.size();
+    Chunk chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last);
+    // The last stage holds a copy of the tied embedding; alone, a stage has it already.
+    if (last && p > 1 && blocks.head >= 0) chunk.blocks.back().parameters += blocks.tied_parameters;
+    layer += counts[virtual_stage];
+    stages[virtual_stage % static_cast<std::size_t>(p)].chunks.push_back(std::move(chunk));
+  }
+  return stages;
+}
+
+StageMemory memory_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks) {
+  const Bytes element = element_bytes(plan.precision);
+  const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
+  const auto sharded = [&](Bytes bytes, int from_stage) {
+    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.data_parallel) : bytes;
+  };
+  StageMemory memory;
+  memory.parameters_count = stage.parameters();
+  memory.parameters = sharded(memory.parameters_count * element, 3);
+  memory.gradients = sharded(memory.parameters_count * element, 2);
+  memory.optimizer = sharded(memory.parameters_count * states, 1);
+  memory.activations = peak_activations(stage);
+  memory.workspace = workspace_of(stage, plan, blocks);
+  return memory;
+}
+
+}  // namespace orrery

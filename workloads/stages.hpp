@@ -1,0 +1,52 @@
+// Which blocks each pipeline rank holds, in which order it runs passes over them, and what that keeps
+// in memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "workloads/blocks.hpp"
+#include "workloads/schedules/schedules.hpp"
+
+namespace orrery {
+
+/// A block in its place in the model.
+struct PlacedBlock {
+  std::uint32_t kind = 0;   ///< index into ModelBlocks::kinds
+  std::int32_t layer = -1;  ///< -1 for embedding and head
+  Part part = Part::layer;
+  std::int64_t parameters = 0;  ///< on this rank; with the copy of a tied embedding on the last stage
+};
+
+/// The blocks of one virtual stage, in forward order.
+struct Chunk {
+  std::vector<PlacedBlock> blocks;
+  Boundary input;         ///< what the virtual stage before it hands over
+  Boundary output;        ///< what it hands to the next
+  Bytes activations = 0;  ///< kept per micro-batch
+};
+
+/// What one pipeline rank holds and does.
+struct Stage {
+  std::int64_t index = 0;   ///< pipeline rank
+  std::int64_t stages = 1;  ///< pipeline ranks
+  std::vector<Chunk> chunks;
+  std::vector<Pass> passes;  ///< of one step
+
+  [[nodiscard]] bool first_virtual(std::int64_t chunk) const { return index == 0 && chunk == 0; }
+  [[nodiscard]] bool last_virtual(std::int64_t chunk) const {
+    return index == stages - 1 && chunk == static_cast<std::int64_t>(chunks.size()) - 1;
+  }
+  /// Parameters this rank computes with, before sharding over data-parallel ranks.
+  [[nodiscard]] std::int64_t parameters() const;
+};
+
+/// One entry per pipeline rank.
+[[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
+
+/// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
+/// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
+[[nodiscard]] StageMemory memory_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks);
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+#include "workloads/step_builder.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+
+std::int32_t StepBuilder::add(const Step& step) {
+  steps_.push_back(step);
+  return static_cast<std::int32_t>(steps_.size()) - 1;
+}
+
+std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
+  return add({Op::Kind::compute, add_work(workload_, std::move(kernels)), part, phase_, after});
+}
+
+std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after) {
+  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor});
+  return add({Op::Kind::communicate, message, part, phase_, after});
+}
+
+std::uint32_t add_message(Workload& workload, const Message& message) {
+  const auto same = [&](const Message& m) {
+    return m.collective == message.collective && m.bytes == message.bytes && m.dimension == message.dimension;
+  };
+  const auto found = std::ranges::find_if(workload.messages, same);
+  const auto at = static_cast<std::uint32_t>(found - workload.messages.begin());
+  if (found == workload.messages.end()) workload.messages.push_back(message);
+  return at;
+}
+
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels) {
+  ComputeWork work;
+  work.kernels = std::move(kernels);
+  for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
+  workload.works.push_back(std::move(work));
+  return static_cast<std::uint32_t>(workload.works.size() - 1);
+}
+
+}  // namespace orrery

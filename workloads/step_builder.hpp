@@ -1,0 +1,45 @@
+// Writes the steps of a block and the kernels behind them. Used by the model families only.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "workloads/blocks.hpp"
+
+namespace orrery {
+
+/// Products A (m x k) by B (k x n), `batch` of them.
+[[nodiscard]] inline Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
+  return {Kernel::Kind::gemm, batch, m, n, k, 0, 2 * batch * m * n * k};
+}
+[[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
+
+/// Gradients of a product's input (m x k) and weight (k x n).
+[[nodiscard]] inline Kernel input_gradient(const Kernel& p) { return gemm(p.m, p.k, p.n, p.batch); }
+[[nodiscard]] inline Kernel weight_gradient(const Kernel& p) { return gemm(p.k, p.n, p.m, p.batch); }
+
+class StepBuilder {
+ public:
+  StepBuilder(Workload& workload, Phase phase) : workload_(workload), phase_(phase) {}
+
+  /// Adds a compute step after step `after`; its index.
+  std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
+  /// Adds a tensor-parallel collective after step `after`; its index. Bytes as in Message.
+  std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after);
+  /// The steps, of which `output` produces the result.
+  [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
+
+ private:
+  std::int32_t add(const Step& step);
+
+  Workload& workload_;
+  Phase phase_;
+  std::vector<Step> steps_;
+};
+
+/// Index of the message in the workload, added if it is new.
+std::uint32_t add_message(Workload& workload, const Message& message);
+/// Index of the work in the workload, added at the end.
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels);
+
+}  // namespace orrery

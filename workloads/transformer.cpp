@@ -1,0 +1,295 @@
+// Dense transformers. Sharding over tensor ranks as in Megatron-LM (Shoeybi et al. 2019): the first
+// product of attention and MLP is cut by columns, the second by rows, with one all-reduce each; with
+// sequence parallelism (Korthikanti et al. 2022) the all-reduce becomes an all-gather before and a
+// reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
+#include <algorithm>
+
+#include "workloads/step_builder.hpp"
+#include "workloads/transformer_shape.hpp"
+
+namespace orrery {
+namespace {
+
+/// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
+struct SubBlock {
+  std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block
+  Kernel first;                ///< cut by columns
+  std::vector<Kernel> core;    ///< between the two products
+  std::vector<Kernel> core_backward;
+  Kernel second;              ///< cut by rows
+  std::vector<Kernel> after;  ///< bias, dropout, residual
+};
+
+void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+class Transformer {
+ public:
+  Transformer(const Model& model, const Plan& plan, Workload& workload)
+      : model_(model), plan_(plan), workload_(workload), shape_(model, plan) {}
+
+  ModelBlocks describe();
+
+ private:
+  [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
+  /// Activation traffic outside the products, per rank: cut over tensor ranks by sequence parallelism.
+  [[nodiscard]] Bytes outside() const { return plan_.sequence_parallel ? whole() / shape_.tensor : whole(); }
+  [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
+
+  [[nodiscard]] SubBlock attention() const;
+  [[nodiscard]] SubBlock mlp() const;
+  [[nodiscard]] std::vector<Kernel> core_attention() const;
+  [[nodiscard]] std::vector<Kernel> core_attention_backward() const;
+
+  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Collective plain) const;
+  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after) const;
+  std::int32_t forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                       std::int32_t after) const;
+  std::int32_t backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                        std::int32_t after) const;
+
+  template <class Run>
+  Steps layer_steps(Phase phase, bool reversed, Run run) const;
+
+  [[nodiscard]] Block layer() const;
+  [[nodiscard]] Block embedding() const;
+  [[nodiscard]] Block head() const;
+  [[nodiscard]] Steps head_forward() const;
+  [[nodiscard]] Steps head_backward() const;
+
+  const Model& model_;
+  const Plan& plan_;
+  Workload& workload_;
+  TransformerShape shape_;
+};
+
+std::vector<Kernel> Transformer::core_attention() const {
+  const auto& s = shape_;
+  const std::int64_t batch = plan_.micro_batch_size * s.heads;
+  const std::int64_t n = model_.seq_length;
+  if (model_.attention == Attention::flash) {
+    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1).
+    const Bytes traffic = s.tokens * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
+    Kernel fused{Kernel::Kind::attention, batch, n, n, model_.head_dim, traffic, 0};
+    fused.flops = 4 * batch * n * n * model_.head_dim / 2;
+    return {fused};
+  }
+  const Bytes scores = batch * n * n * s.element;
+  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch), memory(2 * scores)};
+  if (model_.dropout) kernels.push_back(memory(2 * scores + batch * n * n));
+  kernels.push_back(gemm(n, model_.head_dim, n, batch));
+  return kernels;
+}
+
+std::vector<Kernel> Transformer::core_attention_backward() const {
+  const auto& s = shape_;
+  const std::int64_t batch = plan_.micro_batch_size * s.heads;
+  const std::int64_t n = model_.seq_length;
+  const std::vector<Kernel> ahead = core_attention();
+  if (model_.attention == Attention::flash) {
+    Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
+    fused.flops = fused.flops / 2 * 5;
+    fused.bytes *= 2;
+    return {fused};
+  }
+  const Bytes scores = batch * n * n * s.element;
+  const Kernel& score = ahead.front();
+  const Kernel& context = ahead.back();
+  std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
+  if (model_.dropout) kernels.push_back(memory(2 * scores + batch * n * n));
+  kernels.push_back(memory(3 * scores));
+  kernels.push_back(input_gradient(score));
+  kernels.push_back(weight_gradient(score));
+  return kernels;
+}
+
+SubBlock Transformer::attention() const {
+  const auto& s = shape_;
+  const std::int64_t query = s.heads * model_.head_dim;
+  const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
+  SubBlock block;
+  block.before = {memory(2 * outside())};
+  block.first = gemm(s.tokens, query + key_value, model_.hidden);
+  block.core = core_attention();
+  block.core_backward = core_attention_backward();
+  block.second = gemm(s.tokens, model_.hidden, query);
+  block.after = {memory(3 * outside() + s.dropout_mask())};
+  return block;
+}
+
+SubBlock Transformer::mlp() const {
+  const auto& s = shape_;
+  const Bytes inner = s.tokens * s.ffn * s.element;
+  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  SubBlock block;
+  block.before = {memory(2 * outside())};
+  block.first = gemm(s.tokens, inputs * s.ffn, model_.hidden);
+  block.core = {memory((inputs + 1) * inner)};
+  block.core_backward = {memory((2 * inputs + 1) * inner)};
+  block.second = gemm(s.tokens, model_.hidden, s.ffn);
+  block.after = {memory(3 * outside() + s.dropout_mask())};
+  return block;
+}
+
+/// Before a product cut by columns: sequence parallelism gathers its input.
+std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Collective plain) const {
+  if (!tensor_parallel() || !plan_.sequence_parallel) return after;
+  return to.collective(part, plain, whole(), after);
+}
+
+/// After a product cut by rows: its partial sums are added up.
+std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after) const {
+  if (!tensor_parallel()) return after;
+  const auto sum = plan_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
+  return to.collective(part, sum, whole(), after);
+}
+
+std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                                  std::int32_t after) const {
+  const std::int32_t ready = enter(to, part, after, Collective::all_gather);
+  std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
+  for (const SubBlock& sub : subs) {
+    kernels.push_back(sub.first);
+    append(kernels, sub.core);
+    kernels.push_back(sub.second);
+  }
+  append(kernels, subs.front().after);
+  return leave(to, part, to.compute(part, std::move(kernels), ready));
+}
+
+std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                                   std::int32_t after) const {
+  const std::int32_t ready = enter(to, part, after, Collective::all_gather);
+  // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
+  const std::int32_t input = enter(to, part, ready, Collective::all_gather);
+  std::vector<Kernel> kernels = subs.front().after;
+  std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
+  for (const SubBlock& sub : subs) {
+    kernels.push_back(input_gradient(sub.second));
+    kernels.push_back(weight_gradient(sub.second));
+    append(kernels, sub.core_backward);
+    kernels.push_back(input_gradient(sub.first));
+    late.push_back(weight_gradient(sub.first));
+  }
+  if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
+    append(kernels, late);
+    kernels.push_back(memory(3 * outside()));
+    return leave(to, part, to.compute(part, std::move(kernels), ready));
+  }
+  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready));
+  to.compute(part, std::move(late), input);
+  return to.compute(part, {memory(3 * outside())}, sum);
+}
+
+/// Runs `run(builder, part, sub-blocks, after)` over the sub-blocks of a layer.
+template <class Run>
+Steps Transformer::layer_steps(Phase phase, bool reversed, Run run) const {
+  StepBuilder to(workload_, phase);
+  if (model_.parallel_block) {
+    const std::int32_t out = run(to, Part::layer, {attention(), mlp()}, kBlockInput);
+    return std::move(to).finish(out);
+  }
+  std::int32_t out = kBlockInput;
+  for (const bool first : {true, false}) {
+    const bool is_attention = first != reversed;
+    out = run(to, is_attention ? Part::attention : Part::mlp,
+              std::vector<SubBlock>{is_attention ? attention() : mlp()}, out);
+  }
+  return std::move(to).finish(out);
+}
+
+Block Transformer::layer() const {
+  Block block;
+  const auto ahead = [this](StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                            std::int32_t after) { return forward(to, part, subs, after); };
+  const auto back = [this](StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
+                           std::int32_t after) { return backward(to, part, subs, after); };
+  block.forward = layer_steps(Phase::forward, false, ahead);
+  block.backward = layer_steps(Phase::backward, true, back);
+  if (plan_.recompute == Recompute::full) {
+    block.recompute = layer_steps(Phase::recompute, false, ahead);
+  } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
+    StepBuilder to(workload_, Phase::recompute);
+    const std::int32_t core = to.compute(Part::attention, core_attention(), kBlockInput);
+    block.recompute = std::move(to).finish(core);
+  }
+  block.activations = shape_.layer_activations(plan_.recompute);
+  block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
+  block.parameters = shape_.layer_parameters();
+  return block;
+}
+
+Block Transformer::embedding() const {
+  Block block;
+  const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
+  StepBuilder ahead(workload_, Phase::forward);
+  const std::int32_t looked_up =
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput));
+  block.forward = std::move(ahead).finish(looked_up);
+  StepBuilder back(workload_, Phase::backward);
+  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, Collective::all_gather);
+  const std::int32_t added = back.compute(Part::embedding, {memory(3 * whole())}, ready);
+  block.backward = std::move(back).finish(added);
+  block.activations = shape_.dropout_mask();
+  block.parameters = shape_.embedding_parameters();
+  return block;
+}
+
+Steps Transformer::head_forward() const {
+  const Bytes logits = shape_.tokens * shape_.vocab * shape_.element;
+  StepBuilder to(workload_, Phase::forward);
+  const std::int32_t ready = enter(to, Part::head, kBlockInput, Collective::all_gather);
+  std::int32_t out = to.compute(
+      Part::head,
+      {memory(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden), memory(2 * logits)}, ready);
+  if (tensor_parallel()) {
+    // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
+    for (int i = 0; i < 3; ++i)
+      out = to.collective(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
+  }
+  return std::move(to).finish(out);
+}
+
+Steps Transformer::head_backward() const {
+  const Bytes logits = shape_.tokens * shape_.vocab * shape_.element;
+  const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
+  StepBuilder to(workload_, Phase::backward);
+  const std::int32_t done = to.compute(
+      Part::head,
+      {memory(2 * logits), input_gradient(product), weight_gradient(product), memory(3 * outside())},
+      kBlockInput);
+  const std::int32_t sum = leave(to, Part::head, done);
+  return std::move(to).finish(sum);
+}
+
+Block Transformer::head() const {
+  Block block;
+  block.forward = head_forward();
+  block.backward = head_backward();
+  block.activations = shape_.head_activations();
+  block.parameters = shape_.head_parameters();
+  return block;
+}
+
+ModelBlocks Transformer::describe() {
+  ModelBlocks blocks;
+  blocks.kinds = {layer(), embedding(), head()};
+  blocks.layers.assign(static_cast<std::size_t>(model_.layers), 0);
+  blocks.embedding = 1;
+  blocks.head = 2;
+  blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
+  blocks.boundaries.assign(blocks.layers.size(), {whole(), plan_.sequence_parallel && tensor_parallel()});
+  blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
+  blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
+  blocks.parameters = transformer_parameters(model_);
+  return blocks;
+}
+
+}  // namespace
+
+ModelBlocks describe_transformer(const Model& model, const Plan& plan, Workload& workload) {
+  return Transformer(model, plan, workload).describe();
+}
+
+}  // namespace orrery

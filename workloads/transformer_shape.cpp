@@ -1,0 +1,112 @@
+#include "workloads/transformer_shape.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+/// Weights and biases of a layer whose cut dimensions have the given sizes.
+std::int64_t layer_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
+  const std::int64_t inputs = m.gated_mlp ? 2 : 1;
+  const std::int64_t weights = m.hidden * (2 * query + key_value) + (inputs + 1) * m.hidden * ffn;
+  const std::int64_t biases = m.biases ? query + key_value + m.hidden + inputs * ffn + m.hidden : 0;
+  return weights + biases;
+}
+
+/// One normalisation: a gain, and for layer norm a bias.
+std::int64_t norm_count(const Model& m) {
+  return m.normalization == Normalization::layer_norm ? 2 * m.hidden : m.hidden;
+}
+
+std::int64_t norms_per_layer(const Model& m) { return m.parallel_block ? 1 : 2; }
+
+/// Products of one layer, forward, per token: 2 FLOPs a weight, and scores and context.
+Flops layer_flops_per_token(const Model& m) {
+  const std::int64_t query = m.heads * m.head_dim;
+  const std::int64_t weights =
+      m.hidden * (2 * query + 2 * m.kv_heads * m.head_dim) + (m.gated_mlp ? 3 : 2) * m.hidden * m.ffn_hidden;
+  return 2 * weights;
+}
+
+Flops core_flops_per_token(const Model& m) { return 4 * m.seq_length * m.heads * m.head_dim; }
+
+}  // namespace
+
+std::int64_t transformer_parameters(const Model& m) {
+  const std::int64_t query = m.heads * m.head_dim;
+  const std::int64_t layer =
+      layer_count(m, query, 2 * m.kv_heads * m.head_dim, m.ffn_hidden) + norms_per_layer(m) * norm_count(m);
+  const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
+                              (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
+  return m.layers * layer + norm_count(m) + tables + m.other_parameters;
+}
+
+Flops transformer_model_flops(const Model& m, std::int64_t samples) {
+  const Flops layers = m.layers * (layer_flops_per_token(m) + core_flops_per_token(m));
+  return 3 * samples * m.seq_length * (layers + 2 * m.hidden * m.vocab);
+}
+
+Flops transformer_recompute_flops(const Model& m, std::int64_t samples, Recompute recompute) {
+  const std::int64_t tokens = samples * m.seq_length;
+  switch (recompute) {
+    case Recompute::full:
+      return tokens * m.layers * (layer_flops_per_token(m) + core_flops_per_token(m));
+    case Recompute::selective:
+      return m.attention == Attention::core ? tokens * m.layers * core_flops_per_token(m) : 0;
+    case Recompute::none:
+      break;
+  }
+  return 0;
+}
+
+TransformerShape::TransformerShape(const Model& model, const Plan& plan)
+    : tensor(plan.tensor_parallel),
+      tokens(plan.micro_batch_size * model.seq_length),
+      heads(divide_up(model.heads, tensor)),
+      kv_heads(divide_up(model.kv_heads, tensor)),
+      ffn(divide_up(model.ffn_hidden, tensor)),
+      vocab(divide_up(model.vocab, tensor)),
+      element(element_bytes(plan.precision)),
+      model_(model),
+      plan_(plan) {}
+
+std::int64_t TransformerShape::layer_parameters() const {
+  return layer_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim, ffn) +
+         norms_per_layer(model_) * norm_count(model_);
+}
+
+std::int64_t TransformerShape::embedding_parameters() const {
+  return vocab * model_.hidden +
+         (model_.positions == Positions::learned ? model_.max_positions * model_.hidden : 0);
+}
+
+std::int64_t TransformerShape::head_parameters() const {
+  return norm_count(model_) + model_.other_parameters + (model_.tied_embeddings ? 0 : vocab * model_.hidden);
+}
+
+Bytes TransformerShape::outside(Bytes bytes) const {
+  return plan_.sequence_parallel ? bytes / tensor : bytes;
+}
+
+Bytes TransformerShape::dropout_mask() const { return model_.dropout ? outside(tokens * model_.hidden) : 0; }
+
+Bytes TransformerShape::layer_activations(Recompute recompute) const {
+  const Bytes stream = outside(tokens * model_.hidden * element);
+  if (recompute == Recompute::full) return stream;
+  // Inputs of norms and of the products cut by columns; masks of the two dropouts.
+  const std::int64_t inputs = model_.parallel_block ? 2 : 4;
+  const Bytes whole = inputs * stream + (model_.parallel_block ? 1 : 2) * dropout_mask();
+  const std::int64_t attention = (2 * heads + 2 * kv_heads) * model_.head_dim;  // Q, K, V, context
+  const std::int64_t mlp = (model_.gated_mlp ? 3 : 2) * ffn;  // input and output of the activation
+  const Bytes cut = tokens * (attention + mlp) * element;
+  if (model_.attention == Attention::flash) return whole + cut + tokens * heads * 4;  // log-sum-exp
+  if (recompute == Recompute::selective) return whole + cut;
+  const std::int64_t scores = tokens * model_.seq_length * heads;
+  return whole + cut + scores * (model_.dropout ? 2 * element + 1 : element);
+}
+
+Bytes TransformerShape::head_activations() const {
+  return 2 * outside(tokens * model_.hidden * element) + tokens * vocab * 4;
+}
+
+}  // namespace orrery
