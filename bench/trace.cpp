@@ -38,11 +38,11 @@ void write_chrome_trace(benchmark::State& state) {
 }
 BENCHMARK(write_chrome_trace)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);
 
-void report_figures(benchmark::State& state) {
+void build_figures(benchmark::State& state) {
   const auto run = make_run(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(build_report(run->fixture.view()).makespan_ps);
   state.SetItemsProcessed(state.iterations() * run->fixture.expanded.graph.tasks());
 }
-BENCHMARK(report_figures)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);
+BENCHMARK(build_figures)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);
 
 }  // namespace

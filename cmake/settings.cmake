@@ -18,7 +18,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-con
                     -Wnon-virtual-dtor -Wold-style-cast -Wcast-align
                     -ffp-contract=off)
 # g++ 12 sees overlaps in std::string's operator+ that are not there (GCC bug 105651).
-add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 if(ORRERY_WERROR)
   add_compile_options(-Werror)
 endif()

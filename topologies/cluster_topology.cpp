@@ -148,6 +148,7 @@ std::vector<std::vector<GpuId>> ClusterTopology::node_rings(const std::vector<Gp
   if (members.size() < 2) return {members};
   const std::uint32_t first = index(node_of(members.front())) * gpus_per_node_;
   std::vector<std::uint32_t> local;
+  local.reserve(members.size());
   for (const GpuId gpu : members) local.push_back(index(gpu) - first);
   const auto tours = wiring_ ? wiring_->tours(local) : std::vector<std::vector<std::uint32_t>>{local};
   std::vector<std::vector<GpuId>> rings;

@@ -63,13 +63,12 @@ void store(T& object, const FieldTarget<T>& target, const V& value) {
         if constexpr (std::is_same_v<M, std::monostate>) {
         } else if constexpr (std::is_member_object_pointer_v<M>) {
           using Member = std::remove_reference_t<decltype(object.*member)>;
-          constexpr bool both_numbers = std::is_arithmetic_v<Member> && std::is_arithmetic_v<V>;
-          if constexpr (both_numbers) {
+          constexpr bool narrows = std::is_same_v<Member, int> && std::is_same_v<V, std::int64_t>;
+          if constexpr (narrows || std::is_same_v<Member, V>) {
             object.*member = static_cast<Member>(value);
-          } else if constexpr (std::is_same_v<Member, V>) {
-            object.*member = value;
           }
-        } else if constexpr (std::is_invocable_v<M, T&, V>) {
+        } else if constexpr (std::is_same_v<M, void (*)(T&, V)> ||
+                             std::is_same_v<M, void (*)(T&, const V&)>) {
           member(object, value);
         }
       },

@@ -1,44 +1,34 @@
 #include "sim/report/critical_path.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace orrery {
 namespace {
 
 constexpr std::uint8_t kCompute = kDimensionCount;
 
-/// What a task is: its Dimension, or kCompute. The tasks of one operation are neighbours, so one
-/// entry an operation is enough.
-class TaskKinds {
- public:
-  explicit TaskKinds(const RunView& run) {
-    const Workload& workload = run.workload;
-    for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-      const auto& ops = workload.programs[p].ops;
-      for (std::size_t i = 0; i < ops.size(); ++i) {
-        const bool compute = ops[i].kind == Op::Kind::compute;
-        const auto kind =
-            compute ? kCompute : static_cast<std::uint8_t>(workload.messages[ops[i].work].dimension);
-        blocks_.push_back({run.expanded.first_task[p][i], kind});
-      }
+/// Per task: its Dimension, or kCompute. Tasks of an operation are neighbours, so each takes the kind
+/// that its operation's first task was marked with.
+std::vector<std::uint8_t> task_kinds(const RunView& run) {
+  constexpr std::uint8_t kUnmarked = 0xff;
+  const Workload& workload = run.workload;
+  std::vector<std::uint8_t> kinds(run.expanded.graph.tasks(), kUnmarked);
+  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
+    const auto& ops = workload.programs[p].ops;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const bool compute = ops[i].kind == Op::Kind::compute;
+      kinds[run.expanded.first_task[p][i]] =
+          compute ? kCompute : static_cast<std::uint8_t>(workload.messages[ops[i].work].dimension);
     }
-    std::sort(blocks_.begin(), blocks_.end(),
-              [](const Block& a, const Block& b) { return a.first < b.first; });
   }
-
-  [[nodiscard]] std::uint8_t operator()(std::uint32_t task) const {
-    const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), task,
-                                        [](std::uint32_t t, const Block& b) { return t < b.first; });
-    return std::prev(after)->kind;
+  std::uint8_t kind = kCompute;
+  for (std::uint8_t& each : kinds) {
+    if (each == kUnmarked) each = kind;
+    kind = each;
   }
-
- private:
-  struct Block {
-    std::uint32_t first;
-    std::uint8_t kind;
-  };
-  std::vector<Block> blocks_;
-};
+  return kinds;
+}
 
 constexpr std::uint32_t kNoTask = 0xffffffff;
 
@@ -58,12 +48,12 @@ CriticalPath trace_critical_path(const RunView& run) {
   CriticalPath path;
   const auto& finish = run.timeline.finish_ps;
   if (finish.empty()) return path;
-  const TaskKinds kind_of(run);
+  const std::vector<std::uint8_t> kinds = task_kinds(run);
   auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
   while (task != kNoTask) {
     const Picoseconds start = run.timeline.start_ps[task];
     const Picoseconds duration = finish[task] - start;
-    const std::uint8_t kind = kind_of(task);
+    const std::uint8_t kind = kinds[task];
     if (kind == kCompute) {
       path.compute_ps += duration;
     } else {

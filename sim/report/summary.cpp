@@ -77,9 +77,15 @@ class Summary {
     const std::string_view name = std::string_view(report_.name).substr(0, kWidth - 14);
     line("{}  {}", painted("1", name.empty() ? "unnamed experiment" : name),
          painted(report_.feasible ? "32" : "1;31", verdict));
-    line("{} GPUs, {} parameters, {} samples ({} tokens) per step", report_.gpus,
-         scaled(static_cast<double>(report_.parameters)), report_.samples_per_step,
-         scaled(static_cast<double>(report_.tokens_per_step)));
+    std::string size = fmt::format("{} GPUs", report_.gpus);
+    if (report_.parameters > 0) {
+      size += fmt::format(", {} parameters", scaled(static_cast<double>(report_.parameters)));
+    }
+    if (report_.samples_per_step > 0) size += fmt::format(", {} samples", report_.samples_per_step);
+    if (report_.tokens_per_step > 0) {
+      size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
+    }
+    line("{}{}", size, report_.samples_per_step > 0 ? " per step" : "");
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
   }
 
@@ -101,7 +107,9 @@ class Summary {
   void part(std::string_view name, double seconds, std::string_view code) {
     if (seconds <= 0) return;
     const double share = seconds / report_.step_time_s();
-    line("  {:<20}{:>13}{:>7.1f} %  {}", name, duration(seconds), 100 * share, painted(code, bar(share, 50)));
+    const std::string cells = bar(share, 50);
+    line("  {:<20}{:>13}{:>7.1f} %{}", name, duration(seconds), 100 * share,
+         cells.empty() ? "" : "  " + painted(code, cells));
   }
 
   void time_parts() {

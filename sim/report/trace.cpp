@@ -20,10 +20,10 @@ constexpr std::size_t kMemorySource = kStreamCount;
 constexpr std::size_t kLinkSource = kStreamCount + 1;
 constexpr std::size_t kSources = kStreamCount + 2;
 
-/// Traces below this many spans show every step of the counters.
-constexpr std::uint64_t kExactCounters = 20'000;
-/// In larger ones a rank has one counter sample for this many spans.
-constexpr std::uint64_t kSpansPerSample = 32;
+/// Traces up to this many spans show every step of the counters and every argument.
+constexpr std::uint64_t kDetailedSpans = 20'000;
+/// In longer ones, a rank has a sample of each counter for this many spans.
+constexpr std::uint64_t kSpansPerSample = 64;
 
 struct RankTrace {
   std::uint32_t rank;
@@ -72,6 +72,8 @@ class TraceWriter {
     std::uint8_t stream;
     bool sends;
   };
+
+  [[nodiscard]] bool detailed() const { return plan_.spans <= kDetailedSpans; }
 
   void begin_event(std::string_view head, std::uint32_t rank) {
     out_.make_room();
@@ -125,7 +127,7 @@ class TraceWriter {
   }
 
   [[nodiscard]] Nanoseconds counter_window(std::uint32_t rank) const {
-    if (plan_.spans <= kExactCounters) return 0;
+    if (detailed()) return 0;
     std::uint64_t spans = 0;
     for (const auto& list : plan_.streams[plan_.program_of(rank)]) spans += list.size();
     const std::uint64_t samples = spans / kSpansPerSample + 2;
@@ -239,13 +241,17 @@ class TraceWriter {
     out_.text("\"");
   }
 
+  /// Long traces leave out what the name or the neighbouring slices tell.
   void write_arguments(std::uint32_t rank, const Op& op) {
     has_arguments_ = false;
     if (op.layer >= 0) argument("layer", op.layer);
     if (op.micro_batch >= 0) argument("micro_batch", op.micro_batch);
     if (plan_.run.workload.steps > 1) argument("step", op.step);
-    if (op.kind == Op::Kind::communicate) {
-      if (op.stream == Stream::tensor) argument("phase", kPhaseNames[static_cast<std::size_t>(op.phase)]);
+    if (detailed()) {
+      argument("phase", kPhaseNames[static_cast<std::size_t>(op.phase)]);
+      argument("part", kPartNames[static_cast<std::size_t>(op.part)]);
+    }
+    if (op.kind == Op::Kind::communicate && (detailed() || op.stream != Stream::tensor)) {
       argument("communicator", plan_.run.workload.group(rank, op.slot));
     }
     if (has_arguments_) out_.text("}");

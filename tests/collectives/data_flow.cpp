@@ -13,6 +13,8 @@ using namespace orrery;
 namespace {
 
 using Blocks = std::set<std::uint32_t>;
+/// In place of the parent of a root.
+constexpr std::uint32_t kRoot = 99;
 /// Messages at the same time.
 using Step = std::vector<RoundMessage>;
 
@@ -276,6 +278,26 @@ TEST_CASE("tree: every node is a leaf of at least one of the two trees") {
     CHECK(*std::ranges::max_element(sum.out) <= 4 * std::int64_t{n});
     CHECK(sum.in == sum.out);
   }
+}
+
+TEST_CASE("tree: the trees of NCCL") {
+  // Parents of nodes 0.. by ncclGetBtree; the second tree is the mirror image (even) or shifted (odd).
+  const auto parents = [](std::uint32_t n, std::size_t tree) {
+    const Rounds rounds =
+        find_collective_algorithm("tree")->rounds(Collective::all_reduce, one_per_node_shape(n));
+    const std::uint32_t up_stages = static_cast<std::uint32_t>(rounds.rounds.front().hops) / 2;
+    std::vector<std::uint32_t> parent(n, kRoot);
+    const std::size_t edges = 2 * (n - 1);
+    for (std::size_t i = tree * edges; i < (tree + 1) * edges; ++i) {
+      const RoundMessage& message = rounds.rounds.front().messages[i];
+      if (message.stage < up_stages) parent[message.from] = message.to;
+    }
+    return parent;
+  };
+  CHECK(parents(6, 0) == std::vector<std::uint32_t>{kRoot, 2, 4, 2, 0, 4});
+  CHECK(parents(6, 1) == std::vector<std::uint32_t>{1, 5, 3, 1, 3, kRoot});
+  CHECK(parents(5, 0) == std::vector<std::uint32_t>{kRoot, 2, 4, 2, 0});
+  CHECK(parents(5, 1) == std::vector<std::uint32_t>{1, kRoot, 3, 0, 3});
 }
 
 TEST_CASE("all-to-all: every block of every member ends where it is to go") {

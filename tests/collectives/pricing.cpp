@@ -144,6 +144,19 @@ TEST_CASE("a ring's latency is that of its circle, a tree's that of its way up a
   CHECK(price(network, "hierarchical", Collective::all_reduce, 8, 0).alone_ps() == 16'000'000);
 }
 
+TEST_CASE("a broadcast that starts inside its ring goes around the rest of it") {
+  class OneBackwardRing : public TwoLevel {
+   public:
+    using TwoLevel::TwoLevel;
+    [[nodiscard]] std::vector<std::vector<GpuId>> node_rings(
+        const std::vector<GpuId>& members) const override {
+      return {{members.rbegin(), members.rend()}};
+    }
+  };
+  // The ring is 3 2 1 0 4 5 6 7. From 0: 5 us to 4, 3 * 1 us to 7, 5 us to 3, 2 * 1 us to 1.
+  CHECK(price(OneBackwardRing(2, 4), "ring", Collective::broadcast, 8, 0).alone_ps() == 15'000'000);
+}
+
 TEST_CASE("rings stay on their rails between nodes") {
   // 4 nodes of 4: GPU i of a node only ever talks to GPU i of others, in every ring.
   const Rounds rounds = find_collective_algorithm("ring")->rounds(

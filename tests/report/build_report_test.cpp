@@ -174,8 +174,8 @@ TEST_CASE("a folded class counts as often as it has ranks") {
   CHECK(report.links[0].mean == doctest::Approx(12.0 / 80));
   CHECK(report.links[0].peak == doctest::Approx(3.0 / 10));  // link 0: 2 us and half of 2 us
   CHECK(report.stats.ranks == 2);
-  // all-reduce: 2 (n-1)/n M = 100 by both ranks of both stages, mean 100; send: 60 by two of four.
-  CHECK(report.bytes_per_gpu[kTensor] == 100);
+  // all-reduce: 2 (n-1)/n M = 100 by two ranks of four; send: 60 by two of four.
+  CHECK(report.bytes_per_gpu[kTensor] == 50);
   CHECK(report.bytes_per_gpu[kPipeline] == 30);
 }
 
@@ -215,4 +215,33 @@ TEST_CASE("a run without tasks has no figures and no division by zero") {
   CHECK(report.pipeline_bubble_fraction == 0);
   CHECK(report.gpu_utilization_mean == 0);
   CHECK(report.links[0].mean == 0);
+}
+
+TEST_CASE("classes of one program find their own tasks side by side") {
+  // 20 ranks of one program: a pass of r + 1 ps, a data reduction from 20 to 25, one task of all.
+  constexpr std::uint32_t kRanks = 20;
+  RunFixture run(kRanks);
+  std::vector<std::uint32_t> everyone;
+  for (std::uint32_t r = 0; r < kRanks; ++r) {
+    run.workload.program_of_rank[r] = 0;
+    run.expanded.program[r] = 0;
+    run.expanded.position[r] = r;
+    everyone.push_back(r);
+  }
+  run.workload.programs.resize(1);
+  run.add_group(everyone, Slot::data);
+  const auto gradients = run.add_message(Collective::all_reduce, 8, Dimension::data);
+  std::vector<std::uint32_t> passes;
+  for (std::uint32_t r = 0; r < kRanks; ++r) passes.push_back(run.add_task(0, r + 1));
+  run.add_op(0, compute_op(run.add_work(0), Phase::forward, Part::layer), passes[0]);
+  const auto reduce = run.add_task(20, 25, passes, 4);
+  run.add_op(0, communicate_op(gradients, Stream::data, Slot::data), reduce);
+  const Report report = build_report(run.view());
+  CHECK(report.breakdown.compute_ps == 20 * 21 / 2);
+  CHECK(report.breakdown.exposed_ps[kData] == 20 * 5);
+  CHECK(report.breakdown.bubble_ps == 20 * 19 / 2);
+  CHECK(report.gpu_utilization_min == doctest::Approx(1.0 / 25));
+  CHECK(report.critical_path.compute_ps == 20);  // of rank 19, the only one that ends at 20
+  CHECK(report.critical_path.communication_ps[kData] == 4);
+  CHECK(report.critical_path.wait_ps == 1);
 }

@@ -13,8 +13,8 @@ std::string_view obstacle(Collective collective, const GroupShape&) {
   return able ? "" : "it does all-reduce, all-gather, reduce-scatter and broadcast only";
 }
 
-/// Every second node is walked backwards: a ring then enters a node by the NIC next to the one it
-/// left the last node by, and so stays on one rail (NCCL's NCCL_CROSS_NIC=2).
+/// Every second node is walked backwards: a ring then enters a node where it left the last one, by
+/// local position, and so stays on one rail (NCCL's NCCL_CROSS_NIC=2).
 std::vector<std::uint32_t> walk(const std::vector<std::span<const std::uint32_t>>& path) {
   std::vector<std::uint32_t> order;
   for (std::size_t node = 0; node < path.size(); ++node) {

@@ -2,7 +2,6 @@
 // of the data, in which every node is a leaf of at least one; a chain inside each node. Data goes up
 // to the root and down again in one pipeline of small chunks.
 #include <algorithm>
-#include <bit>
 
 #include "workloads/collectives/algorithms.hpp"
 

@@ -1,0 +1,71 @@
+#include "sim/io/catalog.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/io/schema.hpp"
+#include "support.hpp"
+
+using namespace orrery;
+
+TEST_CASE("a catalog lists, finds and describes its entries") {
+  const Catalog& catalog = io_test::catalog();
+  CHECK(catalog.names(CatalogKind::gpu) == std::vector<std::string>{"fast", "old"});
+  CHECK(catalog.contains(CatalogKind::cluster, "box"));
+  CHECK_FALSE(catalog.contains(CatalogKind::model, "box"));
+  CHECK(catalog.summary(CatalogKind::model, "tiny") == "a tiny model");
+  CHECK(catalog.text(CatalogKind::model, "tiny").starts_with("{\"summary\""));
+  CHECK(catalog.nearest(CatalogKind::model, "tinny") == "tiny");
+  CHECK_FALSE(catalog.nearest(CatalogKind::model, "megatron"));
+}
+
+TEST_CASE("names are ordered by size") {
+  const Catalog catalog(CatalogFiles{{"models/g-13b.json", "{}"},
+                                     {"models/g-6.7b.json", "{}"},
+                                     {"models/g-760m.json", "{}"},
+                                     {"models/g-1t.json", "{}"},
+                                     {"models/f-2b.json", "{}"}});
+  CHECK(catalog.names(CatalogKind::model) ==
+        std::vector<std::string>{"f-2b", "g-760m", "g-6.7b", "g-13b", "g-1t"});
+}
+
+TEST_CASE("a catalog text that cannot be read is named") {
+  CHECK_THROWS_WITH(Catalog(CatalogFiles{{"models/a.json", "{"}}),
+                    doctest::Contains("catalog/models/a.json:1:2: syntax error"));
+  CHECK_THROWS_AS(Catalog(CatalogFiles{{"others/a.json", "{}"}}), InputError);
+}
+
+TEST_CASE("every entry of the embedded catalog is right, or not modelled yet") {
+  const Catalog catalog = Catalog::embedded();
+  const auto check = [&](const std::string& model, const std::string& cluster) {
+    const std::string text = R"({"model": ")" + model + R"(", "cluster": )" + cluster + "}";
+    CAPTURE(text);
+    try {
+      read_experiment_text(text, "", {}, catalog, io_test::menus());
+    } catch (const InputError& error) {
+      for (const Problem& problem : error.problems()) {
+        CAPTURE(problem.text());
+        CHECK(problem.message.find("does not model yet") != std::string::npos);
+      }
+    }
+  };
+  const auto models = catalog.names(CatalogKind::model);
+  const auto gpus = catalog.names(CatalogKind::gpu);
+  if (models.empty() || gpus.empty()) return;
+  for (const std::string& model : models) check(model, R"({"gpu": ")" + gpus.front() + "\"}");
+  for (const std::string& gpu : gpus) check("gpt3-125m", R"({"gpu": ")" + gpu + "\"}");
+  for (const std::string& cluster : catalog.names(CatalogKind::cluster))
+    check("gpt3-125m", "\"" + cluster + "\"");
+}
+
+TEST_CASE("schemas come from the same tables") {
+  const Menus menus = io_test::menus();
+  for (const char* which : {"model", "cluster", "experiment"}) {
+    CHECK(json_schema(which, menus).find("http://json-schema.org/draft-07/schema#") != std::string::npos);
+  }
+  const std::string schema = json_schema("experiment", menus);
+  for (const char* key :
+       {"\"tensor_parallel\"", "\"link_gb_per_s\"", "\"interleaved-1f1b\"", "\"kv_heads\""}) {
+    CHECK(schema.find(key) != std::string::npos);
+  }
+  CHECK_THROWS_AS(json_schema("models", menus), InputError);
+}

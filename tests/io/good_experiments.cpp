@@ -1,0 +1,125 @@
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace orrery;
+using io_test::read;
+
+TEST_CASE("a minimal experiment gets its defaults") {
+  const Experiment e = read(R"({"model": "tiny", "cluster": "box"})");
+  CHECK(e.name == "tiny on box");
+  CHECK(e.model.kv_heads == 8);
+  CHECK(e.model.head_dim == 8);      // 64 / 8
+  CHECK(e.model.ffn_hidden == 256);  // 4 * 64
+  CHECK(e.model.max_positions == 32);
+  CHECK(e.cluster.gpu.name == "fast");
+  CHECK(e.cluster.gpus() == 8);
+  CHECK(e.plan.data_parallel == 8);
+  CHECK(e.plan.global_batch_size == 8);
+  CHECK(e.plan.precision == Precision::bf16);
+  CHECK(e.simulation.steps == 1);
+}
+
+TEST_CASE("JSON with comments and tabs, and YAML, give equal experiments") {
+  const Experiment json = read(
+      "// a comment\n{\t\"model\": {\"base\": \"tiny\", \"layers\": 1.6e1}, /* and\n"
+      "another */ \"cluster\": {\"base\": \"box\", \"nodes\": 2},\n"
+      "\t\"plan\": {\"stage_layers\": [7, 9], \"pipeline_parallel\": 2, "
+      "\"micro_batch_size\": 2, \"recompute\": \"full\"}}");
+  const Experiment yaml = read(
+      "# a comment\nmodel:\n  base: tiny\n  layers: 1.6e1\n"
+      "cluster: {base: box, nodes: 2}\n"
+      "plan:\n  stage_layers:\n  - 7\n  - 9\n  pipeline_parallel: 0x2\n"
+      "  micro_batch_size: 0o2\n  recompute: 'full'\n",
+      {}, "e.yaml");
+  for (const Experiment* e : {&json, &yaml}) {
+    CHECK(e->model.layers == 16);
+    CHECK(e->cluster.nodes == 2);
+    CHECK(e->plan.stage_layers == std::vector<std::int64_t>{7, 9});
+    CHECK(e->plan.data_parallel == 8);
+    CHECK(e->plan.global_batch_size == 16);
+    CHECK(e->plan.recompute == Recompute::full);
+  }
+}
+
+TEST_CASE("a YAML flow mapping is read where the name says YAML") {
+  CHECK(read("{model: tiny, cluster: box}", {}, "e.yml").plan.data_parallel == 8);
+  CHECK(io_test::problems("{model: tiny, cluster: box}").starts_with("e.json:1:2: syntax error"));
+}
+
+TEST_CASE("bases merge key by key, but another wiring starts afresh") {
+  const Experiment e = read(R"({"model": {"base": "tiny-wide", "layers": 4}, "cluster": {"base": "box",
+    "nodes": 2, "gpu": {"memory_gb": 40}, "fabric": {"nic_gbps": 400},
+    "node": {"kind": "ring", "link_gb_per_s": 50}}})");
+  CHECK(e.model.name == "tiny-wide");
+  CHECK(e.model.hidden == 128);
+  CHECK(e.model.heads == 8);
+  CHECK(e.cluster.gpu.memory_gb == 40);
+  CHECK(e.cluster.gpu.sms == 108);
+  CHECK(e.cluster.fabric.nic_gbps == 400);
+  CHECK(e.cluster.fabric.nics_per_node == 8);
+  CHECK(e.cluster.node.kind == "ring");
+  CHECK(e.cluster.node.efficiency == 1);  // not the nvswitch's 0.7
+  CHECK(e.cluster.node.latency_us == 0);
+}
+
+TEST_CASE("a GPU without bf16 trains in fp16 by default") {
+  const Experiment e = read(R"({"model": "tiny", "cluster": "old-box"})");
+  CHECK(e.plan.precision == Precision::fp16);
+  CHECK(e.cluster.gpu.memory_gb == 32);
+  CHECK(e.cluster.gpu.name == "old");
+}
+
+TEST_CASE("overrides reach parts given by name, and create what is missing") {
+  const Experiment e = read(R"({"model": "tiny", "cluster": "box"})",
+                            {"cluster.nodes=4", "cluster.gpu.memory_gb=40", "cluster.fabric.nics_per_node=2",
+                             "plan.tensor_parallel=4", "plan.collectives.all-reduce=tree",
+                             "plan.stage_layers=[3,5]", "plan.pipeline_parallel=2", "plan.stage_layers.1=5",
+                             "name=a b", "simulation={network: alpha-beta, seed: 7}"});
+  CHECK(e.cluster.nodes == 4);
+  CHECK(e.cluster.gpu.memory_gb == 40);
+  CHECK(e.cluster.fabric.nics_per_node == 2);
+  CHECK(e.plan.data_parallel == 4);  // 32 / (4 * 2)
+  CHECK(e.plan.collectives[0] == "tree");
+  CHECK(e.plan.stage_layers == std::vector<std::int64_t>{3, 5});
+  CHECK(e.name == "a b");
+  CHECK(e.simulation.network == Network::alpha_beta);
+  CHECK(e.simulation.seed == 7);
+  const Experiment wired = read(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})",
+                                {"cluster.node.link_gb_per_s=25"});
+  CHECK(wired.cluster.node.kind == "ring");
+  CHECK(wired.cluster.node.link_gb_per_s == 25);
+}
+
+TEST_CASE("sharding is another name for zero_stage") {
+  CHECK(read(R"({"model": "tiny", "cluster": "box", "plan": {"sharding": "FULLY_SHARD"}})").plan.zero_stage ==
+        3);
+  CHECK(io_test::plan_problems(R"({"sharding": "NO_OP", "zero_stage": 0})").empty());
+}
+
+TEST_CASE("an mlp is a chain of matrices") {
+  const Experiment e = read(R"({"model": {"kind": "mlp", "widths": [8, 16, 8], "seq_length": 4},
+                                "cluster": "box", "plan": {"tensor_parallel": 8}})");
+  CHECK(e.model.layers == 2);
+  CHECK(e.plan.tensor_partition == std::vector{MatrixPartition::column, MatrixPartition::row});
+  const Experiment square = read(R"({"model": {"kind": "mlp", "layers": 3, "hidden": 8, "seq_length": 4},
+                                     "cluster": "box", "plan": {"tensor_partition": ["row", "row", "column"]}})");
+  CHECK(square.model.widths == std::vector<std::int64_t>{8, 8, 8, 8});
+  CHECK(square.plan.tensor_partition[2] == MatrixPartition::column);
+}
+
+TEST_CASE("an explicit graph says how many GPUs there are") {
+  const Experiment e = read(R"({"model": "tiny", "cluster": {"gpu": "fast", "graph": {
+    "vertices": ["gpu0", "gpu1", "s"], "links": [{"from": "gpu0", "to": "s", "gb_per_s": 10, "latency_us": 1},
+    {"from": "s", "to": "gpu1", "gb_per_s": 10, "bidirectional": false}]}}})");
+  CHECK(e.cluster.gpus() == 2);
+  REQUIRE(e.cluster.graph);
+  CHECK(e.cluster.graph->links[0].latency_us == 1);
+  CHECK_FALSE(e.cluster.graph->links[1].bidirectional);
+}
+
+TEST_CASE("a cluster is read alone") {
+  const auto& catalog = io_test::catalog();
+  CHECK(read_cluster_file("box", {"nodes=3", "gpu.memory_gb=10"}, catalog, io_test::menus()).gpus() == 24);
+  CHECK_THROWS_AS(read_cluster_file("boxes", {}, catalog, io_test::menus()), InputError);
+}
