@@ -11,12 +11,15 @@ endif()
 
 find_program(ORRERY_CCACHE ccache)
 if(ORRERY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ORRERY_CCACHE})
+  # Lets the cache serve files compiled with the tests' precompiled header as well.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${ORRERY_CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                     -Wnon-virtual-dtor -Wold-style-cast -Wcast-align
                     -ffp-contract=off)
+add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
+                    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 # g++ 12 sees overlaps in std::string's operator+ that are not there (GCC bug 105651).
 add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 if(ORRERY_WERROR)

@@ -52,8 +52,8 @@ struct ModelBlocks {
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
   std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
   std::vector<Boundary> boundaries;   ///< per layer: what it hands to the next
-  Flops model_flops = 0;              ///< of one step over all GPUs, recomputation left out
-  Flops recompute_flops = 0;          ///< of one step over all GPUs
+  TotalFlops model_flops = 0;              ///< of one step over all GPUs, recomputation left out
+  TotalFlops recompute_flops = 0;          ///< of one step over all GPUs
   std::int64_t parameters = 0;        ///< of the whole model
 };
 

@@ -116,7 +116,7 @@ void Chain::count(ModelBlocks& blocks) const {
   for (std::size_t i = 0; i < matrices(); ++i) {
     const std::int64_t weights = model_.widths[i] * model_.widths[i + 1];
     blocks.parameters += weights;
-    blocks.model_flops += 2 * tokens * weights * (i == 0 ? 2 : 3);
+    blocks.model_flops += TotalFlops{2} * tokens * weights * (i == 0 ? 2 : 3);
   }
 }
 

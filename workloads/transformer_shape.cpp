@@ -41,18 +41,18 @@ std::int64_t transformer_parameters(const Model& m) {
   return m.layers * layer + norm_count(m) + tables + m.other_parameters;
 }
 
-Flops transformer_model_flops(const Model& m, std::int64_t samples) {
-  const Flops layers = m.layers * (layer_flops_per_token(m) + core_flops_per_token(m));
-  return 3 * samples * m.seq_length * (layers + 2 * m.hidden * m.vocab);
+TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
+  const TotalFlops layers = TotalFlops{m.layers} * (layer_flops_per_token(m) + core_flops_per_token(m));
+  return TotalFlops{3} * samples * m.seq_length * (layers + 2 * m.hidden * m.vocab);
 }
 
-Flops transformer_recompute_flops(const Model& m, std::int64_t samples, Recompute recompute) {
+TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Recompute recompute) {
   const std::int64_t tokens = samples * m.seq_length;
   switch (recompute) {
     case Recompute::full:
-      return tokens * m.layers * (layer_flops_per_token(m) + core_flops_per_token(m));
+      return TotalFlops{tokens} * m.layers * (layer_flops_per_token(m) + core_flops_per_token(m));
     case Recompute::selective:
-      return m.attention == Attention::core ? tokens * m.layers * core_flops_per_token(m) : 0;
+      return m.attention == Attention::core ? TotalFlops{tokens} * m.layers * core_flops_per_token(m) : 0;
     case Recompute::none:
       break;
   }

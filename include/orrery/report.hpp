@@ -58,8 +58,8 @@ struct Report {
   std::int64_t samples_per_step = 0;
   std::int64_t tokens_per_step = 0;
   std::int64_t parameters = 0;
-  Flops model_flops_per_step = 0;
-  Flops hardware_flops_per_step = 0;
+  TotalFlops model_flops_per_step = 0;
+  TotalFlops hardware_flops_per_step = 0;
   double peak_tflops_per_gpu = 0;  ///< in the plan's precision; mfu and hfu are shares of it
 
   Breakdown breakdown;
@@ -83,7 +83,7 @@ struct Report {
   [[nodiscard]] double hfu() const { return hardware_tflops_per_gpu() / peak_tflops_per_gpu; }
 
  private:
-  [[nodiscard]] double tflops_per_gpu(Flops flops) const {
+  [[nodiscard]] double tflops_per_gpu(TotalFlops flops) const {
     return static_cast<double>(flops) * 1e-12 / step_time_s() / static_cast<double>(gpus);
   }
 };

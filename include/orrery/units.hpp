@@ -14,6 +14,8 @@ using Bytes = std::int64_t;
 using Flops = std::int64_t;
 
 __extension__ using Int128 = __int128;
+/// FLOPs of a whole step over all GPUs: published runs pass 2^63.
+using TotalFlops = Int128;
 
 inline constexpr Picoseconds kPicosecondsPerSecond = 1'000'000'000'000;
 inline constexpr Picoseconds kPicosecondsPerMicrosecond = 1'000'000;

@@ -39,12 +39,13 @@ StepBounds bounds_of(const Experiment& e) {
   b.weights = real(m.layers) * layer_weights(m) + real(m.other_parameters);
   if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions));
   const double tokens = real(e.plan.global_batch_size) * real(m.seq_length);
+  const bool stored = transformer && m.attention == Attention::core;
   const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
   b.flops = tokens * (8 * b.weights + 16 * real(m.layers) * scores);
   double width = 0;
   if (transformer) {
     width = 8 * real(m.hidden) + 4 * real(m.ffn_hidden) + 6 * real(m.heads) * real(m.head_dim) +
-            3 * real(m.heads) * real(m.seq_length) + 4 * real(m.vocab) / real(m.layers);
+            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) + 4 * real(m.vocab) / real(m.layers);
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   }

@@ -10,6 +10,8 @@
 namespace orrery {
 namespace {
 
+constexpr std::string_view kInterleaved = "interleaved-1f1b";
+
 /// Completes and checks one plan, step by step; each step relies on those before it.
 class PlanCompletion {
  public:
@@ -101,7 +103,7 @@ class PlanCompletion {
   }
 
   void check_layers() {
-    if (plan_.virtual_stages > 1 && plan_.pipeline_schedule != "interleaved-1f1b") {
+    if (plan_.virtual_stages > 1 && plan_.pipeline_schedule != kInterleaved) {
       add({"virtual_stages"}, fmt::format("found {} with the schedule \"{}\", allowed 1, or more with "
                                           "interleaved-1f1b",
                                           plan_.virtual_stages, plan_.pipeline_schedule));
@@ -163,7 +165,9 @@ class PlanCompletion {
   }
 
   void check_interleaving() {
-    if (plan_.virtual_stages == 1 || plan_.micro_batches() % plan_.pipeline_parallel == 0) return;
+    if (plan_.virtual_stages == 1 || plan_.pipeline_schedule != kInterleaved ||
+        plan_.micro_batches() % plan_.pipeline_parallel == 0)
+      return;
     add({"global_batch_size", "micro_batch_size"},
         fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for interleaved-1f1b",
                     plan_.micro_batches(), plan_.pipeline_parallel));

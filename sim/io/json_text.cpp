@@ -32,7 +32,10 @@ class SaxAdapter : public nlohmann::json_sax<Json> {
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
   bool parse_error(std::size_t read, const std::string& token, const Json::exception& error) override {
-    throw DocumentError{read - std::min(read, std::max<std::size_t>(token.size(), 1)), "", cleaned(error)};
+    const std::string message = cleaned(error);
+    const bool whole_token = message.find("unexpected") != std::string::npos;  // else the last byte is wrong
+    const std::size_t back = whole_token ? std::max<std::size_t>(token.size(), 1) : 1;
+    throw DocumentError{read - std::min(read, back), "", message};
   }
 
  private:

@@ -23,8 +23,20 @@ bool has(const Json& value, const std::string& pointer) {
   }
 }
 
+std::string parent_of(const std::string& pointer) { return pointer.substr(0, pointer.rfind('/')); }
+
+/// Whether the part at `pointer` is a wiring that names its own kind, and so takes nothing from a base.
+bool starts_afresh(const std::string& pointer, const Origins& origins) {
+  if (pointer != "/cluster/node" && pointer != "/cluster/fabric") return false;
+  if (!has(origins.given, pointer)) return false;
+  const Json& wiring = origins.given.at(Json::json_pointer(pointer));
+  return wiring.is_string() || wiring.contains("kind");
+}
+
 /// The catalog entry that gave the value at `pointer`, or that should have.
 const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
+  const std::string parent = parent_of(pointer);
+  if (starts_afresh(parent, origins)) return nullptr;
   const CatalogUse* best = nullptr;
   bool best_has = false;
   for (const CatalogUse& use : origins.uses) {
@@ -37,10 +49,9 @@ const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
       best_has = holds;
     }
   }
-  return best;
+  const bool entry_lacks_it = best != nullptr && (best->pointer == parent || !has(origins.given, parent));
+  return best_has || entry_lacks_it ? best : nullptr;
 }
-
-std::string parent_of(const std::string& pointer) { return pointer.substr(0, pointer.rfind('/')); }
 
 void want_with_ancestors(PositionTable& table, std::string pointer) {
   for (; !pointer.empty(); pointer = parent_of(pointer)) table.want(pointer);

@@ -62,10 +62,25 @@ Json& child(Json& parent, std::string_view key, const std::string& pointer, cons
   if (parent.is_null()) parent = Json::object();
   if (parent.is_array()) return element(parent, key, pointer);
   if (!parent.is_object()) {
-    throw OverrideError{pointer,
-                        fmt::format("found {}, which has no key {}", described(parent), quote(key))};
+    throw OverrideError{pointer, fmt::format("found {}, which has no key {}", described(parent), quote(key))};
   }
   return parent[std::string(key)];
+}
+
+std::vector<std::string_view> keys_of(std::string_view path) {
+  std::vector<std::string_view> keys;
+  const std::string_view whole = path;
+  for (bool more = true; more;) {
+    const auto dot = path.find('.');
+    keys.push_back(path.substr(0, dot));
+    more = dot != std::string_view::npos;
+    if (more) path.remove_prefix(dot + 1);
+    if (keys.back().empty() || keys.size() > kMaxDepth ||
+        first_invalid_utf8(keys.back()) != std::string_view::npos) {
+      throw OverrideError{"", "found key " + quote(whole) + ", allowed names with dots between them"};
+    }
+  }
+  return keys;
 }
 
 std::string apply(Json& document, std::string_view override, const std::string& place) {
@@ -73,17 +88,10 @@ std::string apply(Json& document, std::string_view override, const std::string& 
   if (equals == std::string_view::npos || equals == 0) {
     throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
   }
-  std::string_view path = override.substr(0, equals);
   Json value = parse_value(override.substr(equals + 1));
   Json* node = &document;
   std::string pointer;
-  for (std::size_t depth = 0; !path.empty(); ++depth) {
-    const std::string_view key = path.substr(0, path.find('.'));
-    path.remove_prefix(std::min(key.size() + 1, path.size()));
-    if (key.empty() || depth >= kMaxDepth || first_invalid_utf8(key) != std::string_view::npos) {
-      throw OverrideError{
-          "", "found key " + quote(override.substr(0, equals)) + ", allowed names with dots between them"};
-    }
+  for (const std::string_view key : keys_of(override.substr(0, equals))) {
     node = &child(*node, key, pointer, place);
     pointer += "/" + pointer_token(key);
   }

@@ -13,15 +13,6 @@ namespace {
 constexpr std::size_t kLongestText = 1000;
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
-bool is_list(const FieldInfo& field) {
-  return field.type == FieldType::integer_list || field.type == FieldType::choice_list;
-}
-
-void report(const Json& found, const FieldInfo& field, const Path& path, Scope& scope) {
-  scope.findings.add(path,
-                     fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus)));
-}
-
 /// The integer that `value` is, written as 8, 8.0 or 8e0.
 std::optional<std::int64_t> whole(const Json& value) {
   if (value.is_number_unsigned()) {
@@ -69,6 +60,11 @@ std::string allowed(const FieldInfo& field, const Menus& menus) {
   return "";
 }
 
+void report_wrong(const Json& found, const FieldInfo& field, const Path& path, Scope& scope) {
+  scope.findings.add(path,
+                     fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus)));
+}
+
 std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& field, const Path& path,
                                          Scope& scope) {
   const auto number = whole(value);
@@ -76,7 +72,7 @@ std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& fie
       static_cast<double>(*number) <= field.maximum) {
     return number;
   }
-  report(value, field, path, scope);
+  report_wrong(value, field, path, scope);
   return std::nullopt;
 }
 
@@ -85,13 +81,13 @@ std::optional<double> read_number(const Json& value, const FieldInfo& field, con
     const auto number = value.get<double>();
     if (number >= field.minimum && number <= field.maximum) return number;
   }
-  report(value, field, path, scope);
+  report_wrong(value, field, path, scope);
   return std::nullopt;
 }
 
 std::optional<bool> read_flag(const Json& value, const FieldInfo& field, const Path& path, Scope& scope) {
   if (value.is_boolean()) return value.get<bool>();
-  report(value, field, path, scope);
+  report_wrong(value, field, path, scope);
   return std::nullopt;
 }
 
@@ -100,7 +96,7 @@ std::optional<std::string> read_name(const Json& value, const FieldInfo& field, 
   if (value.is_string() && value.get_ref<const std::string&>().size() <= kLongestText) {
     return value.get<std::string>();
   }
-  report(value, field, path, scope);
+  report_wrong(value, field, path, scope);
   return std::nullopt;
 }
 
@@ -108,7 +104,7 @@ std::optional<std::size_t> read_choice(const Json& value, const FieldInfo& field
                                        Scope& scope) {
   const auto names = field.choices.names(scope.menus);
   if (!value.is_string()) {
-    report(value, field, path, scope);
+    report_wrong(value, field, path, scope);
     return std::nullopt;
   }
   const auto& name = value.get_ref<const std::string&>();
@@ -120,8 +116,8 @@ std::optional<std::size_t> read_choice(const Json& value, const FieldInfo& field
                                          "available: {}",
                                          quote(name), joined(names)));
   } else {
-    scope.findings.add(path, fmt::format("found {}, allowed {}{}{}", quote(name),
-                                         is_list(field) ? "" : "one of ", joined(names), hint(name, names)));
+    scope.findings.add(
+        path, fmt::format("found {}, allowed one of {}{}", quote(name), joined(names), hint(name, names)));
   }
   return std::nullopt;
 }

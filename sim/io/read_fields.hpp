@@ -29,6 +29,8 @@ std::optional<std::string> read_name(const Json& value, const FieldInfo& field, 
 /// Index into `field.choices.names()`.
 std::optional<std::size_t> read_choice(const Json& value, const FieldInfo& field, const Path& path,
                                        Scope& scope);
+/// "found X, allowed Y".
+void report_wrong(const Json& value, const FieldInfo& field, const Path& path, Scope& scope);
 /// False and a finding unless `value` is an object.
 bool expect_object(const Json& value, const Path& path, Scope& scope);
 /// A finding at the key; its text lists the known keys.
@@ -44,12 +46,14 @@ template <class Item, class Read>
 std::optional<std::vector<Item>> read_list(const Json& value, const FieldInfo& field, const Path& path,
                                            Scope& scope, Read read) {
   if (!value.is_array()) {
-    read(value, field, path, scope);  // words the finding; a single value is no list
+    report_wrong(value, field, path, scope);
     return std::nullopt;
   }
+  FieldInfo element = field;
+  element.type = field.type == FieldType::integer_list ? FieldType::integer : FieldType::choice;
   std::vector<Item> out;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (const auto item = read(value[i], field, Path(path, i), scope)) out.push_back(*item);
+    if (const auto item = read(value[i], element, Path(path, i), scope)) out.push_back(*item);
   }
   if (out.size() != value.size()) return std::nullopt;
   return out;

@@ -42,73 +42,6 @@ std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(co
   return out;
 }
 
-std::vector<std::uint64_t> tasks_per_cost(const TaskGraph& graph) {
-  std::vector<std::uint64_t> out(graph.costs.size());
-  for (const std::uint32_t cost : graph.cost) ++out[cost];
-  return out;
-}
-
-/// Per class and slot: how many of its ranks are the first member of their group. Every group has
-/// one first member, so these count groups.
-std::vector<std::uint32_t> first_members(const RunView& run) {
-  std::vector<std::uint32_t> out(run.expanded.classes() * kSlotCount);
-  for (std::uint32_t rank = 0; rank < run.workload.ranks(); ++rank) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
-      const std::uint32_t group = run.workload.group(rank, slot);
-      const bool first = group != kNoGroup && run.workload.members(group)[0] == rank;
-      if (first) ++out[run.expanded.class_of_rank[rank] * kSlotCount + slot];
-    }
-  }
-  return out;
-}
-
-/// Communications of the real cluster per cost entry.
-std::vector<std::uint64_t> groups_per_cost(const RunView& run) {
-  const ExpandedGraph& expanded = run.expanded;
-  std::vector<std::uint64_t> out(expanded.graph.costs.size());
-  const std::vector<std::uint32_t> firsts = first_members(run);
-  for (std::uint32_t c = 0; c < expanded.classes(); ++c) {
-    const auto& ops = run.workload.programs[expanded.program[c]].ops;
-    for (std::uint32_t i = 0; i < ops.size(); ++i) {
-      if (ops[i].kind != Op::Kind::communicate) continue;
-      const std::uint32_t groups = firsts[c * kSlotCount + ops[i].slot];
-      if (groups > 0) out[expanded.graph.cost[expanded.task(run.workload, c, i)]] += groups;
-    }
-  }
-  return out;
-}
-
-/// Time for which a leg fills a link, in ps: its data over the link's bandwidth.
-Picoseconds link_time(const Leg& leg, const LinkUse& use, const Link& link) {
-  const Int128 data = Int128{leg.rate} * static_cast<Int128>(use.weight) * leg.alone_ps;
-  return static_cast<Picoseconds>(divide_rounded(data, static_cast<Int128>(kWeightOne) * link.bytes_per_s));
-}
-
-struct LinkTimes {
-  std::vector<Picoseconds> simulated;             // per link
-  std::array<Int128, kLinkKindCount> per_kind{};  // of all groups
-};
-
-LinkTimes link_times(const RunView& run) {
-  const TaskGraph& graph = run.expanded.graph;
-  const bool folded = run.expanded.classes() < run.workload.ranks();
-  const std::vector<std::uint64_t> tasks = tasks_per_cost(graph);
-  const std::vector<std::uint64_t> groups = folded ? groups_per_cost(run) : tasks;
-  LinkTimes out{std::vector<Picoseconds>(run.topology.links().size()), {}};
-  for (std::size_t c = 0; c < graph.costs.size(); ++c) {
-    for (std::uint32_t l = graph.costs[c].leg_begin; l < graph.costs[c].leg_end; ++l) {
-      const Leg& leg = graph.legs[l];
-      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-        const Link& link = run.topology.link(graph.uses[u].link);
-        const Picoseconds time = link_time(leg, graph.uses[u], link);
-        out.simulated[index(graph.uses[u].link)] += time * static_cast<Picoseconds>(tasks[c]);
-        out.per_kind[static_cast<std::size_t>(link.kind)] += static_cast<Int128>(groups[c]) * time;
-      }
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 double bytes_sent(const Message& message, std::size_t members, bool first) {
@@ -147,22 +80,22 @@ std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
 }
 
 std::vector<LinkUtilization> link_utilization(const RunView& run) {
-  std::vector<LinkUtilization> out;
-  const LinkTimes times = link_times(run);
+  std::array<LinkUtilization, kLinkKindCount> kinds{};
   std::array<std::int64_t, kLinkKindCount> links{};
-  std::array<Picoseconds, kLinkKindCount> peak{};
-  for (std::size_t i = 0; i < times.simulated.size(); ++i) {
-    const auto kind = static_cast<std::size_t>(run.topology.links()[i].kind);
+  const double seconds = to_seconds(run.timeline.makespan_ps);
+  for (std::size_t i = 0; i < run.topology.links().size(); ++i) {
+    const Link& link = run.topology.links()[i];
+    const auto kind = static_cast<std::size_t>(link.kind);
     ++links[kind];
-    peak[kind] = std::max(peak[kind], times.simulated[i]);
+    if (seconds <= 0 || i >= run.link_bytes.size()) continue;
+    const double share = run.link_bytes[i] / (static_cast<double>(link.bytes_per_s) * seconds);
+    kinds[kind].mean += share;
+    kinds[kind].peak = std::max(kinds[kind].peak, share);
   }
-  const auto makespan = static_cast<double>(run.timeline.makespan_ps);
+  std::vector<LinkUtilization> out;
   for (std::size_t k = 0; k < kLinkKindCount; ++k) {
     if (links[k] == 0) continue;
-    LinkUtilization& entry = out.emplace_back(LinkUtilization{static_cast<LinkKind>(k), 0, 0});
-    if (run.timeline.makespan_ps <= 0) continue;
-    entry.mean = static_cast<double>(times.per_kind[k]) / (static_cast<double>(links[k]) * makespan);
-    entry.peak = std::max(static_cast<double>(peak[k]) / makespan, entry.mean);
+    out.push_back({static_cast<LinkKind>(k), kinds[k].mean / static_cast<double>(links[k]), kinds[k].peak});
   }
   return out;
 }

@@ -19,9 +19,8 @@ namespace orrery {
 /// Bytes a GPU sends per step by Dimension, mean over GPUs. Independent of folding.
 [[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload);
 
-/// Utilisation by kind of link, for the kinds the topology has, in the order of LinkKind. In a folded
-/// run a task counts for all the groups it stands for in the mean, which so is that of the whole
-/// cluster; the peak is that of the busiest simulated link, a lower bound.
+/// Utilisation by kind of link, from RunView::link_bytes: for the kinds the topology has, in the
+/// order of LinkKind. Independent of folding, but for the makespan.
 [[nodiscard]] std::vector<LinkUtilization> link_utilization(const RunView& run);
 
 }  // namespace orrery

@@ -65,7 +65,7 @@ TEST_CASE("overrides that cannot be applied are named") {
   };
   CHECK(apply("plan") == "command line: found \"plan\", allowed KEY=VALUE");
   CHECK(apply("plan..x=1") == "command line: found key \"plan..x\", allowed names with dots between them");
-  CHECK(apply("plan.stage_layers=[1").starts_with("command line: the value \"[1\" cannot be read: YAML: "));
+  CHECK(apply("plan.stage_layers=[1").starts_with("command line: the value \"[1\" cannot be read: "));
   CHECK(apply("name.x=1") == "command line: /name: found \"n\", which has no key \"x\"");
   CHECK(apply("plan.zero_stage=9") ==
         "command line: /plan/zero_stage: found 9, allowed an integer from 0 to 3");

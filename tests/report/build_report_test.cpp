@@ -155,9 +155,7 @@ TEST_CASE("a folded class counts as often as it has ranks") {
   const auto pair = run.add_message(Collective::send_recv, 60, Dimension::pipeline);
   const auto pass = run.add_task(0, 6'000'000);
   const auto reduce = run.add_task(6'000'000, 8'000'000, {pass});
-  run.use_links({0, 1, 2, 3}, 2'000'000, 1'000'000);  // half full for 2 us of 10
   const auto send = run.add_task(8'000'000, 10'000'000, {reduce});
-  run.use_links({0, 5}, 2'000'000, 500'000);
   run.add_op(0, compute_op(work, Phase::forward, Part::layer), pass);
   run.add_op(0, communicate_op(tensor, Stream::tensor, Slot::tensor), reduce);
   run.add_op(0, communicate_op(pair, Stream::send_forward, Slot::forward_out), send);
@@ -167,12 +165,6 @@ TEST_CASE("a folded class counts as often as it has ranks") {
   CHECK(report.breakdown.exposed_ps[kTensor] == 2 * 2'000'000);
   CHECK(report.breakdown.exposed_ps[kPipeline] == 4 * 2'000'000);
   CHECK(total(report.breakdown) == 4 * 10'000'000);
-  // The reduction is one real group: 4 links full for 2 us. The send is two: 2 x 2 links half full for
-  // 2 us. Over 8 links and 10 us that is (4 * 2 + 2 * 2 * 1) / 80.
-  REQUIRE(report.links.size() == 1);
-  CHECK(report.links[0].kind == LinkKind::nic);
-  CHECK(report.links[0].mean == doctest::Approx(12.0 / 80));
-  CHECK(report.links[0].peak == doctest::Approx(3.0 / 10));  // link 0: 2 us and half of 2 us
   CHECK(report.stats.ranks == 2);
   // all-reduce: 2 (n-1)/n M = 100 by two ranks of four; send: 60 by two of four.
   CHECK(report.bytes_per_gpu[kTensor] == 50);
@@ -244,4 +236,15 @@ TEST_CASE("classes of one program find their own tasks side by side") {
   CHECK(report.critical_path.compute_ps == 20);  // of rank 19, the only one that ends at 20
   CHECK(report.critical_path.communication_ps[kData] == 4);
   CHECK(report.critical_path.wait_ps == 1);
+}
+
+TEST_CASE("link utilisation is bytes over what a link can carry in the makespan") {
+  RunFixture run(2);  // 4 links of 1 MB/s
+  run.add_op(0, compute_op(run.add_work(0), Phase::forward, Part::layer), run.add_task(0, 2'000'000'000'000));
+  run.link_bytes = {1e6, 0, 0, 5e5};  // of 2e6 in 2 s
+  const Report report = build_report(run.view());
+  REQUIRE(report.links.size() == 1);
+  CHECK(report.links[0].kind == LinkKind::nic);
+  CHECK(report.links[0].mean == doctest::Approx((0.5 + 0.25) / 4));
+  CHECK(report.links[0].peak == doctest::Approx(0.5));
 }

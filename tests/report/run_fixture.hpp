@@ -95,29 +95,20 @@ class RunFixture {
     timeline.makespan_ps = std::max(timeline.makespan_ps, finish);
     return graph.tasks() - 1;
   }
-  /// Gives the latest task a leg of `data` bytes over the given links of a StarTopology.
-  void use_links(const std::vector<std::uint32_t>& links, Picoseconds alone, std::int64_t rate) {
-    TaskGraph& graph = expanded.graph;
-    const auto first = static_cast<std::uint32_t>(graph.uses.size());
-    for (const std::uint32_t link : links) graph.uses.push_back({LinkId{link}, kWeightOne});
-    graph.legs.push_back({0, alone, rate, first, static_cast<std::uint32_t>(graph.uses.size())});
-    graph.costs.back().leg_begin = static_cast<std::uint32_t>(graph.legs.size() - 1);
-    graph.costs.back().leg_end = graph.costs.back().leg_begin + 1;
-  }
-
   /// Makes class `cls` execute `op` as `task`.
   void add_op(std::uint32_t cls, const Op& op, std::uint32_t task) {
     workload.programs[cls].ops.push_back(op);
     expanded.first_task[cls].push_back(task);
   }
 
-  [[nodiscard]] RunView view() const { return {workload, expanded, timeline, topology, prices}; }
+  [[nodiscard]] RunView view() const { return {workload, expanded, timeline, topology, prices, link_bytes}; }
 
   Workload workload;
   ExpandedGraph expanded;
   Timeline timeline;
   StarTopology topology;
   std::vector<ComputePrice> prices;
+  std::vector<double> link_bytes;  ///< per link; empty: none
 };
 
 [[nodiscard]] inline Op compute_op(std::uint32_t work, Phase phase, Part part, std::int32_t layer = -1,

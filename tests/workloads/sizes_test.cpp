@@ -42,12 +42,12 @@ TEST_CASE("Megatron's FLOPs to the last digit") {
   // F = 96 B s l h^2 (1 + s/6h + V/16lh) = 96 B s l h^2 + 16 B s^2 l h + 6 B s h V, with full recompute.
   const std::int64_t batch = 2304, s = 2048, l = 80, h = 12288, vocab = 51200;
   const Model model = gpt(l, h, 96, s, vocab);
-  const Flops expected = 96 * batch * s * l * h * h + 16 * batch * s * s * l * h + 6 * batch * s * h * vocab;
+  const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h + TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab;
   CHECK(transformer_model_flops(model, batch) + transformer_recompute_flops(model, batch, Recompute::full) ==
         expected);
   // Without: 72 B s l h^2 (1 + s/6h + V/12lh); selective repeats scores and context, 4 B s^2 l h.
   CHECK(transformer_model_flops(model, batch) ==
-        72 * batch * s * l * h * h + 12 * batch * s * s * l * h + 6 * batch * s * h * vocab);
+        TotalFlops{72} * batch * s * l * h * h + 12 * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab);
   CHECK(transformer_recompute_flops(model, batch, Recompute::selective) == 4 * batch * s * s * l * h);
 }
 
@@ -58,14 +58,14 @@ TEST_CASE("the kernels of all ranks do the FLOPs of the formula") {
       e.plan.recompute = recompute;
       e.plan.sequence_parallel = sequence;
       const Workload w = lower(e);
-      CHECK(flops_of_programs(w, false) == Int128{w.model_flops});
-      CHECK(flops_of_programs(w, true) == Int128{w.hardware_flops - w.model_flops});
+      CHECK(flops_of_programs(w, false) == w.model_flops);
+      CHECK(flops_of_programs(w, true) == w.hardware_flops - w.model_flops);
     }
   }
   Experiment e = experiment(llama(4, 512, 1536, 8, 2, 256, 4096), 2, 1, 1, 3);
   e.model.attention = Attention::core;  // fused kernels are priced with the causal half only
   const Workload w = lower(e);
-  CHECK(flops_of_programs(w, false) == Int128{w.model_flops});
+  CHECK(flops_of_programs(w, false) == w.model_flops);
 }
 
 TEST_CASE("activations of a layer: Korthikanti et al. 2022, table 2") {

@@ -1,0 +1,58 @@
+// Every example runs, and shows what its comment says.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "orrery/simulate.hpp"
+#include "tests/run/experiments.hpp"
+
+using namespace orrery;
+using orrery::test::example;
+using orrery::test::examples_folder;
+
+namespace {
+
+double tensor_bytes(const Report& r) { return r.bytes_per_gpu[static_cast<std::size_t>(Dimension::tensor)]; }
+
+}  // namespace
+
+TEST_CASE("every example is feasible and adds up") {
+  std::set<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(examples_folder()))
+    names.insert(file.path().filename());
+  CHECK(names.size() >= 14);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Report r = simulate(example(name));
+    CHECK(r.feasible);
+    CHECK(r.makespan_ps > 0);
+    CHECK(r.gpu_utilization_mean <= 1);
+    CHECK(r.gpu_utilization_min <= r.gpu_utilization_mean);
+  }
+}
+
+TEST_CASE("gpipe and 1f1b take the same time, 1f1b less memory") {
+  const Report gpipe = simulate(example("pipeline-gpipe.json"));
+  const Report one = simulate(example("pipeline-1f1b.json"));
+  CHECK(one.stage_memory[1].activations < gpipe.stage_memory[1].activations);
+  CHECK(simulate(example("pipeline-non-uniform.json")).pipeline_bubble_fraction >
+        one.pipeline_bubble_fraction);
+}
+
+TEST_CASE("the sharding note: columns then rows moves less than columns only") {
+  CHECK(tensor_bytes(simulate(example("sharding-column-then-row.json"))) <
+        tensor_bytes(simulate(example("sharding-column-only.json"))));
+}
+
+TEST_CASE("the slides: different partitions incur different communication cost") {
+  CHECK(tensor_bytes(simulate(example("mlp-partition-1.json"))) !=
+        tensor_bytes(simulate(example("mlp-partition-2.json"))));
+}
+
+TEST_CASE("a plan that does not fit is infeasible, with its reason and its times") {
+  const Report r = simulate(example("megatron-145b.json", {"plan.recompute=none"}));
+  CHECK_FALSE(r.feasible);
+  REQUIRE(r.reasons.size() == 1);
+  CHECK(r.reasons[0].find("out of memory: stage 0 needs") == 0);
+  CHECK(r.makespan_ps > 0);
+}

@@ -1,0 +1,87 @@
+// Folded and unfolded runs are the same to the bit, over random plans, clusters and both networks.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "tests/run/experiments.hpp"
+
+using namespace orrery;
+using orrery::test::example;
+using orrery::test::RandomExperiment;
+using orrery::test::read;
+
+namespace {
+
+/// Every rank's operations at the same times in both runs.
+bool same_times(const Run& a, const Run& b) {
+  for (std::uint32_t rank = 0; rank < a.workload.ranks(); ++rank) {
+    const std::uint32_t ca = a.expanded.class_of_rank[rank];
+    const std::uint32_t cb = b.expanded.class_of_rank[rank];
+    const auto& ops = a.workload.programs[a.workload.program_of_rank[rank]].ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      const std::uint32_t ta = a.expanded.task(a.workload, ca, op);
+      const std::uint32_t tb = b.expanded.task(b.workload, cb, op);
+      if (a.timeline.start_ps[ta] != b.timeline.start_ps[tb]) return false;
+      if (a.timeline.finish_ps[ta] != b.timeline.finish_ps[tb]) return false;
+    }
+  }
+  return true;
+}
+
+/// Nothing for the plans that a random cluster or its GPUs do not allow.
+std::optional<Run> run_if_valid(const std::string& text, Folding folding) {
+  try {
+    Experiment e = read(text);
+    e.simulation.folding = folding;
+    return run(e);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+void check_same(const Report& a, const Report& b) {
+  CHECK(a.makespan_ps == b.makespan_ps);
+  CHECK(a.breakdown.compute_ps == b.breakdown.compute_ps);
+  CHECK(a.breakdown.exposed_ps == b.breakdown.exposed_ps);
+  CHECK(a.breakdown.bubble_ps == b.breakdown.bubble_ps);
+  CHECK(a.breakdown.host_ps == b.breakdown.host_ps);
+  CHECK(a.pipeline_bubble_fraction == b.pipeline_bubble_fraction);
+  CHECK(a.gpu_utilization_min == b.gpu_utilization_min);
+  CHECK(a.bytes_per_gpu == b.bytes_per_gpu);
+  REQUIRE(a.links.size() == b.links.size());
+  for (std::size_t i = 0; i < a.links.size(); ++i) {
+    CHECK(a.links[i].mean == b.links[i].mean);
+    CHECK(a.links[i].peak == b.links[i].peak);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("folded equals unfolded over random plans") {
+  std::uint64_t smaller = 0;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    const std::string text = RandomExperiment(seed).text();
+    CAPTURE(seed);
+    CAPTURE(text);
+    const auto folded_or_not = run_if_valid(text, Folding::automatic);
+    if (!folded_or_not) continue;
+    const Run& folded = *folded_or_not;
+    const Run unfolded = *run_if_valid(text, Folding::off);
+    CHECK(unfolded.expanded.classes() == unfolded.workload.ranks());
+    CHECK(same_times(folded, unfolded));
+    check_same(folded.report, unfolded.report);
+    smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+  }
+  CHECK(smaller > 100);
+}
+
+TEST_CASE("the main job folds, and folds without changing a picosecond") {
+  Experiment e = example("megatron-145b.json");
+  e.plan.global_batch_size = 24 * 2 * 8;  // eight micro-batches in place of 48
+  const Run folded = run(e);
+  CHECK(folded.expanded.classes() < 200);
+  e.simulation.folding = Folding::off;
+  const Run unfolded = run(e);
+  CHECK(same_times(folded, unfolded));
+  check_same(folded.report, unfolded.report);
+}
