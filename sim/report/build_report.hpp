@@ -19,7 +19,7 @@ struct RunView {
   const Timeline& timeline;
   const Topology& topology;
   std::span<const ComputePrice> compute_prices;  ///< per Workload::works
-  std::span<const double> link_bytes;            ///< per link of the topology: bytes it carries, all ranks counted
+  std::span<const double> link_bytes;  ///< per link of the topology: bytes it carries, all ranks counted
 };
 
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu

@@ -20,10 +20,10 @@ constexpr std::size_t kMemorySource = kStreamCount;
 constexpr std::size_t kLinkSource = kStreamCount + 1;
 constexpr std::size_t kSources = kStreamCount + 2;
 
-/// Traces up to this many spans show every step of the counters and every argument.
+/// Traces up to this many spans show every step of the counters.
 constexpr std::uint64_t kDetailedSpans = 20'000;
 /// In longer ones, a rank has a sample of each counter for this many spans.
-constexpr std::uint64_t kSpansPerSample = 64;
+constexpr std::uint64_t kSpansPerSample = 128;
 
 struct RankTrace {
   std::uint32_t rank;
@@ -234,26 +234,12 @@ class TraceWriter {
     open_argument(name);
     key("\":", value);
   }
-  void argument(std::string_view name, std::string_view value) {
-    open_argument(name);
-    out_.text("\":\"");
-    out_.text(value);
-    out_.text("\"");
-  }
-
-  /// Long traces leave out what the name or the neighbouring slices tell.
   void write_arguments(std::uint32_t rank, const Op& op) {
     has_arguments_ = false;
     if (op.layer >= 0) argument("layer", op.layer);
-    if (op.micro_batch >= 0) argument("micro_batch", op.micro_batch);
+    if (op.micro_batch >= 0) argument("microbatch", op.micro_batch);
     if (plan_.run.workload.steps > 1) argument("step", op.step);
-    if (detailed()) {
-      argument("phase", kPhaseNames[static_cast<std::size_t>(op.phase)]);
-      argument("part", kPartNames[static_cast<std::size_t>(op.part)]);
-    }
-    if (op.kind == Op::Kind::communicate && (detailed() || op.stream != Stream::tensor)) {
-      argument("communicator", plan_.run.workload.group(rank, op.slot));
-    }
+    if (op.kind == Op::Kind::communicate) argument("group", plan_.run.workload.group(rank, op.slot));
     if (has_arguments_) out_.text("}");
   }
 
@@ -278,7 +264,7 @@ class TraceWriter {
     key(",\"tid\":", flow.stream + 1);
     time(",\"ts\":", flow.time);
     key(",\"id\":", flow.id);
-    out_.text(R"(,"name":"message","cat":"pipeline"})");
+    out_.text(R"(,"name":"p2p","cat":"p2p"})");
     flows_.pop_front();
   }
 

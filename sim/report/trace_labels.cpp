@@ -22,13 +22,9 @@ std::size_t at(Enum value) {
 
 TraceLabels::TraceLabels() {
   for (const auto phase : kPhaseNames) {
-    for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), "compute"));
-  }
-  for (const auto collective : kCollectiveNames) {
-    for (const auto dimension : kDimensionNames) collectives_.push_back(label(collective, dimension));
-  }
-  for (const auto stream : kStreamNames) {
-    for (const auto dimension : kDimensionNames) transfers_.push_back(label(stream, dimension));
+    for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), phase));
+    for (const auto collective : kCollectiveNames) collectives_.push_back(label(collective, phase));
+    for (const auto stream : kStreamNames) transfers_.push_back(label(stream, phase));
   }
 }
 
@@ -36,9 +32,9 @@ const std::string& TraceLabels::of(const Workload& workload, const Op& op) const
   if (op.kind == Op::Kind::compute) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];
   if (message.collective == Collective::send_recv) {
-    return transfers_[at(op.stream) * kDimensionCount + at(message.dimension)];
+    return transfers_[at(op.phase) * kStreamCount + at(op.stream)];
   }
-  return collectives_[at(message.collective) * kDimensionCount + at(message.dimension)];
+  return collectives_[at(op.phase) * kCollectiveCount + at(message.collective)];
 }
 
 }  // namespace orrery

@@ -1,5 +1,6 @@
 // Names and categories of trace slices, made once per kind of operation. Viewers colour by the name
 // without its digits, so a name says what runs and never which: layer and micro-batch are arguments.
+// The category is the phase; the thread tells computation and the kinds of communication apart.
 #pragma once
 
 #include <string>
@@ -13,13 +14,13 @@ class TraceLabels {
  public:
   TraceLabels();
 
-  /// `"name":"forward attention","cat":"compute"` of an operation.
+  /// `"name":"forward attention","cat":"forward"` of an operation.
   [[nodiscard]] const std::string& of(const Workload& workload, const Op& op) const;
 
  private:
   std::vector<std::string> compute_;      // [phase][part]
-  std::vector<std::string> collectives_;  // [collective][dimension]
-  std::vector<std::string> transfers_;    // [stream][dimension]
+  std::vector<std::string> collectives_;  // [phase][collective]
+  std::vector<std::string> transfers_;    // [phase][stream]
 };
 
 }  // namespace orrery

@@ -22,9 +22,9 @@ struct TraceContents {
   std::uint64_t flows = 0;
   std::uint64_t counters = 0;
   std::set<std::int64_t> processes;
-  std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns;  ///< by (pid, cat): sum of durations
-  std::map<std::string, std::uint64_t> names;                       ///< slices by name
-  std::map<std::pair<std::int64_t, std::string>, double> highest;   ///< by (pid, counter name + series)
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ns;  ///< by (pid, tid): sum of durations
+  std::map<std::string, std::uint64_t> names;                        ///< slices by name
+  std::map<std::pair<std::int64_t, std::string>, double> highest;    ///< by (pid, counter name + series)
   nlohmann::json json;
 };
 
@@ -106,7 +106,7 @@ class TraceCheck {
     const double start = event.at("ts");
     slices_[thread(event)].push_back(
         {ts, ts + duration, start, start + event.at("dur").get<double>(), event});
-    contents_.ns[{event.at("pid"), event.at("cat")}] += duration;
+    contents_.ns[{event.at("pid"), event.at("tid")}] += duration;
     ++contents_.names[event.at("name")];
     ++contents_.slices;
   }
