@@ -61,6 +61,19 @@ void print_summary(const Report& report) {
   write_summary(report, colour, [](std::string_view text) { std::cout << text; });
 }
 
+/// Runs the experiment; mistakes that only show while it runs name its file as well.
+Run run_named(const Experiment& experiment, const std::string& source) {
+  try {
+    return run(experiment);
+  } catch (const InputError& error) {
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems) {
+      if (problem.source.empty()) problem.source = source;
+    }
+    throw InputError(std::move(problems));
+  }
+}
+
 TraceOptions trace_options(const SimulateOptions& options, const Experiment& experiment) {
   TraceOptions trace;
   trace.ranks = parse_number_list(options.trace_ranks, static_cast<std::uint64_t>(experiment.plan.gpus()),
@@ -82,7 +95,7 @@ int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);
-  Run run = orrery::run(experiment);
+  Run run = run_named(experiment, options.experiment);
   measure_process(begin, run.report.stats);
   TraceInfo written;
   if (json_file != nullptr) write_json(run.report, 2, to(*json_file));

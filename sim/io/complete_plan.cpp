@@ -80,7 +80,8 @@ class PlanCompletion {
       add({"tensor_partition"}, "found a list, allowed only for models of kind mlp");
     }
     require_divisor("heads", model_.heads);
-    if (t % model_.kv_heads != 0) require_divisor("kv_heads", model_.kv_heads);
+    const bool own_kv_heads = model_.kv_heads != model_.heads;  // else heads say it already
+    if (own_kv_heads && t % model_.kv_heads != 0) require_divisor("kv_heads", model_.kv_heads);
     require_divisor("ffn_hidden", model_.ffn_hidden);
   }
 

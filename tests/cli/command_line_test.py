@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The command line as a user meets it: exit statuses, error lines, files left behind, batch mode.
+
+Usage: command_line_test.py ORRERY EXAMPLES
+"""
+
+import csv
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ORRERY = sys.argv[1]
+EXAMPLES = pathlib.Path(sys.argv[2])
+SMALL = {"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
+         "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "data_parallel": 2, "global_batch_size": 16}}
+
+
+def orrery(*arguments, text=""):
+    return subprocess.run([ORRERY, *map(str, arguments)], input=text, capture_output=True, text=True, timeout=120)
+
+
+def changed(**parts):
+    return {**SMALL, **parts}
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        self.experiment = self.path / "e.json"
+        self.experiment.write_text(json.dumps(SMALL, indent=1))
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def files(self):
+        return sorted(p.name for p in self.path.iterdir())
+
+    def test_all_outputs(self):
+        out = orrery("simulate", self.experiment, "--json", self.path / "r.json", "--csv", self.path / "r.csv",
+                     "--trace", self.path / "t.json.gz")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("step time", out.stdout)
+        result = json.loads((self.path / "r.json").read_text())
+        self.assertAlmostEqual(sum(result["breakdown_s"].values()), result["step_time_s"], delta=1e-9)
+        self.assertAlmostEqual(sum(result["critical_path_s"].values()), result["step_time_s"], delta=1e-9)
+        with open(self.path / "r.csv", newline="") as file:
+            (row,) = csv.DictReader(file)
+        self.assertAlmostEqual(float(row["step_time_s"]), result["step_time_s"])
+        self.assertAlmostEqual(float(row["breakdown_s.compute"]), result["breakdown_s"]["compute"])
+        trace = json.loads(gzip.open(self.path / "t.json.gz").read())
+        self.assertGreater(sum(e["ph"] == "X" for e in trace["traceEvents"]), 100)
+        self.assertEqual(self.files(), ["e.json", "r.csv", "r.json", "t.json.gz"])
+
+    def test_standard_streams(self):
+        out = orrery("simulate", "-", "--json", "-", text=json.dumps(SMALL))
+        self.assertEqual(out.returncode, 0)
+        self.assertTrue(json.loads(out.stdout)["feasible"])
+        self.assertEqual(orrery("simulate", self.experiment, "--quiet").stdout, "")
+
+    def test_results_repeat_to_the_bit(self):
+        def result(*more):
+            value = json.loads(orrery("simulate", self.experiment, "--json", "-", *more).stdout)
+            del value["stats"], value["assumptions"]
+            return value
+        self.assertEqual(result(), result())
+        self.assertEqual(result(), result("simulation.folding=off"))
+
+    def wrong(self, experiment, pointer, *words, overrides=()):
+        self.experiment.write_text(experiment if isinstance(experiment, str) else json.dumps(experiment, indent=1))
+        out = orrery("simulate", self.experiment, *overrides, "--json", self.path / "r.json", "--trace",
+                     self.path / "t.json", "--csv", self.path / "r.csv")
+        self.assertEqual(out.returncode, 2, out.stderr)
+        self.assertEqual(out.stdout, "")
+        self.assertEqual(self.files(), ["e.json"])
+        lines = out.stderr.splitlines()
+        self.assertEqual(len(lines), 1, out.stderr)
+        for word in (pointer, *words):
+            self.assertIn(word, lines[0])
+        return lines[0]
+
+    def test_wrong_experiments(self):
+        plan = SMALL["plan"]
+        where = str(self.experiment) + ":"
+        self.wrong(changed(plan={**plan, "tensor_paralel": 2}), "/plan/tensor_paralel", where, "tensor_parallel")
+        self.wrong(changed(model="gpt3-175"), "/model", where, "gpt3-175b")
+        self.wrong(changed(plan={**plan, "tensor_parallel": "two"}), "/plan/tensor_parallel", where)
+        self.wrong(changed(plan={**plan, "tensor_parallel": 0}), "/plan/tensor_parallel", where)
+        self.wrong(changed(plan={**plan, "data_parallel": 3}), "/plan", where, "12", "8")
+        self.wrong(changed(plan={**plan, "tensor_parallel": 8, "pipeline_parallel": 1, "data_parallel": 1}), "/plan/tensor_parallel", where, "12")
+        self.wrong(changed(plan={**plan, "global_batch_size": 15}), "/plan/global_batch_size", where, "15")
+        self.wrong(changed(model={"base": "gpt3-125m", "layers": 13}), "layers", where, "13")
+        self.wrong(changed(plan={**plan, "stage_layers": [6, 5]}), "/plan/stage_layers", where, "12")
+        self.wrong(changed(plan={**plan, "pipeline_schedule": "1f2b"}), "/plan/pipeline_schedule", where, "1f1b")
+        self.wrong(changed(plan={**plan, "precision": "fp8"}), "/plan/precision", where)
+        self.wrong(changed(plan={**plan, "context_parallel": 2}), "/plan/context_parallel", where)
+        self.wrong(changed(stack="megatron-2020"), "/stack", where, "megatron-2021")
+        self.wrong("{\"model\": ", "", where)
+        self.wrong("{\"model\": \"gpt3-125m\", \"model\": 1}", "/model", where)
+        self.wrong("", "", where)
+        self.wrong(SMALL, "/plan/micro_batch_size", "command line", overrides=["plan.micro_batch_size=-1"])
+        self.wrong(SMALL, "/plan/micro_batch", "command line", overrides=["plan.micro_batch=1"])
+
+    def test_what_only_the_topology_can_refuse_names_the_file_too(self):
+        grid = {"base": "dgx-a100-80gb", "nodes": 1, "node": {"kind": "hybrid-cube-mesh", "link_gb_per_s": 25}, "gpus_per_node": 16}
+        line = self.wrong(changed(cluster=grid, plan={**SMALL["plan"], "data_parallel": 4}), "/cluster", str(self.experiment))
+        self.assertIn("16", line)
+
+    def test_missing_experiment(self):
+        out = orrery("simulate", self.path / "none.json")
+        self.assertEqual(out.returncode, 2)
+        self.assertIn("none.json", out.stderr)
+        self.assertEqual(orrery("simulate").returncode, 2)
+        self.assertEqual(orrery("simulat").returncode, 2)
+        self.assertEqual(orrery("simulate", self.experiment, "--trace-ranks", "0-99").returncode, 2)
+
+    def test_infeasible(self):
+        self.experiment.write_text(json.dumps(changed(model="gpt3-175b")))
+        out = orrery("simulate", self.experiment, "--json", self.path / "r.json")
+        self.assertEqual(out.returncode, 3)
+        result = json.loads((self.path / "r.json").read_text())
+        self.assertFalse(result["feasible"])
+        self.assertIn("out of memory", result["reasons"][0])
+        self.assertGreater(result["step_time_s"], 0)
+        self.assertIn("out of memory", out.stdout)
+
+    def test_unwritable_paths(self):
+        for option in ("--json", "--csv", "--trace"):
+            for path in (self.path / "none" / "f", self.path, "/dev/full"):
+                with self.subTest(option=option, path=str(path)):
+                    out = orrery("simulate", self.experiment, option, path)
+                    self.assertEqual(out.returncode, 1)
+                    self.assertIn(str(path), out.stderr)
+                    self.assertEqual(self.files(), ["e.json"])
+
+    def test_full_disk_leaves_nothing(self):
+        # A limit on file size stands in for a full disk.
+        out = subprocess.run(["bash", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "-", ORRERY, "simulate", self.experiment, "--trace",
+                              str(self.path / "t.json"), "--json", str(self.path / "r.json")], capture_output=True, text=True)
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("t.json", out.stderr)
+        self.assertEqual(self.files(), ["e.json"])
+        with open("/dev/full", "w") as full:
+            out = subprocess.run([ORRERY, "simulate", self.experiment], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(out.returncode, 1)
+
+    def test_batch(self):
+        lines = [json.dumps(SMALL), "", "{\"model\": 1, \"cluster\": \"dgx-1\"}", json.dumps(changed(plan={**SMALL["plan"], "zero_stage": 1})), "nonsense"]
+        single = json.loads(orrery("simulate", self.experiment, "--json", "-").stdout)
+        for threads in (1, 2):
+            out = orrery("simulate", "--batch", "--threads", threads, text="\n".join(lines))
+            self.assertEqual(out.returncode, 0)
+            answers = [json.loads(line) for line in out.stdout.splitlines()]
+            self.assertEqual(len(answers), 4)
+            self.assertEqual(answers[0]["step_time_s"], single["step_time_s"])
+            self.assertEqual(answers[1]["error"]["pointer"], "/model")
+            self.assertGreater(answers[2]["step_time_s"], 0)
+            self.assertIn("message", answers[3]["error"])
+
+    def test_batch_answers_as_lines_come(self):
+        with subprocess.Popen([ORRERY, "simulate", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            for _ in range(3):
+                process.stdin.write(json.dumps(SMALL) + "\n")
+                process.stdin.flush()
+                self.assertIn("step_time_s", json.loads(process.stdout.readline()))
+            process.stdin.close()
+            self.assertEqual(process.wait(), 0)
+
+    def test_lists_and_schemas(self):
+        for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree"):
+            self.assertIn(word, orrery("list").stdout)
+        for what in ("model", "cluster", "experiment"):
+            schema = json.loads(orrery("schema", what).stdout)
+            self.assertIn("properties", json.dumps(schema))
+        self.assertEqual(orrery("--version").returncode, 0)
+        self.assertEqual(orrery("simulate", "--help").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
