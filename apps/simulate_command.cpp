@@ -1,21 +1,18 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/batch.hpp"
 #include "apps/commands.hpp"
+#include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
 #include "apps/rank_list.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/output_file.hpp"
 #include "sim/io/read_experiment.hpp"
 #include "sim/report/writers.hpp"
 #include "sim/run/run.hpp"
@@ -32,35 +29,6 @@ struct SimulateOptions {
   bool batch = false;
 };
 
-Sink to(OutputFile& file) {
-  return [&file](std::string_view text) { file.write(text); };
-}
-
-/// The files a run writes, opened before it so that an unwritable one costs no simulation, and put
-/// in place together after it.
-class Outputs {
- public:
-  OutputFile* open(const std::string& path) {
-    if (path.empty()) return nullptr;
-    files_.push_back(std::make_unique<OutputFile>(path));
-    to_terminal_ = to_terminal_ || path == "-";
-    return files_.back().get();
-  }
-  void commit() {
-    for (const auto& file : files_) file->commit();
-  }
-  [[nodiscard]] bool use_standard_output() const { return to_terminal_; }
-
- private:
-  std::vector<std::unique_ptr<OutputFile>> files_;
-  bool to_terminal_ = false;
-};
-
-void print_summary(const Report& report) {
-  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-  write_summary(report, colour, [](std::string_view text) { std::cout << text; });
-}
-
 /// Runs the experiment; mistakes that only show while it runs name its file as well.
 Run run_named(const Experiment& experiment, const std::string& source) {
   try {
@@ -74,6 +42,15 @@ Run run_named(const Experiment& experiment, const std::string& source) {
   }
 }
 
+/// What a viewer shows about the origin of a trace.
+std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
+  const nlohmann::ordered_json metadata{
+      {"experiment", experiment.name},      {"overrides", options.overrides},
+      {"model", experiment.model.name},     {"cluster", experiment.cluster.name},
+      {"seed", experiment.simulation.seed}, {"orrery_version", ORRERY_VERSION}};
+  return metadata.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 TraceOptions trace_options(const SimulateOptions& options, const Experiment& experiment) {
   TraceOptions trace;
   trace.ranks = parse_number_list(options.trace_ranks, static_cast<std::uint64_t>(experiment.plan.gpus()),
@@ -83,6 +60,7 @@ TraceOptions trace_options(const SimulateOptions& options, const Experiment& exp
     trace.steps.push_back(static_cast<std::int32_t>(step));
   }
   trace.max_spans = options.trace_spans;
+  trace.metadata_json = trace_metadata(experiment, options);
   return trace;
 }
 
@@ -112,8 +90,6 @@ int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
                   options.trace.c_str());
     }
   }
-  std::cout.flush();
-  if (!std::cout) throw RunError("cannot write to standard output");
   return run.report.feasible ? kDone : kInfeasible;
 }
 
@@ -126,9 +102,7 @@ int simulate_batch(const SimulateOptions& options, const CommonOptions& common) 
         read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names);
     Report report = run(experiment).report;
     measure_process(begin, report.stats);
-    std::string answer;
-    write_json(report, -1, [&answer](std::string_view text) { answer += text; });
-    return answer;
+    return json_line(report);
   });
 }
 

@@ -52,9 +52,8 @@ struct ModelBlocks {
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
   std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
   std::vector<Boundary> boundaries;   ///< per layer: what it hands to the next
-  TotalFlops model_flops = 0;              ///< of one step over all GPUs, recomputation left out
-  TotalFlops recompute_flops = 0;          ///< of one step over all GPUs
-  std::int64_t parameters = 0;        ///< of the whole model
+  TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out
+  TotalFlops recompute_flops = 0;     ///< of one step over all GPUs
 };
 
 /// A family of models: everything a `model.kind` needs. One file and one row each.
@@ -62,12 +61,16 @@ struct ModelFamily : MenuEntry {
   ModelKind kind;
   /// Blocks of one rank; adds their work and messages to `workload`.
   ModelBlocks (*describe)(const Model& model, const Plan& plan, Workload& workload);
+  /// Parameters of the whole model.
+  std::int64_t (*parameters)(const Model& model);
 };
 
 [[nodiscard]] const ModelFamily& model_family(ModelKind kind);
 
 ModelBlocks describe_transformer(const Model& model, const Plan& plan, Workload& workload);
 ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload);
+std::int64_t transformer_parameters(const Model& model);
+std::int64_t mlp_parameters(const Model& model);
 
 /// Bytes of one activation or parameter element in the plan's precision. FP8 products keep 16-bit
 /// activations, parameters and messages.

@@ -49,12 +49,14 @@ Workload lower(const Experiment& experiment) {
   add_communicators(plan, blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
-  workload.parameters = blocks.parameters;
+  workload.parameters = parameter_count(experiment.model);
   workload.samples = plan.global_batch_size;
   workload.tokens = plan.global_batch_size * experiment.model.seq_length;
   workload.steps = experiment.simulation.steps;
   return workload;
 }
+
+std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }
 
 std::vector<StageMemory> stage_memory(const Experiment& experiment) {
   check_passes(experiment.plan, experiment.model);

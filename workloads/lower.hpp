@@ -11,6 +11,9 @@ namespace orrery {
 /// @throws InputError if the programs would not fit into memory.
 [[nodiscard]] Workload lower(const Experiment& experiment);
 
+/// Parameters of the whole model; tied embeddings count once.
+[[nodiscard]] std::int64_t parameter_count(const Model& model);
+
 /// Memory per pipeline stage alone, without programs.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment);
 

@@ -47,7 +47,7 @@ class Chain {
   [[nodiscard]] Steps forward(std::size_t i) const;
   [[nodiscard]] Steps backward(std::size_t i) const;
   [[nodiscard]] Block block(std::size_t i) const;
-  void count(ModelBlocks& blocks) const;
+  [[nodiscard]] TotalFlops model_flops() const;
 
   const Model& model_;
   const Plan& plan_;
@@ -111,13 +111,14 @@ Block Chain::block(std::size_t i) const {
   return block;
 }
 
-void Chain::count(ModelBlocks& blocks) const {
+/// Every matrix is multiplied forward and for both gradients; the first needs none of its input.
+TotalFlops Chain::model_flops() const {
   const std::int64_t tokens = plan_.global_batch_size * model_.seq_length;
+  TotalFlops sum = 0;
   for (std::size_t i = 0; i < matrices(); ++i) {
-    const std::int64_t weights = model_.widths[i] * model_.widths[i + 1];
-    blocks.parameters += weights;
-    blocks.model_flops += TotalFlops{2} * tokens * weights * (i == 0 ? 2 : 3);
+    sum += TotalFlops{2} * tokens * model_.widths[i] * model_.widths[i + 1] * (i == 0 ? 2 : 3);
   }
+  return sum;
 }
 
 ModelBlocks Chain::describe() const {
@@ -127,11 +128,17 @@ ModelBlocks Chain::describe() const {
     blocks.layers.push_back(static_cast<std::uint32_t>(i));
     blocks.boundaries.push_back({vector_bytes(i + 1), cut() && wanted_after(i) == State::slices});
   }
-  count(blocks);
+  blocks.model_flops = model_flops();
   return blocks;
 }
 
 }  // namespace
+
+std::int64_t mlp_parameters(const Model& model) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < model.widths.size(); ++i) sum += model.widths[i - 1] * model.widths[i];
+  return sum;
+}
 
 ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload) {
   return Chain(model, plan, workload).describe();

@@ -6,8 +6,14 @@ namespace orrery {
 
 const ModelFamily& model_family(ModelKind kind) {
   static constexpr std::array<ModelFamily, 2> kFamilies{{
-      {{"transformer", "Dense transformer: GPT, LLaMA, BERT."}, ModelKind::transformer, describe_transformer},
-      {{"mlp", "A plain chain of matrices, cut by columns or rows."}, ModelKind::mlp, describe_mlp},
+      {{"transformer", "Dense transformer: GPT, LLaMA, BERT."},
+       ModelKind::transformer,
+       describe_transformer,
+       transformer_parameters},
+      {{"mlp", "A plain chain of matrices, cut by columns or rows."},
+       ModelKind::mlp,
+       describe_mlp,
+       mlp_parameters},
   }};
   return kFamilies[static_cast<std::size_t>(kind)];
 }

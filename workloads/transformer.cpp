@@ -282,7 +282,6 @@ ModelBlocks Transformer::describe() {
   blocks.boundaries.assign(blocks.layers.size(), {whole(), plan_.sequence_parallel && tensor_parallel()});
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
   blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
-  blocks.parameters = transformer_parameters(model_);
   return blocks;
 }
 

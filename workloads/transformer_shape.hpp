@@ -7,9 +7,6 @@
 
 namespace orrery {
 
-/// Parameters of the whole model. Tied embeddings count once.
-[[nodiscard]] std::int64_t transformer_parameters(const Model& model);
-
 /// FLOPs of one step over `samples` samples, forward and backward, nothing recomputed:
 /// 72 B s l h^2 (1 + s/6h + V/12lh) for a plain GPT (Narayanan et al. 2021, appendix).
 [[nodiscard]] TotalFlops transformer_model_flops(const Model& model, std::int64_t samples);
@@ -17,7 +14,7 @@ namespace orrery {
 /// FLOPs spent on top of it to recompute activations. With `full` the sum is
 /// 96 B s l h^2 (1 + s/6h + V/16lh) for a plain GPT (Narayanan et al. 2021, equation 3).
 [[nodiscard]] TotalFlops transformer_recompute_flops(const Model& model, std::int64_t samples,
-                                                Recompute recompute);
+                                                     Recompute recompute);
 
 /// What one tensor rank works on per micro-batch. Cut dimensions round up.
 struct TransformerShape {

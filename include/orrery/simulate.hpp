@@ -11,7 +11,7 @@ namespace orrery {
 /// @throws InputError if the cluster cannot be built or the graph would not fit into memory.
 [[nodiscard]] Report simulate(const Experiment& experiment);
 
-/// Memory per pipeline stage without simulating.
-[[nodiscard]] std::vector<StageMemory> memory_per_stage(const Experiment& experiment);
+/// The same report with memory and feasibility alone, without simulating: its makespan is 0.
+[[nodiscard]] Report account_memory(const Experiment& experiment);
 
 }  // namespace orrery

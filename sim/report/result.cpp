@@ -58,6 +58,7 @@ Json memory_json(const Report& report) {
                       {"gradients_gb", gigabytes(stage.gradients)},
                       {"optimizer_gb", gigabytes(stage.optimizer)},
                       {"activations_gb", gigabytes(stage.activations)},
+                      {"workspace_gb", gigabytes(stage.workspace)},
                       {"peak_gb", gigabytes(stage.total())}});
     peak = std::max(peak, stage.total());
   }

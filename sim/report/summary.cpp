@@ -164,11 +164,11 @@ class Summary {
     const auto& stages = report_.stage_memory;
     if (stages.empty()) return;
     heading("Memory per GPU", "GB");
-    line("  {:<9}{:>11}{:>11}{:>11}{:>13}{:>10}", "stage", "parameters", "gradients", "optimizer",
-         "activations", "total");
+    line("  {:<7}{:>11}{:>11}{:>11}{:>12}{:>10}{:>9}", "stage", "parameters", "gradients", "optimizer",
+         "activations", "workspace", "total");
     const auto same = [](const StageMemory& a, const StageMemory& b) {
       return a.parameters == b.parameters && a.gradients == b.gradients && a.optimizer == b.optimizer &&
-             a.activations == b.activations;
+             a.activations == b.activations && a.workspace == b.workspace;
     };
     for (std::size_t first = 0; first < stages.size();) {
       std::size_t last = first;
@@ -186,9 +186,9 @@ class Summary {
       use = fmt::format("  {:>5.1f} % of {:.1f}", 100 * share, gb(report_.gpu_memory));
       if (share > 1) use = painted("1;31", use + "  too much");
     }
-    line("  {:<9}{:>11.3f}{:>11.3f}{:>11.3f}{:>13.3f}{:>10.3f}{}",
+    line("  {:<7}{:>11.3f}{:>11.3f}{:>11.3f}{:>12.3f}{:>10.3f}{:>9.2f}{}",
          first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
-         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.total()), use);
+         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace), gb(stage.total()), use);
   }
 
   /// Sentences as bullets, wrapped at words.

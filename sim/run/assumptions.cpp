@@ -27,7 +27,9 @@ std::string folding(const Experiment& experiment, const Run& run) {
                      run.workload.ranks());
 }
 
-std::string memory(const Plan& plan) {
+}  // namespace
+
+std::string memory_assumption(const Plan& plan) {
   const bool wide = plan.precision == Precision::fp32 || plan.precision == Precision::tf32;
   return fmt::format(
       "Adam keeps {} bytes of state a parameter beside {} for parameter and gradient; memory is counted "
@@ -35,11 +37,9 @@ std::string memory(const Plan& plan) {
       wide ? 8 : 12, wide ? 8 : 4);
 }
 
-}  // namespace
-
 std::vector<std::string> assumptions(const Experiment& experiment, const Run& run) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
-                                folding(experiment, run), memory(experiment.plan)};
+                                folding(experiment, run), memory_assumption(experiment.plan)};
   if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");

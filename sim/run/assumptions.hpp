@@ -10,5 +10,6 @@
 namespace orrery {
 
 [[nodiscard]] std::vector<std::string> assumptions(const Experiment& experiment, const Run& run);
+[[nodiscard]] std::string memory_assumption(const Plan& plan);
 
 }  // namespace orrery

@@ -61,7 +61,9 @@ void complete(const Experiment& experiment, Run& run) {
 
 }  // namespace
 
-RunView Run::view() const { return {workload, expanded, timeline, *topology, prices.works, prices.link_bytes}; }
+RunView Run::view() const {
+  return {workload, expanded, timeline, *topology, prices.works, prices.link_bytes};
+}
 
 Run run(const Experiment& experiment) {
   Run run;
@@ -82,7 +84,18 @@ Run run(const Experiment& experiment) {
 
 Report simulate(const Experiment& experiment) { return run(experiment).report; }
 
-std::vector<StageMemory> memory_per_stage(const Experiment& experiment) { return stage_memory(experiment); }
+Report account_memory(const Experiment& experiment) {
+  Report report;
+  report.name = experiment.name;
+  report.gpus = experiment.plan.gpus();
+  report.parameters = parameter_count(experiment.model);
+  report.samples_per_step = experiment.plan.global_batch_size;
+  report.tokens_per_step = experiment.plan.global_batch_size * experiment.model.seq_length;
+  report.stage_memory = stage_memory(experiment);
+  judge_memory(experiment.cluster.gpu, report);
+  report.assumptions = {memory_assumption(experiment.plan)};
+  return report;
+}
 
 Menus menus() {
   return {names(node_wirings()), names(fabrics()), names(pipeline_schedules()),

@@ -110,7 +110,7 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
   CHECK(keys(json["utilization"]["links"][0]) == std::vector<std::string>{"kind", "mean", "peak"});
   CHECK(keys(json["memory"]["per_stage"][0]) == std::vector<std::string>{"stage", "parameters_gb",
                                                                          "gradients_gb", "optimizer_gb",
-                                                                         "activations_gb", "peak_gb"});
+                                                                         "activations_gb", "workspace_gb", "peak_gb"});
   CHECK(keys(json["communication"]["bytes_per_gpu"]) ==
         std::vector<std::string>{"tensor", "pipeline", "data", "context", "expert"});
   CHECK(json["memory"]["per_stage"].size() == 3);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/run/experiments.hpp"
+#include "workloads/lower.hpp"
 #include "workloads/transformer_shape.hpp"
 
 using namespace orrery;
@@ -12,7 +13,8 @@ using orrery::test::catalog;
 using orrery::test::read;
 
 TEST_CASE("every model of the catalog has its published parameter count") {
-  // Exact where a checkpoint was published, else the paper's figure to its digits (1.7 B is 1.65 B in full, 350 M is 356 M).
+  // Exact where a checkpoint was published, else the paper's figure to its digits (1.7 B is 1.65 B in full,
+  // 350 M is 356 M).
   const std::map<std::string, double> exact{
       {"llama-7b", 6'738'415'616},        {"llama-13b", 13'015'864'320},  {"llama-33b", 32'528'943'616},
       {"llama-65b", 65'285'660'672},      {"llama3.1-8b", 8'030'261'248}, {"llama3.1-70b", 70'553'706'496},
@@ -32,7 +34,7 @@ TEST_CASE("every model of the catalog has its published parameter count") {
     CAPTURE(name);
     const Experiment e =
         read(R"({"model": ")" + name + R"(", "cluster": "dgx-a100-80gb", "plan": {"data_parallel": 8}})");
-    const auto parameters = static_cast<double>(transformer_parameters(e.model));
+    const auto parameters = static_cast<double>(parameter_count(e.model));
     if (const auto found = exact.find(name); found != exact.end()) {
       CHECK(parameters == found->second);
     } else {
@@ -57,7 +59,8 @@ TEST_CASE("the Megatron table's FLOPs to the last digit") {
         read(R"({"model": ")" + name + R"(", "cluster": "dgx-a100-80gb", "plan": {"data_parallel": 8}})");
     const auto [l, h, batch] = row;
     const std::int64_t s = 2048, v = 51200;
-    const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h + TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * v;
+    const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h +
+                                TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * v;
     CHECK(transformer_model_flops(e.model, batch) +
               transformer_recompute_flops(e.model, batch, Recompute::full) ==
           expected);

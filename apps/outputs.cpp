@@ -1,0 +1,40 @@
+#include "apps/outputs.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "orrery/error.hpp"
+
+namespace orrery {
+
+OutputFile* Outputs::open(const std::string& path) {
+  if (path.empty()) return nullptr;
+  files_.push_back(std::make_unique<OutputFile>(path));
+  use_standard_output_ = use_standard_output_ || path == "-";
+  return files_.back().get();
+}
+
+void Outputs::commit() {
+  for (const auto& file : files_) file->commit();
+}
+
+Sink to(OutputFile& file) {
+  return [&file](std::string_view text) { file.write(text); };
+}
+
+void print_summary(const Report& report) {
+  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  write_summary(report, colour, [](std::string_view text) { std::cout << text; });
+  std::cout.flush();
+  if (!std::cout) throw RunError("cannot write to standard output");
+}
+
+std::string json_line(const Report& report) {
+  std::string line;
+  write_json(report, -1, [&line](std::string_view text) { line += text; });
+  return line;
+}
+
+}  // namespace orrery

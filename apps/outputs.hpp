@@ -1,0 +1,37 @@
+// The files a command writes: opened before the work, so that an unwritable one costs none of it,
+// and put in place together after it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orrery/report.hpp"
+#include "sim/io/output_file.hpp"
+#include "sim/report/writers.hpp"
+
+namespace orrery {
+
+class Outputs {
+ public:
+  /// Null for an empty path; "-" is standard output.
+  OutputFile* open(const std::string& path);
+  void commit();
+  /// Whether one of them is standard output, which then carries nothing else.
+  [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }
+
+ private:
+  std::vector<std::unique_ptr<OutputFile>> files_;
+  bool use_standard_output_ = false;
+};
+
+[[nodiscard]] Sink to(OutputFile& file);
+
+/// The summary on standard output, coloured on a terminal unless NO_COLOR is set.
+/// @throws RunError if it cannot be written.
+void print_summary(const Report& report);
+
+/// The report as one line of JSON.
+[[nodiscard]] std::string json_line(const Report& report);
+
+}  // namespace orrery

@@ -1,0 +1,100 @@
+// Graph building: from an experiment to tasks, step by step, and whole runs. Items are tasks, or
+// plans for the last two.
+#include <benchmark/benchmark.h>
+
+#include "sim/graph/expand.hpp"
+#include "sim/io/read_experiment.hpp"
+#include "sim/run/run.hpp"
+#include "topologies/topologies.hpp"
+#include "workloads/lower.hpp"
+
+namespace {
+
+using namespace orrery;
+
+/// The 145.6 B row of the Megatron table on 192 nodes; `data_parallel` scales nodes and batch.
+Experiment megatron(std::int64_t data_parallel) {
+  const std::string nodes = std::to_string(8 * data_parallel);
+  const std::string text =
+      R"({"model": "megatron-145b", "cluster": {"base": "dgx-a100-80gb", "nodes": )" + nodes +
+      R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 8, "micro_batch_size": 2,
+      "global_batch_size": )" +
+      std::to_string(96 * data_parallel) +
+      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}})";
+  return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
+}
+
+struct Prepared {
+  Experiment experiment;
+  std::unique_ptr<Topology> topology;
+  Workload workload;
+  Channels channels;
+  PriceList prices;
+
+  explicit Prepared(std::int64_t data_parallel)
+      : experiment(megatron(data_parallel)),
+        topology(build_topology(experiment.cluster)),
+        workload(lower(experiment)),
+        channels(match_channels(workload)),
+        prices(price(workload, channels, *topology, experiment.cluster.gpu, experiment.plan)) {}
+};
+
+void count(benchmark::State& state, std::size_t items) {
+  state.SetItemsProcessed(static_cast<std::int64_t>(items) * state.iterations());
+}
+
+void BM_Lower(benchmark::State& state) {
+  const Experiment experiment = megatron(state.range(0));
+  std::size_t operations = 0;
+  for (auto _ : state) {
+    const Workload workload = lower(experiment);
+    operations = 0;
+    for (const Program& program : workload.programs) operations += program.ops.size();
+    benchmark::DoNotOptimize(operations);
+  }
+  count(state, operations);
+}
+BENCHMARK(BM_Lower)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
+
+void BM_Price(benchmark::State& state) {
+  const Prepared p(state.range(0));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        price(p.workload, p.channels, *p.topology, p.experiment.cluster.gpu, p.experiment.plan));
+  }
+  count(state, p.channels.prices);
+}
+BENCHMARK(BM_Price)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
+
+void BM_Fold(benchmark::State& state) {
+  const Prepared p(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, true));
+  count(state, p.workload.ranks());
+}
+BENCHMARK(BM_Fold)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
+
+void BM_Expand(benchmark::State& state) {
+  const Prepared p(state.range(0));
+  const Folded each = unfolded(p.workload);
+  std::size_t tasks = 0;
+  for (auto _ : state) {
+    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each, true);
+    tasks = expanded.graph.tasks();
+    benchmark::DoNotOptimize(tasks);
+  }
+  count(state, tasks);
+}
+BENCHMARK(BM_Expand)->Arg(1)->Arg(4)->Arg(24)->Unit(benchmark::kMillisecond);
+
+void run_whole(benchmark::State& state, Folding folding) {
+  Experiment experiment = megatron(state.range(0));
+  experiment.simulation.folding = folding;
+  for (auto _ : state) benchmark::DoNotOptimize(run(experiment).report.makespan_ps);
+  count(state, 1);
+}
+void BM_RunFolded(benchmark::State& state) { run_whole(state, Folding::automatic); }
+void BM_RunUnfolded(benchmark::State& state) { run_whole(state, Folding::off); }
+BENCHMARK(BM_RunFolded)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_RunUnfolded)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
+
+}  // namespace
