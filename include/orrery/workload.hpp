@@ -165,8 +165,8 @@ struct Workload {
   std::vector<std::uint32_t> group_of;       ///< [rank * kSlotCount + slot]: group, or kNoGroup
 
   std::vector<StageMemory> stage_memory;  ///< per program
-  TotalFlops model_flops = 0;                  ///< of one step over all GPUs, recomputation left out
-  TotalFlops hardware_flops = 0;               ///< of one step over all GPUs, recomputation counted
+  TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out
+  TotalFlops hardware_flops = 0;          ///< of one step over all GPUs, recomputation counted
   std::int64_t parameters = 0;            ///< of the whole model
   std::int64_t samples = 0;               ///< per step
   std::int64_t tokens = 0;                ///< per step

@@ -188,7 +188,8 @@ class Summary {
     }
     line("  {:<7}{:>11.3f}{:>11.3f}{:>11.3f}{:>12.3f}{:>10.3f}{:>9.2f}{}",
          first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
-         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace), gb(stage.total()), use);
+         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace),
+         gb(stage.total()), use);
   }
 
   /// Sentences as bullets, wrapped at words.

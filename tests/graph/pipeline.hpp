@@ -23,7 +23,7 @@ struct PipelineCase {
   std::int64_t micro_batches = 8;
   std::int64_t chunks = 1;
   std::vector<std::int64_t> stage_layers{};  ///< empty: one layer per virtual stage
-  Picoseconds forward_ps = 1000;           ///< of one layer
+  Picoseconds forward_ps = 1000;             ///< of one layer
   Picoseconds backward_ps = 2000;
 };
 

@@ -108,9 +108,9 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                  "exposed_context", "exposed_expert", "optimizer", "bubble", "host"});
   CHECK(keys(json["utilization"]) == std::vector<std::string>{"gpu_mean", "gpu_min", "links"});
   CHECK(keys(json["utilization"]["links"][0]) == std::vector<std::string>{"kind", "mean", "peak"});
-  CHECK(keys(json["memory"]["per_stage"][0]) == std::vector<std::string>{"stage", "parameters_gb",
-                                                                         "gradients_gb", "optimizer_gb",
-                                                                         "activations_gb", "workspace_gb", "peak_gb"});
+  CHECK(keys(json["memory"]["per_stage"][0]) ==
+        std::vector<std::string>{"stage", "parameters_gb", "gradients_gb", "optimizer_gb", "activations_gb",
+                                 "workspace_gb", "peak_gb"});
   CHECK(keys(json["communication"]["bytes_per_gpu"]) ==
         std::vector<std::string>{"tensor", "pipeline", "data", "context", "expert"});
   CHECK(json["memory"]["per_stage"].size() == 3);

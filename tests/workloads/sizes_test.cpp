@@ -42,12 +42,14 @@ TEST_CASE("Megatron's FLOPs to the last digit") {
   // F = 96 B s l h^2 (1 + s/6h + V/16lh) = 96 B s l h^2 + 16 B s^2 l h + 6 B s h V, with full recompute.
   const std::int64_t batch = 2304, s = 2048, l = 80, h = 12288, vocab = 51200;
   const Model model = gpt(l, h, 96, s, vocab);
-  const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h + TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab;
+  const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h +
+                              TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab;
   CHECK(transformer_model_flops(model, batch) + transformer_recompute_flops(model, batch, Recompute::full) ==
         expected);
   // Without: 72 B s l h^2 (1 + s/6h + V/12lh); selective repeats scores and context, 4 B s^2 l h.
-  CHECK(transformer_model_flops(model, batch) ==
-        TotalFlops{72} * batch * s * l * h * h + 12 * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab);
+  CHECK(transformer_model_flops(model, batch) == TotalFlops{72} * batch * s * l * h * h +
+                                                     12 * batch * s * s * l * h +
+                                                     TotalFlops{6} * batch * s * h * vocab);
   CHECK(transformer_recompute_flops(model, batch, Recompute::selective) == 4 * batch * s * s * l * h);
 }
 
