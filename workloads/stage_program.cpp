@@ -62,8 +62,10 @@ class StageProgram {
   ProgramWriter writer_;
   DataParallel data_;
   std::int32_t step_ = 0;
-  OpId gate_ = kNoOp;            ///< the next compute operation waits for it
-  OpId last_ = kNoOp;            ///< output of the latest pass
+  OpId gate_ = kNoOp;           ///< the next compute operation waits for it
+  OpId last_ = kNoOp;           ///< output of the latest pass
+  OpId first_compute_ = kNoOp;  ///< of the block or pass being written
+  OpId last_compute_ = kNoOp;
   std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
   std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
   std::vector<OpId> written_;    ///< operations of the steps being written
@@ -147,20 +149,23 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
     op.step = step_;
     written_.push_back(writer_.add(op, {after, gate, communicates ? kNoOp : gate_}));
     gate = kNoOp;
-    if (!communicates) gate_ = kNoOp;
+    if (communicates) continue;
+    gate_ = kNoOp;
+    last_compute_ = written_.back();
+    if (first_compute_ == kNoOp) first_compute_ = last_compute_;
   }
   return steps.output == kBlockInput ? input : written_[static_cast<std::size_t>(steps.output)];
 }
 
 void StageProgram::forward(const Pass& pass) {
   OpId at = forward_input(pass);
-  const std::int32_t begin = writer_.size();
+  first_compute_ = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
     const OpId gathered = data_.before_block(pass, b, at);
     at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
   }
-  if (writer_.size() > begin) writer_.at(begin).memory_delta += chunk(pass).activations;
+  if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
   output(pass, pass.chunk) = at;
   last_ = at;
   if (!stage_.last_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).output, true, at);
@@ -168,22 +173,23 @@ void StageProgram::forward(const Pass& pass) {
 
 void StageProgram::backward(const Pass& pass) {
   OpId at = backward_input(pass);
-  const std::int32_t begin = writer_.size();
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
     OpId gathered = data_.before_block(pass, b, at);
-    const std::int32_t first = writer_.size();
+    first_compute_ = kNoOp;
     if (!block.recompute.list.empty()) {
       at = run(block.recompute, placed[b], pass, at, gathered);
       gathered = kNoOp;
-      writer_.at(first).memory_delta += block.workspace;
     }
     at = run(block.backward, placed[b], pass, at, gathered);
-    if (!block.recompute.list.empty()) writer_.at(at).memory_delta -= block.workspace;
+    if (first_compute_ != kNoOp) {
+      writer_.at(first_compute_).memory_delta += block.workspace;
+      writer_.at(last_compute_).memory_delta -= block.workspace;
+    }
     gate_ = std::max(gate_, data_.after_backward(pass, b, at));
   }
-  if (at >= begin) writer_.at(at).memory_delta -= chunk(pass).activations;
+  if (!placed.empty()) writer_.at(last_compute_).memory_delta -= chunk(pass).activations;
   gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
   gradient(pass, pass.chunk) = at;
   last_ = at;

@@ -1,10 +1,12 @@
-// Chrome Trace Event JSON that Perfetto, speedscope and other viewers read alike: ids from 1 (some
-// turn thread 0 into another), times in us with three decimals, slices of a thread disjoint also for
-// a reader that adds ts and dur in double, flow ends 1 ns inside their slices (so that no viewer
-// binds them to a neighbour), no colour names (unknown ones abort an import).
+// Chrome Trace Event JSON that Perfetto, speedscope and other viewers read alike: thread ids from 1
+// and process ids above all of them (some take thread 0, or a thread with its process's id, for the
+// main thread), times in us with three decimals, slices of a thread apart also for a reader that
+// adds ts and dur in double, arrows that start before they end and inside their slices (so that no
+// viewer drops them or binds them to a neighbour), no colour names (unknown ones abort an import).
 #include <fmt/format.h>
 
-#include <deque>
+#include <algorithm>
+#include <vector>
 
 #include "sim/report/source_heap.hpp"
 #include "sim/report/text_buffer.hpp"
@@ -20,7 +22,7 @@ constexpr std::size_t kMemorySource = kStreamCount;
 constexpr std::size_t kLinkSource = kStreamCount + 1;
 constexpr std::size_t kSources = kStreamCount + 2;
 
-/// Traces up to this many spans show every step of the counters.
+/// Traces up to this many spans show every step of the counters and every argument.
 constexpr std::uint64_t kDetailedSpans = 20'000;
 /// In longer ones, a rank has a sample of each counter for this many spans.
 constexpr std::uint64_t kSpansPerSample = 128;
@@ -32,16 +34,19 @@ struct RankTrace {
   LinkCounter link;
 };
 
-/// What a reader's double of a time in us is: the nearest to ns / 1000.
-double read_us(Nanoseconds time) { return static_cast<double>(time) / 1000; }
+/// Process ids are ranks plus this: above every thread id.
+constexpr std::int64_t kFirstProcess = 10;
+static_assert(kFirstProcess > static_cast<std::int64_t>(kStreamCount));
 
-/// Duration to print for a slice followed by one at `next` on its thread: 1 ns less where the sum
-/// ts + dur in double would pass the next start.
+/// Duration to print for a slice followed by one at `next` on its thread. Where they touch, 1 ns
+/// less: a reader that adds or rebases times in double may else see them overlap.
 Nanoseconds printed_duration(const Span& span, Nanoseconds next) {
   const Nanoseconds duration = span.finish - span.start;
-  const bool touches = next == span.finish && duration > 0;
-  return touches && read_us(span.start) + read_us(duration) > read_us(next) ? duration - 1 : duration;
+  return next == span.finish && duration > 0 ? duration - 1 : duration;
 }
+
+/// A slice shorter than this has no room for both ends of an arrow.
+constexpr Nanoseconds kShortestWithArrow = 5;
 
 class TraceWriter {
  public:
@@ -72,6 +77,10 @@ class TraceWriter {
     std::uint8_t stream;
     bool sends;
   };
+  /// Heap order: the earliest on top; ids order what falls on one time.
+  static bool later(const FlowEnd& a, const FlowEnd& b) {
+    return a.time != b.time ? a.time > b.time : a.id > b.id;
+  }
 
   [[nodiscard]] bool detailed() const { return plan_.spans <= kDetailedSpans; }
 
@@ -80,7 +89,7 @@ class TraceWriter {
     out_.text(first_ ? "\n" : ",\n");
     first_ = false;
     out_.text(head);
-    out_.integer(std::int64_t{rank} + 1);
+    out_.integer(std::int64_t{rank} + kFirstProcess);
   }
   void key(std::string_view name, std::int64_t value) {
     out_.text(name);
@@ -219,9 +228,7 @@ class TraceWriter {
     write_arguments(trace.rank, op);
     out_.text("}");
     ++info_.spans;
-    if (op.kind == Op::Kind::communicate && span.finish - span.start >= 3) {
-      queue_flow(trace.rank, index, span.start);
-    }
+    if (op.kind == Op::Kind::communicate) queue_flow(trace.rank, index, span);
     return cursor.span.start;
   }
 
@@ -240,12 +247,21 @@ class TraceWriter {
     if (op.micro_batch >= 0) argument("microbatch", op.micro_batch);
     if (plan_.run.workload.steps > 1) argument("step", op.step);
     if (op.kind == Op::Kind::communicate) argument("group", plan_.run.workload.group(rank, op.slot));
+    if (detailed()) write_more_arguments(rank, op);
     if (has_arguments_) out_.text("}");
   }
 
-  /// An arrow from the send slice to the receive slice, if both ranks are in the trace. The slices
-  /// last 3 ns or more: 2 as printed, so 1 ns after the start is inside both.
-  void queue_flow(std::uint32_t rank, std::uint32_t index, Nanoseconds start) {
+  void write_more_arguments(std::uint32_t rank, const Op& op) {
+    if (op.chunk > 0) argument("chunk", op.chunk);
+    if (op.kind == Op::Kind::compute) return;
+    argument("ranks", static_cast<std::int64_t>(plan_.members(rank, op).size()));
+    argument("bytes", plan_.run.workload.messages[op.work].bytes);
+  }
+
+  /// An arrow from the beginning of the send slice to the end of the receive slice, if both ranks are
+  /// in the trace.
+  void queue_flow(std::uint32_t rank, std::uint32_t index, const Span& span) {
+    if (span.finish - span.start < kShortestWithArrow) return;
     const Op& op = plan_.op(rank, index);
     const Workload& workload = plan_.run.workload;
     if (workload.messages[op.work].collective != Collective::send_recv) return;
@@ -253,19 +269,23 @@ class TraceWriter {
     if (!plan_.has_rank[pair[0]] || !plan_.has_rank[pair[1]]) return;
     const std::uint32_t task =
         plan_.run.expanded.task(workload, plan_.run.expanded.class_of_rank[rank], index);
-    const std::int64_t id = std::int64_t{task} * workload.ranks() + pair[0];
-    flows_.push_back({start + 1, id, rank, static_cast<std::uint8_t>(op.stream), pair[0] == rank});
-    if (pair[0] == rank) ++info_.flows;
+    const std::int64_t id = std::int64_t{task} * workload.ranks() + pair[0] + 1;
+    const bool sends = pair[0] == rank;
+    const Nanoseconds at = sends ? span.start + 1 : span.finish - 2;
+    flows_.push_back({at, id, rank, static_cast<std::uint8_t>(op.stream), sends});
+    std::push_heap(flows_.begin(), flows_.end(), later);
+    if (sends) ++info_.flows;
   }
 
   void write_next_flow() {
-    const FlowEnd& flow = flows_.front();
+    std::pop_heap(flows_.begin(), flows_.end(), later);
+    const FlowEnd flow = flows_.back();
+    flows_.pop_back();
     begin_event(flow.sends ? R"({"ph":"s","pid":)" : R"({"ph":"f","bp":"e","pid":)", flow.rank);
     key(",\"tid\":", flow.stream + 1);
     time(",\"ts\":", flow.time);
     key(",\"id\":", flow.id);
     out_.text(R"(,"name":"p2p","cat":"p2p"})");
-    flows_.pop_front();
   }
 
   const TracePlan& plan_;
@@ -273,7 +293,7 @@ class TraceWriter {
   TextBuffer out_;
   TraceLabels labels_;
   TraceInfo info_;
-  std::deque<FlowEnd> flows_;  // in order of time: each is 1 ns after its slice
+  std::vector<FlowEnd> flows_;  // heap of those whose slices are written
   bool first_ = true;
   bool has_arguments_ = false;  // of the slice being written
 };

@@ -20,7 +20,7 @@ std::size_t at(Enum value) {
 
 }  // namespace
 
-TraceLabels::TraceLabels() {
+TraceLabels::TraceLabels() : tied_(label("tied embedding all-reduce", "synchronize")) {
   for (const auto phase : kPhaseNames) {
     for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), phase));
     for (const auto collective : kCollectiveNames) collectives_.push_back(label(collective, phase));
@@ -31,6 +31,7 @@ TraceLabels::TraceLabels() {
 const std::string& TraceLabels::of(const Workload& workload, const Op& op) const {
   if (op.kind == Op::Kind::compute) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];
+  if (op.part == Part::embedding && op.phase == Phase::synchronize) return tied_;
   if (message.collective == Collective::send_recv) {
     return transfers_[at(op.phase) * kStreamCount + at(op.stream)];
   }

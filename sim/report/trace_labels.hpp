@@ -20,7 +20,8 @@ class TraceLabels {
  private:
   std::vector<std::string> compute_;      // [phase][part]
   std::vector<std::string> collectives_;  // [phase][collective]
-  std::vector<std::string> transfers_;    // [phase][stream]
+  std::string tied_;
+  std::vector<std::string> transfers_;  // [phase][stream]
 };
 
 }  // namespace orrery

@@ -48,7 +48,7 @@ std::vector<std::uint32_t> default_ranks(const TracePlan& plan, const RankLayout
 }  // namespace
 
 TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options) {
-  TracePlan plan{run, {}, std::vector<bool>(run.workload.ranks()), {}, {}, 0};
+  TracePlan plan{run, {}, std::vector<bool>(run.workload.ranks()), {}, {}};
   for (const Program& program : run.workload.programs) {
     plan.streams.push_back(stream_ops(program, options.steps));
     StreamOps& memory_ops = plan.memory_ops.emplace_back(plan.streams.back());
@@ -60,6 +60,7 @@ TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOp
                                      : checked(options.ranks, run.workload.ranks());
   for (const std::uint32_t rank : plan.ranks) plan.has_rank[rank] = true;
   plan.spans = spans_of(plan, plan.ranks);
+  plan.all_steps = options.steps.empty();
   return plan;
 }
 

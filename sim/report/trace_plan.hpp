@@ -24,6 +24,7 @@ struct TracePlan {
   std::vector<StreamOps> streams;     ///< per program
   std::vector<StreamOps> memory_ops;  ///< per program: those of them with a memory_delta
   std::uint64_t spans = 0;
+  bool all_steps = true;
 
   [[nodiscard]] std::uint32_t program_of(std::uint32_t rank) const {
     return run.expanded.program[run.expanded.class_of_rank[rank]];
