@@ -47,9 +47,11 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<MemoryOptions>();
   app.add_option("experiment", options->experiment, "JSON or YAML file, - for standard input");
   app.add_option("overrides", options->overrides, "key=value, such as plan.zero_stage=1");
-  app.add_option("--json", options->json, "Write the result as JSON, its times null (- for standard output)");
-  app.add_option("--csv", options->csv, "Write the result as one CSV row");
-  app.add_flag("--batch", options->batch, "One experiment per line of standard input, one result line each");
+  CLI::Option* batch = app.add_flag("--batch", options->batch,
+                                    "One experiment per line of standard input, one result line each");
+  app.add_option("--json", options->json, "Write the result as JSON, its times null (- for standard output)")
+      ->excludes(batch);
+  app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   return [options, &common] {
     if (options->batch) {
       if (!options->experiment.empty())

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -11,6 +12,10 @@ namespace orrery {
 
 OutputFile* Outputs::open(const std::string& path) {
   if (path.empty()) return nullptr;
+  if (std::ranges::find(paths_, path) != paths_.end()) {
+    throw InputError({Problem{"command line", 0, 0, "", "two outputs go to \"" + path + "\""}});
+  }
+  paths_.push_back(path);
   files_.push_back(std::make_unique<OutputFile>(path));
   use_standard_output_ = use_standard_output_ || path == "-";
   return files_.back().get();

@@ -15,12 +15,14 @@ namespace orrery {
 class Outputs {
  public:
   /// Null for an empty path; "-" is standard output.
+  /// @throws InputError if another output goes there already.
   OutputFile* open(const std::string& path);
   void commit();
   /// Whether one of them is standard output, which then carries nothing else.
   [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }
 
  private:
+  std::vector<std::string> paths_;
   std::vector<std::unique_ptr<OutputFile>> files_;
   bool use_standard_output_ = false;
 };

@@ -112,13 +112,19 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<SimulateOptions>();
   app.add_option("experiment", options->experiment, "JSON or YAML file, - for standard input");
   app.add_option("overrides", options->overrides, "key=value, such as plan.tensor_parallel=4");
-  app.add_option("--json", options->json, "Write the result as JSON (- for standard output)");
-  app.add_option("--csv", options->csv, "Write the result as one CSV row");
-  app.add_option("--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
-  app.add_option("--trace-ranks", options->trace_ranks, "Ranks in the trace, such as 0-7,64");
-  app.add_option("--trace-steps", options->trace_steps, "Steps in the trace, such as 1-2");
-  app.add_option("--trace-spans", options->trace_spans, "Choose fewer ranks rather than write more spans");
-  app.add_flag("--batch", options->batch, "One experiment per line of standard input, one result line each");
+  CLI::Option* batch = app.add_flag("--batch", options->batch,
+                                    "One experiment per line of standard input, one result line each");
+  app.add_option("--json", options->json, "Write the result as JSON (- for standard output)")
+      ->excludes(batch);
+  app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  CLI::Option* trace =
+      app.add_option("--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
+  trace->excludes(batch);
+  app.add_option("--trace-ranks", options->trace_ranks, "Ranks in the trace, such as 0-7,64")->needs(trace);
+  app.add_option("--trace-steps", options->trace_steps, "Steps in the trace, such as 1-2")->needs(trace);
+  app.add_option("--trace-spans", options->trace_spans, "Choose fewer ranks rather than write more spans")
+      ->needs(trace)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   return [options, &common] {
     if (options->batch) {
       // Without an experiment file, the first positional is an override as well.

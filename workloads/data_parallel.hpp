@@ -39,7 +39,6 @@ class DataParallel {
   void end_step(OpId last);
 
  private:
-  [[nodiscard]] bool communicates() const;
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
                   OpId dep);
   OpId flush(const Pass* pass, OpId done);

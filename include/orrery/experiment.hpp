@@ -35,6 +35,7 @@ struct Experiment {
   Plan plan;
   DataParallelSync data_parallel_sync;
   SimulationOptions simulation;
+  std::string stack;  ///< software generation; empty: the newest general one
 };
 
 }  // namespace orrery

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <numeric>
 
@@ -10,16 +11,15 @@
 namespace orrery {
 namespace {
 
-constexpr std::string_view kInterleaved = "interleaved-1f1b";
-
 /// Completes and checks one plan, step by step; each step relies on those before it.
 class PlanCompletion {
  public:
-  PlanCompletion(Experiment& experiment, const Json& given, Findings& findings)
+  PlanCompletion(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings)
       : model_(experiment.model),
         cluster_(experiment.cluster),
         plan_(experiment.plan),
         given_(given),
+        menus_(menus),
         findings_(findings) {}
 
   void run() {
@@ -47,6 +47,12 @@ class PlanCompletion {
     const std::int64_t t = plan_.tensor_parallel;
     if (value % t != 0)
       add({"tensor_parallel"}, fmt::format("found {}, allowed a divisor of {} {}", t, what, value));
+  }
+
+  /// Whether the schedule may be given several model chunks per rank.
+  [[nodiscard]] bool interleaves() const {
+    return std::ranges::find(menus_.interleaved_schedules, plan_.pipeline_schedule) !=
+           menus_.interleaved_schedules.end();
   }
 
   [[nodiscard]] double peak(Precision precision) const {
@@ -104,10 +110,10 @@ class PlanCompletion {
   }
 
   void check_layers() {
-    if (plan_.virtual_stages > 1 && plan_.pipeline_schedule != kInterleaved) {
-      add({"virtual_stages"}, fmt::format("found {} with the schedule \"{}\", allowed 1, or more with "
-                                          "interleaved-1f1b",
-                                          plan_.virtual_stages, plan_.pipeline_schedule));
+    if (plan_.virtual_stages > 1 && !interleaves()) {
+      add({"virtual_stages"},
+          fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
+                      plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
     }
     const std::int64_t stages = plan_.pipeline_parallel * plan_.virtual_stages;
     const std::string product = fmt::format("pipeline_parallel {} x virtual_stages {} = {}",
@@ -166,25 +172,25 @@ class PlanCompletion {
   }
 
   void check_interleaving() {
-    if (plan_.virtual_stages == 1 || plan_.pipeline_schedule != kInterleaved ||
-        plan_.micro_batches() % plan_.pipeline_parallel == 0)
+    if (plan_.virtual_stages == 1 || !interleaves() || plan_.micro_batches() % plan_.pipeline_parallel == 0)
       return;
     add({"global_batch_size", "micro_batch_size"},
-        fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for interleaved-1f1b",
-                    plan_.micro_batches(), plan_.pipeline_parallel));
+        fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for {}",
+                    plan_.micro_batches(), plan_.pipeline_parallel, plan_.pipeline_schedule));
   }
 
   const Model& model_;
   const Cluster& cluster_;
   Plan& plan_;
   const Json& given_;
+  const Menus& menus_;
   Findings& findings_;
 };
 
 }  // namespace
 
-void complete_plan(Experiment& experiment, const Json& plan, Findings& findings) {
-  PlanCompletion(experiment, plan, findings).run();
+void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings) {
+  PlanCompletion(experiment, plan, menus, findings).run();
 }
 
 }  // namespace orrery

@@ -42,7 +42,7 @@ const std::vector<Field<Model>>& model_fields() {
           +[](Model& m, std::size_t i) { m.attention = static_cast<Attention>(i); }, "core",
           "core stores the scores, flash does not")
           .only("transformer"),
-      T::flag("biases", &Model::biases, "true", "linear layers and norms carry biases"),
+      T::flag("biases", &Model::biases, "true", "linear layers and norms carry biases").only("transformer"),
       T::flag("dropout", &Model::dropout, "true", "dropout after attention and MLP").only("transformer"),
       T::choice(
           "normalization", {kNormalizations, nullptr, {}},
@@ -58,7 +58,8 @@ const std::vector<Field<Model>>& model_fields() {
                  "rows of the learned position table")
           .only("transformer"),
       T::integer("other_parameters", 0, 1e15, &Model::other_parameters, "0",
-                 "small parts outside the layers (pooler, token types)"),
+                 "small parts outside the layers (pooler, token types)")
+          .only("transformer"),
       T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
                   "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")
           .only("mlp"),

@@ -144,8 +144,10 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method"),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
-      T::choice("stack", {kStacks, nullptr, {}}, std::monostate{}, "the newest general one",
-                "software generation whose calibration applies"),
+      T::choice(
+          "stack", {kStacks, nullptr, {}},
+          [](Experiment& experiment, std::size_t i) { experiment.stack = kStacks[i]; },
+          "the newest general one", "software generation whose calibration applies"),
   };
   return fields;
 }

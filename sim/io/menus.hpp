@@ -10,6 +10,7 @@ struct Menus {
   std::vector<std::string> node_wirings;           ///< cluster.node.kind
   std::vector<std::string> fabrics;                ///< cluster.fabric.kind
   std::vector<std::string> pipeline_schedules;     ///< plan.pipeline_schedule
+  std::vector<std::string> interleaved_schedules;  ///< those of them that take virtual stages
   std::vector<std::string> collective_algorithms;  ///< plan.collectives.*, besides "auto"
 };
 

@@ -34,7 +34,7 @@ class ExperimentReader {
     if (!findings_.empty()) return experiment;
     const Json none = Json::object();
     const Json* plan = member(root, "plan");
-    complete_plan(experiment, plan == nullptr ? none : *plan, findings_);
+    complete_plan(experiment, plan == nullptr ? none : *plan, scope_.menus, findings_);
     if (findings_.empty()) check_size(experiment, findings_);
     if (experiment.name.empty()) experiment.name = default_name(experiment);
     return experiment;

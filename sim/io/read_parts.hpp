@@ -14,7 +14,7 @@ Plan read_plan(const Json& value, const Path& path, Scope& scope);
 
 /// Fills in the plan's missing keys and reports contradictions between plan, model and cluster.
 /// `plan` is the object the plan was read from. Call it only without findings.
-void complete_plan(Experiment& experiment, const Json& plan, Findings& findings);
+void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
 
 /// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
 void check_size(const Experiment& experiment, Findings& findings);

@@ -40,6 +40,12 @@ std::string memory_assumption(const Plan& plan) {
 std::vector<std::string> assumptions(const Experiment& experiment, const Run& run) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
                                 folding(experiment, run), memory_assumption(experiment.plan)};
+  if (!experiment.stack.empty()) {
+    list.push_back(
+        fmt::format("stack {} has no calibration of its own yet: the constants of the GPU and the "
+                    "cluster apply",
+                    experiment.stack));
+  }
   if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");

@@ -98,7 +98,11 @@ Report account_memory(const Experiment& experiment) {
 }
 
 Menus menus() {
-  return {names(node_wirings()), names(fabrics()), names(pipeline_schedules()),
+  std::vector<std::string> interleaved;
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    if (schedule.interleaved) interleaved.emplace_back(schedule.name);
+  }
+  return {names(node_wirings()), names(fabrics()), names(pipeline_schedules()), interleaved,
           names(collective_algorithms())};
 }
 

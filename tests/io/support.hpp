@@ -12,6 +12,7 @@ inline Menus menus() {
   return {{"none", "nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie"},
           {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "dragonfly", "star", "full-mesh"},
           {"sequential", "gpipe", "1f1b", "interleaved-1f1b"},
+          {"interleaved-1f1b"},
           {"ring", "tree", "halving-doubling", "direct"}};
 }
 

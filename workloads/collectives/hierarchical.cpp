@@ -1,6 +1,7 @@
 // Hierarchical: rings inside the nodes and, for every local position at once, rings across them
 // (two-level BlueConnect; Cho et al. 2019). For N nodes of g members, an all-reduce is a
-// reduce-scatter of M inside, an all-reduce of M/g across, and an all-gather of M inside.
+// reduce-scatter of M inside, an all-reduce of M/g across, and an all-gather of M inside. In one node
+// the part across falls away.
 #include <algorithm>
 
 #include "workloads/collectives/algorithms.hpp"
@@ -12,9 +13,7 @@ std::string_view obstacle(Collective collective, const GroupShape& shape) {
   if (collective == Collective::send_recv) return "it does no send-recv";
   const std::size_t local = shape.nodes.front().size();
   const auto as_first = [&](const auto& node) { return node.size() == local; };
-  if (shape.nodes.size() < 2 || !std::ranges::all_of(shape.nodes, as_first)) {
-    return "it needs at least two nodes with equally many members";
-  }
+  if (!std::ranges::all_of(shape.nodes, as_first)) return "it needs equally many members on every node";
   if (collective != Collective::all_to_all) return "";
   const std::uint64_t peers = local - 1 + shape.nodes.size() - 1;
   return peers * shape.members <= kMaxExchangeMessages ? "" : "its limit is 4,194,304 messages";
