@@ -53,11 +53,12 @@ TEST_CASE("the Megatron table's FLOPs to the last digit") {
       {"megatron-145b", {80, 12288, 2304}},  {"megatron-310b", {96, 16384, 2160}},
       {"megatron-530b", {105, 20480, 2520}}, {"megatron-1t", {128, 25600, 3072}},
   };
-  for (const auto& [name, row] : rows) {
+  for (const auto& entry : rows) {
+    const std::string& name = entry.first;
+    const auto [l, h, batch] = entry.second;
     CAPTURE(name);
     const Experiment e =
         read(R"({"model": ")" + name + R"(", "cluster": "dgx-a100-80gb", "plan": {"data_parallel": 8}})");
-    const auto [l, h, batch] = row;
     const std::int64_t s = 2048, v = 51200;
     const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h +
                                 TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * v;
