@@ -22,8 +22,9 @@ struct MemoryOptions {
 };
 
 int account_one(const MemoryOptions& options, const CommonOptions& common) {
-  const Report report = account_memory(
-      read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus()));
+  Report report;
+  read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus(),
+                       [&report](const Experiment& experiment) { report = account_memory(experiment); });
   Outputs outputs;
   if (OutputFile* file = outputs.open(options.json)) write_json(report, 2, to(*file));
   if (OutputFile* file = outputs.open(options.csv)) write_csv(report, to(*file));
@@ -36,8 +37,10 @@ int account_batch(const MemoryOptions& options, const CommonOptions& common) {
   const Catalog catalog = Catalog::embedded();
   const Menus names = menus();
   return run_batch(common.threads, [&](const std::string& line, std::uint64_t number) {
-    return json_line(account_memory(
-        read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names)));
+    Report report;
+    read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names,
+                         [&report](const Experiment& experiment) { report = account_memory(experiment); });
+    return json_line(report);
   });
 }
 

@@ -13,6 +13,8 @@
 #include "apps/process_stats.hpp"
 #include "apps/rank_list.hpp"
 #include "orrery/error.hpp"
+#include "orrery/rank_layout.hpp"
+#include "orrery/simulate.hpp"
 #include "sim/io/read_experiment.hpp"
 #include "sim/report/writers.hpp"
 #include "sim/run/run.hpp"
@@ -28,19 +30,6 @@ struct SimulateOptions {
   std::uint64_t trace_spans = 1'000'000;
   bool batch = false;
 };
-
-/// Runs the experiment; mistakes that only show while it runs name its file as well.
-Run run_named(const Experiment& experiment, const std::string& source) {
-  try {
-    return run(experiment);
-  } catch (const InputError& error) {
-    std::vector<Problem> problems = error.problems();
-    for (Problem& problem : problems) {
-      if (problem.source.empty()) problem.source = source;
-    }
-    throw InputError(std::move(problems));
-  }
-}
 
 /// What a viewer shows about the origin of a trace.
 std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
@@ -64,16 +53,21 @@ TraceOptions trace_options(const SimulateOptions& options, const Experiment& exp
   return trace;
 }
 
-int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
+void print_trace_note(const TraceInfo& written, const Report& report, const std::string& path) {
+  std::printf("\ntrace: %llu spans of %llu of %lld GPUs in %s; open it at https://ui.perfetto.dev\n",
+              static_cast<unsigned long long>(written.spans), static_cast<unsigned long long>(written.ranks),
+              static_cast<long long>(report.gpus), path.c_str());
+}
+
+/// Writes everything a run is asked for; the exit status.
+int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment) {
   const auto begin = std::chrono::steady_clock::now();
-  const Experiment experiment =
-      read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus());
   const TraceOptions trace = trace_options(options, experiment);
   Outputs outputs;
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);
-  Run run = run_named(experiment, options.experiment);
+  Run run = orrery::run(experiment);
   measure_process(begin, run.report.stats);
   TraceInfo written;
   if (json_file != nullptr) write_json(run.report, 2, to(*json_file));
@@ -83,14 +77,16 @@ int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     print_summary(run.report);
-    if (trace_file != nullptr) {
-      std::printf("\ntrace: %llu spans of %llu of %lld GPUs in %s; open it at https://ui.perfetto.dev\n",
-                  static_cast<unsigned long long>(written.spans),
-                  static_cast<unsigned long long>(written.ranks), static_cast<long long>(run.report.gpus),
-                  options.trace.c_str());
-    }
+    if (trace_file != nullptr) print_trace_note(written, run.report, options.trace);
   }
   return run.report.feasible ? kDone : kInfeasible;
+}
+
+int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
+  int status = kDone;
+  read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus(),
+                       [&](const Experiment& experiment) { status = deliver(options, common, experiment); });
+  return status;
 }
 
 int simulate_batch(const SimulateOptions& options, const CommonOptions& common) {
@@ -98,9 +94,9 @@ int simulate_batch(const SimulateOptions& options, const CommonOptions& common) 
   const Menus names = menus();
   return run_batch(common.threads, [&](const std::string& line, std::uint64_t number) {
     const auto begin = std::chrono::steady_clock::now();
-    const Experiment experiment =
-        read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names);
-    Report report = run(experiment).report;
+    Report report;
+    read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names,
+                         [&report](const Experiment& experiment) { report = simulate(experiment); });
     measure_process(begin, report.stats);
     return json_line(report);
   });

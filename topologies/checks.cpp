@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "orrery/error.hpp"
+#include "orrery/topology.hpp"
 
 namespace orrery {
 
@@ -27,15 +28,14 @@ void check_range(const std::string& pointer, std::int64_t value, std::int64_t fi
 
 std::int64_t link_rate(double bytes_per_s, double efficiency, const std::string& section,
                        const std::string& field) {
-  constexpr double kMaxRate = 9e18;
   if (!(efficiency > 0 && efficiency <= 1)) {
     throw InputError(section + "/efficiency",
                      "found " + number_text(efficiency) + "; allowed is a share above 0, at most 1");
   }
   const double rate = bytes_per_s * efficiency;
-  if (!(rate >= 0.5 && rate < kMaxRate)) {
+  if (!(rate >= 0.5 && rate <= static_cast<double>(kMaxLinkBytesPerS))) {
     throw InputError(section + "/" + field, "found a bandwidth of " + number_text(rate) +
-                                                " bytes/s per link; a positive one is needed");
+                                                " bytes/s per link; allowed are 1 to 7e13");
   }
   return std::llround(rate);
 }

@@ -39,10 +39,14 @@ struct Block {
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
 };
 
-/// The activation between two layers, per micro-batch.
+/// The activation between two layers and its gradient, per micro-batch. Where they are sliced, every
+/// tensor rank holds its own part (as with sequence parallelism), else a copy.
 struct Boundary {
-  Bytes bytes = 0;      ///< of the whole tensor
-  bool sliced = false;  ///< every tensor rank holds its own part (sequence parallel), not a copy
+  Bytes bytes = 0;  ///< of the whole tensor
+  bool activation_sliced = false;
+  bool gradient_sliced = false;
+
+  [[nodiscard]] bool sliced(bool ahead) const { return ahead ? activation_sliced : gradient_sliced; }
 };
 
 struct ModelBlocks {
@@ -51,7 +55,7 @@ struct ModelBlocks {
   std::int32_t embedding = -1;        ///< kind of the block before the first layer, or -1
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
   std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
-  std::vector<Boundary> boundaries;   ///< per layer: what it hands to the next
+  std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on
   TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out
   TotalFlops recompute_flops = 0;     ///< of one step over all GPUs
 };

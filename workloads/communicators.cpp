@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "orrery/rank_layout.hpp"
+
 namespace orrery {
 namespace {
 

@@ -50,6 +50,7 @@ OpId DataParallel::begin_step(std::int32_t step) {
   bucket_ = 0;
   backward_passes_.assign(stage_.chunks.size(), 0);
   gathered_.clear();
+  last_block_ = block_before_last_ = kNoOp;
   if (enabled_ && plan_.overlap_parameter_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2))
     gather_ahead();
   return ready_;
@@ -66,8 +67,8 @@ void DataParallel::gather_ahead() {
     std::size_t first = 0;
     for (std::size_t b = 0; b < chunk.size(); ++b) {
       parameters += chunk[b].parameters;
-      const bool full = static_cast<double>(parameters * element_) >= plan_.bucket_mb * 1e6;
-      if (parameters == 0 || ((!full || plan_.bucket_mb == 0) && b + 1 < chunk.size())) continue;
+      const bool full = bucket_elements(plan_) > 0 && parameters >= bucket_elements(plan_);
+      if (parameters == 0 || (!full && b + 1 < chunk.size())) continue;
       const OpId gather =
           collective(Collective::all_gather, parameters, Part::bucket, Phase::synchronize, nullptr, ready_);
       for (; first <= b; ++first) gathered_[c][first] = gather;
@@ -76,30 +77,34 @@ void DataParallel::gather_ahead() {
   }
 }
 
-OpId DataParallel::before_block(const Pass& pass, std::size_t block, OpId previous) {
+OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   if (!enabled_) return kNoOp;
   if (!gathered_.empty()) return pass.kind == Pass::Kind::forward ? gathered_[chunk][block] : kNoOp;
-  const std::int64_t parameters = stage_.chunks[chunk].blocks[block].parameters;
+  const std::int64_t parameters = stage_.chunks[chunk].blocks[block].used;
   if (plan_.zero_stage < 3 || parameters == 0) return kNoOp;
   // Gathering ahead, one block is fetched while the one before it runs.
-  const OpId after = plan_.overlap_parameter_gather ? before_previous_ : previous;
-  before_previous_ = previous;
+  const OpId after = plan_.overlap_parameter_gather ? block_before_last_ : last_block_;
   const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
-  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, after);
+  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_));
 }
 
-OpId DataParallel::after_backward(const Pass& pass, std::size_t block, OpId done) {
-  if (!enabled_) return kNoOp;
+OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
+  block_before_last_ = last_block_;
+  last_block_ = done;
+  return enabled_ && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
+}
+
+/// Adds the gradients of a block to the bucket and reduces that when it is full.
+OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
   bucket_ += stage_.chunks[chunk].blocks[block].parameters;
-  const bool by_block = plan_.zero_stage == 3;
-  const bool full = plan_.bucket_mb > 0 && static_cast<double>(bucket_ * element_) >= plan_.bucket_mb * 1e6;
-  if (!by_block && !full) return kNoOp;
-  if (!by_block && !plan_.overlap_gradient_reduce && plan_.zero_stage < 2) return kNoOp;
-  return flush(&pass, done);
+  if (plan_.zero_stage == 3) return flush(&pass, done);
+  const bool full = bucket_elements(plan_) > 0 && bucket_ >= bucket_elements(plan_);
+  const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2;
+  return full && now ? flush(&pass, done) : kNoOp;
 }
 
 OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
@@ -119,7 +124,7 @@ OpId DataParallel::flush(const Pass* pass, OpId done) {
 /// Splits what has not been reduced yet into buckets, flushes, and runs the optimizer.
 void DataParallel::end_step(OpId last) {
   if (enabled_) {
-    const auto bucket = static_cast<std::int64_t>(plan_.bucket_mb * 1e6) / element_;
+    const std::int64_t bucket = bucket_elements(plan_);
     std::int64_t left = bucket_;
     while (left > 0) {
       bucket_ = bucket > 0 ? std::min(left, bucket) : left;
@@ -140,8 +145,10 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.phase = Phase::synchronize;
   op.part = Part::embedding;
   op.slot = static_cast<std::uint8_t>(Slot::embedding);
-  op.work = add_message(workload_,
-                        {Collective::all_reduce, blocks_.tied_parameters * element_, Dimension::pipeline});
+  // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
+  const Bytes whole = blocks_.tied_parameters * element_;
+  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.data_parallel) : whole;
+  op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});
 }

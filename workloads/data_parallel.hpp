@@ -24,15 +24,14 @@ class DataParallel {
   /// A step begins. Returns what its first operation has to wait for.
   OpId begin_step(std::int32_t step);
 
-  /// Call before a block runs in either direction, with the operation that ran last before it.
-  /// Returns the gather the block has to wait for, or kNoOp.
-  OpId before_block(const Pass& pass, std::size_t block, OpId previous);
+  /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
+  OpId before_block(const Pass& pass, std::size_t block);
 
-  /// Call when the backward pass of a block is written. Returns an operation that later compute has
-  /// to wait for, or kNoOp.
-  OpId after_backward(const Pass& pass, std::size_t block, OpId done);
+  /// Call when a block is written in either direction; `done` is its last operation. Returns an
+  /// operation that later compute has to wait for, or kNoOp.
+  OpId after_block(const Pass& pass, std::size_t block, OpId done);
 
-  /// Call when a backward pass over a whole chunk is written. Returns as after_backward.
+  /// Call when a backward pass over a whole chunk is written. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 
   /// Reduces what is left and runs the optimizer; `last` is the last operation of the last pass.
@@ -41,6 +40,7 @@ class DataParallel {
  private:
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
                   OpId dep);
+  OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
   OpId flush(const Pass* pass, OpId done);
   void gather_ahead();
   void sum_tied_embedding(OpId last);
@@ -56,9 +56,10 @@ class DataParallel {
   std::uint32_t optimizer_work_;
 
   std::int32_t step_ = 0;
-  OpId ready_ = kNoOp;        ///< parameters of this step are up to date
-  OpId last_reduce_ = kNoOp;  ///< latest operation on the data stream
-  OpId before_previous_ = kNoOp;
+  OpId ready_ = kNoOp;                         ///< parameters of this step are up to date
+  OpId last_reduce_ = kNoOp;                   ///< latest operation on the data stream
+  OpId last_block_ = kNoOp;                    ///< end of the block that runs
+  OpId block_before_last_ = kNoOp;             ///< and of the one before it
   std::int64_t bucket_ = 0;                    ///< parameters whose gradients wait to be reduced
   std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step
   std::vector<std::vector<OpId>> gathered_;    ///< [chunk][block] of gathers issued ahead

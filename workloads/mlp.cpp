@@ -47,6 +47,7 @@ class Chain {
   [[nodiscard]] Steps forward(std::size_t i) const;
   [[nodiscard]] Steps backward(std::size_t i) const;
   [[nodiscard]] Block block(std::size_t i) const;
+  [[nodiscard]] Boundary boundary_after(std::size_t i) const;
   [[nodiscard]] TotalFlops model_flops() const;
 
   const Model& model_;
@@ -111,6 +112,12 @@ Block Chain::block(std::size_t i) const {
   return block;
 }
 
+/// A gradient crosses as the next matrix leaves it: whole only where partial sums had been made whole.
+Boundary Chain::boundary_after(std::size_t i) const {
+  const bool summed = yields(i) == State::partial && wanted_after(i) == State::whole;
+  return {vector_bytes(i + 1), cut() && wanted_after(i) == State::slices, cut() && !summed};
+}
+
 /// Every matrix is multiplied forward and for both gradients; the first needs none of its input.
 TotalFlops Chain::model_flops() const {
   const std::int64_t tokens = plan_.global_batch_size * model_.seq_length;
@@ -123,10 +130,11 @@ TotalFlops Chain::model_flops() const {
 
 ModelBlocks Chain::describe() const {
   ModelBlocks blocks;
+  blocks.boundaries.push_back({vector_bytes(0), false, false});
   for (std::size_t i = 0; i < matrices(); ++i) {
     blocks.kinds.push_back(block(i));
     blocks.layers.push_back(static_cast<std::uint32_t>(i));
-    blocks.boundaries.push_back({vector_bytes(i + 1), cut() && wanted_after(i) == State::slices});
+    blocks.boundaries.push_back(boundary_after(i));
   }
   blocks.model_flops = model_flops();
   return blocks;

@@ -36,8 +36,8 @@ class StageProgram {
   OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
   void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
   [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead) const;
-  [[nodiscard]] bool gathers(const Boundary& boundary) const {
-    return !boundary.sliced && plan_.scatter_gather && plan_.tensor_parallel > 1;
+  [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
+    return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
   }
   [[nodiscard]] OpId& output(const Pass& pass, std::int32_t chunk) {
     return outputs_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
@@ -84,7 +84,7 @@ void StageProgram::write_step() {
 }
 
 Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) const {
-  const bool part = boundary.sliced || gathers(boundary);
+  const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
   const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
   Op op;
   op.kind = Op::Kind::communicate;
@@ -103,7 +103,7 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
   op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
   op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_in : Slot::backward_in);
   const OpId received = writer_.add(op, {});
-  if (!gathers(boundary)) return received;
+  if (!gathers(boundary, ahead)) return received;
   op.stream = Stream::tensor;
   op.slot = static_cast<std::uint8_t>(Slot::tensor);
   op.work = add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor});
@@ -162,8 +162,9 @@ void StageProgram::forward(const Pass& pass) {
   first_compute_ = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
-    const OpId gathered = data_.before_block(pass, b, at);
+    const OpId gathered = data_.before_block(pass, b);
     at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
+    data_.after_block(pass, b, at);
   }
   if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
   output(pass, pass.chunk) = at;
@@ -176,7 +177,7 @@ void StageProgram::backward(const Pass& pass) {
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
-    OpId gathered = data_.before_block(pass, b, at);
+    OpId gathered = data_.before_block(pass, b);
     first_compute_ = kNoOp;
     if (!block.recompute.list.empty()) {
       at = run(block.recompute, placed[b], pass, at, gathered);
@@ -187,7 +188,7 @@ void StageProgram::backward(const Pass& pass) {
       writer_.at(first_compute_).memory_delta += block.workspace;
       writer_.at(last_compute_).memory_delta -= block.workspace;
     }
-    gate_ = std::max(gate_, data_.after_backward(pass, b, at));
+    gate_ = std::max(gate_, data_.after_block(pass, b, at));
   }
   if (!placed.empty()) writer_.at(last_compute_).memory_delta -= chunk(pass).activations;
   gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
@@ -216,7 +217,9 @@ std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& b
                                                 block.backward.list.size());
     }
   }
-  return operations * experiment.plan.micro_batches() * experiment.simulation.steps;
+  const std::int64_t bucket = bucket_elements(experiment.plan);
+  const std::int64_t buckets = bucket > 0 ? stage.parameters() / bucket + 1 : 1;
+  return (operations * experiment.plan.micro_batches() + buckets) * experiment.simulation.steps;
 }
 
 }  // namespace orrery

@@ -12,18 +12,13 @@ std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_
   return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
 }
 
-/// The boundary after the first `layers` layers; an empty virtual stage hands on what it gets.
-Boundary boundary_after(const ModelBlocks& blocks, std::int64_t layers) {
-  return blocks.boundaries[static_cast<std::size_t>(std::max<std::int64_t>(layers, 1) - 1)];
-}
-
 Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last) {
   Chunk chunk;
   const auto place = [&](std::int64_t kind, std::int64_t layer, Part part) {
     if (kind < 0) return;
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
-    chunk.blocks.push_back(
-        {static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part, block.parameters});
+    chunk.blocks.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
+                            block.parameters, block.parameters});
     chunk.activations += block.activations;
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
@@ -31,8 +26,8 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
   }
   if (last) place(blocks.head, -1, Part::head);
-  chunk.input = boundary_after(blocks, from);
-  chunk.output = boundary_after(blocks, to);
+  chunk.input = blocks.boundaries[static_cast<std::size_t>(from)];
+  chunk.output = blocks.boundaries[static_cast<std::size_t>(to)];
   return chunk;
 }
 
@@ -50,18 +45,33 @@ Bytes peak_activations(const Stage& stage) {
 Bytes workspace_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks) {
   Bytes recomputed = 0;
   std::int64_t gathered = 0;
+  std::int64_t reduced = 0;
   for (const auto& chunk : stage.chunks) {
     for (const PlacedBlock& block : chunk.blocks) {
       recomputed = std::max(recomputed, blocks.kinds[block.kind].workspace);
-      gathered = std::max(gathered, block.parameters);
+      gathered = std::max(gathered, block.used);
+      reduced = std::max(reduced, block.parameters);
     }
   }
   // ZeRO-3 holds the whole parameters of the layer that runs, and of the next when it gathers ahead.
-  const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
-  return recomputed + layers_held * gathered * element_bytes(plan.precision);
+  const bool shards = plan.data_parallel > 1;
+  const std::int64_t layers_held = !shards || plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
+  // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).
+  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.parameters();
+  const std::int64_t unreduced = !shards || plan.zero_stage < 2 ? 0
+                                 : plan.zero_stage < 3
+                                     ? std::min(stage.parameters(), std::max(bucket, reduced))
+                                     : reduced;
+  return recomputed + (layers_held * gathered + unreduced) * element_bytes(plan.precision);
 }
 
 }  // namespace
+
+std::int64_t bucket_elements(const Plan& plan) {
+  if (plan.bucket_mb == 0) return 0;
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(plan.bucket_mb * 1e6) / element_bytes(plan.precision));
+}
 
 std::int64_t Stage::parameters() const {
   std::int64_t sum = 0;
@@ -86,8 +96,12 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
   for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
     const bool last = virtual_stage + 1 == counts.size();
     Chunk chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last);
-    // The last stage holds a copy of the tied embedding; alone, a stage has it already.
-    if (last && p > 1 && blocks.head >= 0) chunk.blocks.back().parameters += blocks.tied_parameters;
+    if (last && blocks.head >= 0) {
+      // The last stage holds a copy of the tied embedding; alone, a stage has it already.
+      PlacedBlock& head = chunk.blocks.back();
+      if (p > 1) head.parameters += blocks.tied_parameters;
+      head.used += blocks.tied_parameters;
+    }
     layer += counts[virtual_stage];
     stages[virtual_stage % static_cast<std::size_t>(p)].chunks.push_back(std::move(chunk));
   }

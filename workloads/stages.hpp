@@ -17,6 +17,7 @@ struct PlacedBlock {
   std::int32_t layer = -1;  ///< -1 for embedding and head
   Part part = Part::layer;
   std::int64_t parameters = 0;  ///< on this rank; with the copy of a tied embedding on the last stage
+  std::int64_t used = 0;        ///< parameters it computes with: those, and an embedding it shares in place
 };
 
 /// The blocks of one virtual stage, in forward order.
@@ -41,6 +42,9 @@ struct Stage {
   /// Parameters this rank computes with, before sharding over data-parallel ranks.
   [[nodiscard]] std::int64_t parameters() const;
 };
+
+/// Elements of a gradient bucket, at least one; 0 when all gradients form one bucket.
+[[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
 
 /// One entry per pipeline rank.
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);

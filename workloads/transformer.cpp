@@ -173,9 +173,13 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
     late.push_back(weight_gradient(sub.first));
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
-    append(kernels, late);
-    kernels.push_back(memory(3 * outside()));
-    return leave(to, part, to.compute(part, std::move(kernels), ready));
+    std::vector<Kernel>& rest =
+        input == ready ? kernels : late;  // with a gather in between, a step of its own
+    if (input == ready) append(kernels, late);
+    rest.push_back(memory(3 * outside()));
+    std::int32_t done = to.compute(part, std::move(kernels), ready);
+    if (input != ready) done = to.compute(part, std::move(late), input);
+    return leave(to, part, done);
   }
   const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready));
   to.compute(part, std::move(late), input);
@@ -255,10 +259,10 @@ Steps Transformer::head_backward() const {
   const Bytes logits = shape_.tokens * shape_.vocab * shape_.element;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
   StepBuilder to(workload_, Phase::backward);
-  const std::int32_t done = to.compute(
-      Part::head,
-      {memory(2 * logits), input_gradient(product), weight_gradient(product), memory(3 * outside())},
-      kBlockInput);
+  // Before the weight gradient, sequence parallelism gathers the input again.
+  const std::int32_t input = enter(to, Part::head, kBlockInput, Collective::all_gather);
+  to.compute(Part::head, {memory(2 * logits), input_gradient(product)}, kBlockInput);
+  const std::int32_t done = to.compute(Part::head, {weight_gradient(product), memory(3 * outside())}, input);
   const std::int32_t sum = leave(to, Part::head, done);
   return std::move(to).finish(sum);
 }
@@ -279,7 +283,8 @@ ModelBlocks Transformer::describe() {
   blocks.embedding = 1;
   blocks.head = 2;
   blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
-  blocks.boundaries.assign(blocks.layers.size(), {whole(), plan_.sequence_parallel && tensor_parallel()});
+  const bool sliced = plan_.sequence_parallel && tensor_parallel();
+  blocks.boundaries.assign(blocks.layers.size() + 1, {whole(), sliced, sliced});
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
   blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
   return blocks;

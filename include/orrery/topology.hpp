@@ -16,10 +16,13 @@ enum class LinkKind : std::uint8_t { nvlink, pcie, nic, fabric, graph };
 inline constexpr std::string_view kLinkKindNames[]{"nvlink", "pcie", "nic", "fabric", "graph"};
 inline constexpr std::size_t kLinkKindCount = 5;
 
+/// The fastest link there can be, 70 TB/s: products of rates and weights then fit into 64 bits.
+inline constexpr std::int64_t kMaxLinkBytesPerS = std::int64_t{1} << 46;
+
 struct Link {
   VertexId from{};
   VertexId to{};
-  std::int64_t bytes_per_s = 0;  ///< > 0
+  std::int64_t bytes_per_s = 0;  ///< 1 to kMaxLinkBytesPerS
   Picoseconds latency_ps = 0;    ///< >= 0
   LinkKind kind = LinkKind::graph;
 };

@@ -112,23 +112,6 @@ struct Program {
   }
 };
 
-/// Where a rank stands in the parallel dimensions.
-struct RankCoordinates {
-  std::int64_t tensor = 0, pipeline = 0, data = 0;
-};
-
-/// Maps ranks to coordinates and back for a plan's rank_order.
-class RankLayout {
- public:
-  explicit RankLayout(const Plan& plan);
-  [[nodiscard]] RankCoordinates coordinates(std::uint32_t rank) const;
-  [[nodiscard]] std::uint32_t rank(const RankCoordinates& at) const;
-
- private:
-  std::int64_t size_[3];  // tensor, pipeline, data
-  std::int64_t stride_[3];
-};
-
 inline constexpr std::uint32_t kNoGroup = 0xffffffff;
 
 /// The communicators a rank takes part in, by slot of its program.

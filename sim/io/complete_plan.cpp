@@ -18,6 +18,7 @@ class PlanCompletion {
       : model_(experiment.model),
         cluster_(experiment.cluster),
         plan_(experiment.plan),
+        sync_(experiment.data_parallel_sync),
         given_(given),
         menus_(menus),
         findings_(findings) {}
@@ -26,6 +27,7 @@ class PlanCompletion {
     complete_precision();
     check_tensor_parallel();
     check_layers();
+    check_sync();
     if (complete_data_parallel() && complete_batch()) check_interleaving();
   }
 
@@ -91,7 +93,22 @@ class PlanCompletion {
     require_divisor("ffn_hidden", model_.ffn_hidden);
   }
 
+  /// Sharded states only work when replicas exchange gradients and parameters.
+  void check_sync() {
+    if (sync_.method != "none" || plan_.zero_stage == 0) return;
+    add({"zero_stage", "sharding"},
+        fmt::format("found {} with data_parallel_sync.method \"none\", allowed 0", plan_.zero_stage));
+  }
+
+  void refuse_on_mlp(std::string_view key, bool given) {
+    if (given)
+      add({key}, "found a value that does nothing for models of kind mlp, allowed only for transformer");
+  }
+
   void check_partition() {
+    refuse_on_mlp("recompute", plan_.recompute != Recompute::none);
+    refuse_on_mlp("sequence_parallel", plan_.sequence_parallel);
+    refuse_on_mlp("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
     const auto matrices = static_cast<std::size_t>(model_.layers);
     if (!has("tensor_partition")) {
       for (std::size_t i = 0; i < matrices; ++i) {
@@ -182,6 +199,7 @@ class PlanCompletion {
   const Model& model_;
   const Cluster& cluster_;
   Plan& plan_;
+  const DataParallelSync& sync_;
   const Json& given_;
   const Menus& menus_;
   Findings& findings_;

@@ -45,6 +45,16 @@ class ExperimentReader {
     return value.is_null() ? Cluster{} : read_cluster(value, path, scope_);
   }
 
+  /// Hands a valid experiment to `use`; what that finds wrong joins the findings.
+  void apply(const ExperimentUse& use, const Experiment& experiment) {
+    if (!use || !findings_.empty()) return;
+    try {
+      use(experiment);
+    } catch (const InputError& error) {
+      for (const Problem& problem : error.problems()) findings_.add(problem.pointer, problem.message);
+    }
+  }
+
   [[nodiscard]] const Findings& findings() const { return findings_; }
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
@@ -93,6 +103,7 @@ auto read_with_overrides(Document document, const std::string& source,
   Json given = std::move(document.value);
   std::vector<std::string> set;
   if (!overrides.empty()) set = apply_overrides(given, overrides, problems, place);
+  if (!problems.empty()) throw InputError(std::move(problems));
   ExperimentReader reader(catalog, menus);
   auto result = read(reader, given);
   if (!reader.findings().empty()) {
@@ -108,14 +119,18 @@ auto read_with_overrides(Document document, const std::string& source,
 
 Experiment read_experiment_text(std::string_view text, const std::string& source,
                                 const std::vector<std::string>& overrides, const Catalog& catalog,
-                                const Menus& menus) {
-  return read_with_overrides(parse_document(text, source), source, overrides, catalog, menus,
-                             [](ExperimentReader& reader, const Json& root) { return reader.read(root); });
+                                const Menus& menus, const ExperimentUse& use) {
+  const auto read = [&use](ExperimentReader& reader, const Json& root) {
+    Experiment experiment = reader.read(root);
+    reader.apply(use, experiment);
+    return experiment;
+  };
+  return read_with_overrides(parse_document(text, source), source, overrides, catalog, menus, read);
 }
 
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
-                                const Catalog& catalog, const Menus& menus) {
-  return read_experiment_text(read_text(path), path, overrides, catalog, menus);
+                                const Catalog& catalog, const Menus& menus, const ExperimentUse& use) {
+  return read_experiment_text(read_text(path), path, overrides, catalog, menus, use);
 }
 
 Cluster read_cluster_file(const std::string& name_or_path, const std::vector<std::string>& overrides,

@@ -2,6 +2,7 @@
 // The only way from text to an Experiment; used by the command line, tests and bindings.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,15 +14,19 @@
 
 namespace orrery {
 
+/// Work on a validated experiment. An InputError it throws, such as from building the topology, is
+/// reported like the reader's own findings: with source, line and column of its pointer.
+using ExperimentUse = std::function<void(const Experiment&)>;
+
 /// `overrides` are KEY=VALUE with dotted keys, applied in order. `source` names the text in problems; one
 /// that ends in .yaml or .yml may hold a YAML flow mapping. Throws InputError with all problems found.
 Experiment read_experiment_text(std::string_view text, const std::string& source,
                                 const std::vector<std::string>& overrides, const Catalog& catalog,
-                                const Menus& menus);
+                                const Menus& menus, const ExperimentUse& use = {});
 
 /// The same for the file at `path`; "-" is standard input.
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
-                                const Catalog& catalog, const Menus& menus);
+                                const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
 
 /// A cluster alone: the name of a catalog cluster, or a file that holds a cluster object or an experiment.
 /// The keys of `overrides` start below the cluster, or at the experiment.

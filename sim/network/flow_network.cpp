@@ -8,10 +8,8 @@
 namespace orrery {
 namespace {
 
-constexpr std::int64_t kMaxCapacity = std::int64_t{1} << 46;
-
 std::uint64_t scaled_capacity(std::int64_t bytes_per_s, std::size_t link) {
-  if (bytes_per_s < 1 || bytes_per_s > kMaxCapacity) {
+  if (bytes_per_s < 1 || bytes_per_s > kMaxLinkBytesPerS) {
     throw std::invalid_argument("link " + std::to_string(link) + ": capacity of " +
                                 std::to_string(bytes_per_s) + " bytes/s is not within 1 and 2^46");
   }

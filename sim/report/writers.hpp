@@ -10,6 +10,7 @@
 
 #include "orrery/cluster.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/rank_layout.hpp"
 #include "orrery/report.hpp"
 #include "sim/report/build_report.hpp"
 

@@ -40,6 +40,10 @@ std::string memory_assumption(const Plan& plan) {
 std::vector<std::string> assumptions(const Experiment& experiment, const Run& run) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
                                 folding(experiment, run), memory_assumption(experiment.plan)};
+  if (experiment.model.kind == ModelKind::transformer && experiment.model.attention == Attention::flash) {
+    list.emplace_back(
+        "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
+  }
   if (!experiment.stack.empty()) {
     list.push_back(
         fmt::format("stack {} has no calibration of its own yet: the constants of the GPU and the "

@@ -86,6 +86,7 @@ Report simulate(const Experiment& experiment) { return run(experiment).report; }
 
 Report account_memory(const Experiment& experiment) {
   Report report;
+  static_cast<void>(build_topology(experiment.cluster));  // for its checks
   report.name = experiment.name;
   report.gpus = experiment.plan.gpus();
   report.parameters = parameter_count(experiment.model);

@@ -99,6 +99,9 @@ class CommandLine(unittest.TestCase):
         self.wrong(changed(plan={**plan, "pipeline_schedule": "1f2b"}), "/plan/pipeline_schedule", where, "1f1b")
         self.wrong(changed(plan={**plan, "precision": "fp8"}), "/plan/precision", where)
         self.wrong(changed(plan={**plan, "context_parallel": 2}), "/plan/context_parallel", where)
+        self.wrong(changed(plan={**plan, "zero_stage": 3}, data_parallel_sync={"method": "none"}), "/plan/zero_stage", where)
+        self.wrong(changed(plan={**plan, "bucket_mb": 2e-6}), "/plan", where, "operations")
+        self.wrong(changed(model={"kind": "mlp", "widths": [8, 8, 8], "seq_length": 8}, plan={**plan, "recompute": "full"}), "/plan/recompute", where)
         self.wrong(changed(stack="megatron-2020"), "/stack", where, "megatron-2021")
         self.wrong("{\"model\": ", "", where)
         self.wrong("{\"model\": \"gpt3-125m\", \"model\": 1}", "/model", where)
@@ -110,6 +113,11 @@ class CommandLine(unittest.TestCase):
         grid = {"base": "dgx-a100-80gb", "nodes": 1, "node": {"kind": "hybrid-cube-mesh", "link_gb_per_s": 25}, "gpus_per_node": 16}
         line = self.wrong(changed(cluster=grid, plan={**SMALL["plan"], "data_parallel": 4}), "/cluster", str(self.experiment))
         self.assertIn("16", line)
+        self.assertRegex(line, r"^.*e\.json:\d+:\d+: /cluster")
+        plan = {**SMALL["plan"], "collectives": {"all-gather": "tree"}, "zero_stage": 1}
+        line = self.wrong(changed(plan=plan), "/plan/collectives/all-gather", str(self.experiment))
+        self.assertRegex(line, r"^.*e\.json:\d+:\d+: ")
+        self.wrong(changed(cluster={"base": "dgx-a100-80gb", "nodes": 1, "node": {"kind": "nvswitch", "link_gb_per_s": 80000}}), "/cluster/node/link_gb_per_s")
 
     def test_missing_experiment(self):
         out = orrery("simulate", self.path / "none.json")

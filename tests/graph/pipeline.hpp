@@ -41,7 +41,7 @@ inline ModelBlocks identical_layers(std::int64_t layers, Workload& workload) {
   ModelBlocks blocks;
   blocks.kinds = {block};
   blocks.layers.assign(static_cast<std::size_t>(layers), 0);
-  blocks.boundaries.assign(blocks.layers.size(), {1, false});
+  blocks.boundaries.assign(blocks.layers.size() + 1, {1, false, false});
   return blocks;
 }
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "orrery/error.hpp"
+#include "orrery/rank_layout.hpp"
 #include "report/run_fixture.hpp"
 #include "report/trace_check.hpp"
 #include "sim/report/writers.hpp"

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "orrery/rank_layout.hpp"
 #include "tests/workloads/models.hpp"
 #include "workloads/lower.hpp"
 
@@ -133,6 +134,58 @@ TEST_CASE("pipeline messages: an activation per boundary and micro-batch, cut ov
   CHECK(count(lower(e), 0, sent) == Count{24, 24 * sbh / 2});
 }
 
+TEST_CASE("a gradient crosses a pipeline boundary as the next matrix leaves it") {
+  // Columns then columns: the activation is made whole, its gradient is scattered again.
+  Experiment e = chain({kColumn, kColumn}, 1024, 64, 2);
+  e.plan.pipeline_parallel = 2;
+  const Bytes vector = 64 * 1024 * 2;
+  for (const bool scatter_gather : {true, false}) {
+    e.plan.scatter_gather = scatter_gather;
+    const Workload w = lower(e);
+    const auto sent = [](Slot slot) {
+      return [slot](const Op& op, const Message&) { return op.slot == static_cast<int>(slot); };
+    };
+    CHECK(count(w, 0, sent(Slot::forward_out)) == Count{1, scatter_gather ? vector / 2 : vector});
+    CHECK(count(w, 1, sent(Slot::backward_out)) == Count{1, vector / 2});
+    const auto gathered = [](const Op& op, const Message&) {
+      return op.part == Part::stage && op.stream == Stream::tensor;
+    };
+    CHECK(count(w, 0, gathered) == Count{});
+    CHECK(count(w, 1, gathered) == (scatter_gather ? Count{1, vector} : Count{}));
+  }
+  // Rows then columns: partial sums are made whole, and so is the gradient.
+  e.plan.tensor_partition = {kRow, kColumn};
+  const Workload w = lower(e);
+  CHECK(count(w, 0, [](const Op& op, const Message& m) {
+          return op.part == Part::stage && op.phase == Phase::backward &&
+                 m.collective == Collective::all_gather;
+        }) == Count{});
+  CHECK(count(w, 1, [](const Op& op, const Message&) {
+          return op.slot == static_cast<int>(Slot::backward_out);
+        }) == Count{1, vector});
+}
+
+TEST_CASE("sequence parallelism: a weight gradient waits for its gathered input") {
+  Experiment e = experiment(gpt(2, 512, 8, 256, 4096), 2, 1, 1, 1);
+  e.plan.sequence_parallel = true;
+  for (const bool overlap : {false, true}) {
+    e.plan.overlap_tensor_parallel = overlap;
+    const Workload w = lower(e);
+    const Program& program = w.programs[0];
+    int waits = 0;
+    for (const Op& op : program.ops) {
+      if (op.kind != Op::Kind::compute || op.phase != Phase::backward || op.layer != 0) continue;
+      for (const std::uint32_t dep : program.dependencies(op)) {
+        const Op& before = program.ops[dep];
+        waits += before.kind == Op::Kind::communicate &&
+                 w.messages[before.work].collective == Collective::all_gather;
+      }
+    }
+    // Attention and MLP each gather the gradient for their first operation and the input for the other.
+    CHECK(waits == 4);
+  }
+}
+
 TEST_CASE("data-parallel traffic by ZeRO stage") {
   Experiment e = experiment(gpt(4, 512, 8, 256, 4096), 1, 1, 4, 3);
   const Bytes all = 2 * stage_memory(e)[0].parameters_count;
@@ -159,7 +212,8 @@ TEST_CASE("data-parallel traffic by ZeRO stage") {
       CHECK(moved(Collective::all_gather) == all);
       e.plan.zero_stage = 3;
       CHECK(moved(Collective::reduce_scatter) == 3 * all);
-      CHECK(moved(Collective::all_gather) == 6 * all);
+      // The head computes with the embedding's table and gathers it as well.
+      CHECK(moved(Collective::all_gather) == 6 * (all + 2 * 4096 * 512));
     }
   }
   e.data_parallel_sync.method = "none";
