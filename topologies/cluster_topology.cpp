@@ -58,6 +58,11 @@ void ClusterTopology::build_wiring(const Cluster& cluster) {
 void ClusterTopology::build_fabric(const Cluster& cluster) {
   const FabricEntry& entry = find_entry(fabrics(), cluster.fabric.kind, "/cluster/fabric/kind");
   if (nodes_ == 1 && (wiring_ || gpus_ == 1)) return;
+  if (nodes_ == 1 && cluster.fabric.nic_gbps == 0) {
+    throw InputError("/cluster/node/kind", "found \"" + cluster.node.kind + "\" for a node of " +
+                                               std::to_string(gpus_per_node_) +
+                                               " GPUs; without a wiring they need a fabric with nic_gbps");
+  }
   check_range("/cluster/fabric/nics_per_node", cluster.fabric.nics_per_node, 1, kMaxLinks);
   if (!(cluster.fabric.oversubscription >= 1)) {
     throw InputError("/cluster/fabric/oversubscription",

@@ -11,8 +11,9 @@ using Tour = std::vector<std::uint32_t>;
 
 std::size_t copies(std::size_t tours, std::size_t members) {
   constexpr std::size_t kMaxRings = 32;
+  constexpr std::size_t kMaxChannels = 64;  // as NCCL: more bring nothing but work
   const std::size_t even = std::lcm(tours, members) / tours;
-  const std::size_t limit = std::max(kMaxRings, members) / tours;
+  const std::size_t limit = std::min(std::max(kMaxRings, members), kMaxChannels) / tours;
   return std::max<std::size_t>(1, std::min(even, limit));
 }
 
@@ -20,29 +21,33 @@ std::size_t copies(std::size_t tours, std::size_t members) {
 class Cutter {
  public:
   explicit Cutter(const Tour& members)
-      : members_(members), starts_(*std::max_element(members.begin(), members.end()) + 1), ends_(starts_) {}
+      : members_(members),
+        starts_(*std::max_element(members.begin(), members.end()) + 1),
+        ends_(starts_),
+        places_(starts_.size()) {}
 
   Tour cut(Tour tour) {
-    Tour::iterator best = tour.begin();
+    for (std::uint32_t i = 0; i < tour.size(); ++i) places_[tour[i]] = i;
+    std::uint32_t best = places_[members_.front()];
     for (const std::uint32_t member : members_) {
-      const auto candidate = std::find(tour.begin(), tour.end(), member);
-      if (member == members_.front() || cost(tour, candidate) < cost(tour, best)) best = candidate;
+      if (cost(tour, places_[member]) < cost(tour, best)) best = places_[member];
     }
-    std::rotate(tour.begin(), best, tour.end());
+    std::rotate(tour.begin(), tour.begin() + best, tour.end());
     ++starts_[tour.front()];
     ++ends_[tour.back()];
     return tour;
   }
 
  private:
-  [[nodiscard]] std::tuple<int, int> cost(const Tour& tour, Tour::const_iterator start) const {
-    const std::uint32_t last = start == tour.begin() ? tour.back() : *(start - 1);
-    return {starts_[*start], ends_[last]};
+  [[nodiscard]] std::tuple<int, int> cost(const Tour& tour, std::uint32_t start) const {
+    const std::uint32_t last = start == 0 ? tour.back() : tour[start - 1];
+    return {starts_[tour[start]], ends_[last]};
   }
 
   const Tour& members_;
   std::vector<int> starts_;
   std::vector<int> ends_;
+  std::vector<std::uint32_t> places_;  // of each member in the tour being cut
 };
 
 }  // namespace
