@@ -91,6 +91,7 @@ class OutputFile::Impl {
   void commit() {
     if (compressor_) compressor_->run("", true, [this](std::string_view bytes) { buffer(bytes); });
     flush();
+    if (unnamed_) give_name();
     close();
     if (temporary_.empty()) return;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("put in place", errno);
@@ -122,18 +123,38 @@ class OutputFile::Impl {
     return real ? real.get() : path_;
   }
 
-  /// `mode` of the file that is replaced; 0: what the umask allows.
+  /// A file without a name, so that nothing stays behind however the program ends; with one where the
+  /// file system has no such files. `mode` of the file that is replaced; 0: what the umask allows.
   void open_temporary(mode_t mode) {
-    std::string name = target_ + ".XXXXXX";
-    descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor_ < 0) fail("write", errno);
-    temporary_ = name;
+    const std::size_t slash = target_.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
+    descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    unnamed_ = descriptor_ >= 0;
+    if (!unnamed_) {
+      std::string name = target_ + ".XXXXXX";
+      descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+      if (descriptor_ < 0) fail("write", errno);
+      temporary_ = name;
+    }
     if (mode == 0) {
       const mode_t mask = ::umask(0);
       ::umask(mask);
       mode = 0666U & ~mask;
     }
     ::fchmod(descriptor_, mode);
+  }
+
+  void give_name() {
+    const std::string file = "/proc/self/fd/" + std::to_string(descriptor_);
+    const std::string stem = target_ + "." + std::to_string(::getpid()) + ".";
+    for (int attempt = 0;; ++attempt) {
+      const std::string name = stem + std::to_string(attempt);
+      if (::linkat(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        temporary_ = name;
+        return;
+      }
+      if (errno != EEXIST) fail("put in place", errno);
+    }
   }
 
   void buffer(std::string_view bytes) {
@@ -161,6 +182,7 @@ class OutputFile::Impl {
   std::string path_;
   std::string target_;     ///< path_ with links followed
   std::string temporary_;  ///< "" where the target is written directly
+  bool unnamed_ = false;   ///< written to a file that gets a name at the end
   int descriptor_ = -1;
   std::string buffer_;
   std::unique_ptr<Compressor> compressor_;

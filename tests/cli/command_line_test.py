@@ -9,9 +9,11 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ORRERY = sys.argv[1]
@@ -156,6 +158,14 @@ class CommandLine(unittest.TestCase):
         with open("/dev/full", "w") as full:
             out = subprocess.run([ORRERY, "simulate", self.experiment], stdout=full, stderr=subprocess.PIPE, text=True)
             self.assertEqual(out.returncode, 1)
+
+    def test_interrupted_run_leaves_nothing(self):
+        process = subprocess.Popen([ORRERY, "simulate", EXAMPLES / "megatron-145b.json", "--trace", self.path / "t.json",
+                                    "--trace-ranks", "0-1535", "--quiet"])
+        time.sleep(0.5)
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        self.assertEqual(self.files(), ["e.json"])
 
     def test_batch(self):
         lines = [json.dumps(SMALL), "", "{\"model\": 1, \"cluster\": \"dgx-1\"}", json.dumps(changed(plan={**SMALL["plan"], "zero_stage": 1})), "nonsense"]
