@@ -60,8 +60,8 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 }
 
 /// Writes everything a run is asked for; the exit status.
-int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment) {
-  const auto begin = std::chrono::steady_clock::now();
+int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment,
+            std::chrono::steady_clock::time_point begin) {
   const TraceOptions trace = trace_options(options, experiment);
   Outputs outputs;
   OutputFile* json_file = outputs.open(options.json);
@@ -83,9 +83,11 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
 }
 
 int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
+  const auto begin = std::chrono::steady_clock::now();
   int status = kDone;
-  read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus(),
-                       [&](const Experiment& experiment) { status = deliver(options, common, experiment); });
+  read_experiment_file(
+      options.experiment, options.overrides, Catalog::embedded(), menus(),
+      [&](const Experiment& experiment) { status = deliver(options, common, experiment, begin); });
   return status;
 }
 

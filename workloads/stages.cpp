@@ -53,7 +53,8 @@ Bytes workspace_of(const Stage& stage, const Plan& plan, const ModelBlocks& bloc
       reduced = std::max(reduced, block.parameters);
     }
   }
-  // ZeRO-3 holds the whole parameters of the layer that runs, and of the next when it gathers ahead.
+  // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
+  // counted at the size of the largest.
   const bool shards = plan.data_parallel > 1;
   const std::int64_t layers_held = !shards || plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
   // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).

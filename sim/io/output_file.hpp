@@ -7,9 +7,9 @@
 
 namespace orrery {
 
-/// Writes to a file without a name in the folder of the target, which `commit` renames into place; without `commit`
-/// nothing is left behind. A name that ends in .gz is compressed, with a fixed header, so that equal
-/// output gives equal bytes. "-" is standard output; it, devices and pipes are written directly.
+/// Writes to a file without a name in the folder of the target, which `commit` puts in place; without
+/// `commit` nothing is left behind. A name that ends in .gz is compressed, with a fixed header, so
+/// that equal output gives equal bytes. "-" is standard output; it, devices and pipes are written directly.
 /// Every failure throws RunError with the path and the system's reason.
 class OutputFile {
  public:

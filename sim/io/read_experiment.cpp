@@ -45,12 +45,14 @@ class ExperimentReader {
     return value.is_null() ? Cluster{} : read_cluster(value, path, scope_);
   }
 
-  /// Hands a valid experiment to `use`; what that finds wrong joins the findings.
+  /// Hands a valid experiment to `use`; what that finds wrong in it joins the findings. Problems that
+  /// name a source of their own, such as the command line, pass through.
   void apply(const ExperimentUse& use, const Experiment& experiment) {
     if (!use || !findings_.empty()) return;
     try {
       use(experiment);
     } catch (const InputError& error) {
+      if (!error.problems().front().source.empty()) throw;
       for (const Problem& problem : error.problems()) findings_.add(problem.pointer, problem.message);
     }
   }

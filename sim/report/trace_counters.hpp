@@ -33,8 +33,8 @@ struct SpanCursor {
   }
 };
 
-/// Memory in use: parameters, gradients, optimizer and the activations kept so far. A sample is the
-/// highest value until the next one.
+/// Memory in use: parameters, gradients, optimizer, the activations kept so far and those recomputed.
+/// A sample is the highest value until the next one.
 class MemoryCounter {
  public:
   MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);

@@ -127,7 +127,12 @@ class CommandLine(unittest.TestCase):
         self.assertIn("none.json", out.stderr)
         self.assertEqual(orrery("simulate").returncode, 2)
         self.assertEqual(orrery("simulat").returncode, 2)
-        self.assertEqual(orrery("simulate", self.experiment, "--trace-ranks", "0-99").returncode, 2)
+        out = orrery("simulate", self.experiment, "--trace", self.path / "t.json", "--trace-ranks", "0-99")
+        self.assertEqual(out.returncode, 2)
+        self.assertTrue(out.stderr.startswith("command line: --trace-ranks"), out.stderr)
+        out = orrery("simulate", self.experiment, "--json", self.path / "r", "--csv", self.path / "r")
+        self.assertTrue(out.stderr.startswith("command line: two outputs"), out.stderr)
+        self.assertEqual(self.files(), ["e.json"])
 
     def test_infeasible(self):
         self.experiment.write_text(json.dumps(changed(model="gpt3-175b")))
