@@ -57,6 +57,7 @@ class Conveyor {
     std::vector<std::thread> workers;
     for (unsigned i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });
     for (std::thread& worker : workers) worker.join();
+    if (unreadable_) throw RunError("cannot read standard input");
   }
 
  private:
@@ -68,13 +69,23 @@ class Conveyor {
       {
         const std::lock_guard lock(input_);
         do {
-          if (!read_line(std::cin, line)) return;
+          if (!next_line(line)) return;
           ++lines_;
         } while (line.find_first_not_of(" \t\r") == std::string::npos);
         ticket = tickets_++;
         number = lines_;
       }
       deliver(ticket, guarded(answer_, line, number));
+    }
+  }
+
+  /// False at the end of the input, and where it cannot be read.
+  bool next_line(std::string& line) {
+    try {
+      return !unreadable_ && read_line(std::cin, line);
+    } catch (const std::ios_base::failure&) {
+      unreadable_ = true;
+      return false;
     }
   }
 
@@ -90,6 +101,7 @@ class Conveyor {
   std::mutex input_;
   std::mutex output_;
   std::condition_variable turn_;
+  bool unreadable_ = false;
   std::uint64_t lines_ = 0;
   std::uint64_t tickets_ = 0;
   std::uint64_t served_ = 0;

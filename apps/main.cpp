@@ -1,5 +1,9 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <new>
@@ -25,10 +29,27 @@ constexpr Entry kCommands[] = {
     {"schema", "JSON Schema of an experiment or its parts", orrery::add_schema},
 };
 
+/// Gives the standard streams something to stand on where the caller closed them, so that no file
+/// opened later takes their place: reading finds nothing, writing fails.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    const bool reads = stream == STDIN_FILENO;
+    if (open(reads ? "/dev/null" : "/dev/full", reads ? O_RDONLY : O_WRONLY) != stream) std::abort();
+  }
+}
+
+/// The status of a command whose text may still wait in a buffer.
+int flushed(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "orrery: cannot write standard output\n");
+  return orrery::kRunFailed;
+}
+
 /// Runs `command`; every error becomes lines on standard error and an exit status.
 int guarded(const Command& command) {
   try {
-    return command();
+    return flushed(command());
   } catch (const orrery::InputError& error) {
     for (const auto& problem : error.problems()) std::fprintf(stderr, "%s\n", problem.text().c_str());
     return orrery::kWrongInput;
@@ -48,6 +69,7 @@ void add_common(CLI::App& app, CommonOptions& common) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams();
   CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);

@@ -25,7 +25,7 @@ int account_one(const MemoryOptions& options, const CommonOptions& common) {
   Report report;
   read_experiment_file(options.experiment, options.overrides, Catalog::embedded(), menus(),
                        [&report](const Experiment& experiment) { report = account_memory(experiment); });
-  Outputs outputs;
+  Outputs outputs(options.experiment);
   if (OutputFile* file = outputs.open(options.json)) write_json(report, 2, to(*file));
   if (OutputFile* file = outputs.open(options.csv)) write_csv(report, to(*file));
   outputs.commit();

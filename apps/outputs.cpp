@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "orrery/error.hpp"
@@ -14,6 +15,12 @@ OutputFile* Outputs::open(const std::string& path) {
   if (path.empty()) return nullptr;
   if (std::ranges::find(paths_, path) != paths_.end()) {
     throw InputError({Problem{"command line", 0, 0, "", "two outputs go to \"" + path + "\""}});
+  }
+  std::error_code missing;
+  if (path != "-" && std::filesystem::equivalent(path, experiment_, missing) &&
+      std::filesystem::is_regular_file(path, missing)) {
+    throw InputError(
+        {Problem{"command line", 0, 0, "", "the output \"" + path + "\" would replace the experiment"}});
   }
   paths_.push_back(path);
   files_.push_back(std::make_unique<OutputFile>(path));
@@ -30,7 +37,10 @@ Sink to(OutputFile& file) {
 }
 
 void print_summary(const Report& report) {
-  const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const char* terminal = std::getenv("TERM");
+  const bool plain =
+      terminal == nullptr || std::string_view(terminal) == "dumb" || std::getenv("NO_COLOR") != nullptr;
+  const bool colour = isatty(STDOUT_FILENO) != 0 && !plain;
   write_summary(report, colour, [](std::string_view text) { std::cout << text; });
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");

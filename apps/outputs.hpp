@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orrery/report.hpp"
@@ -14,14 +15,16 @@ namespace orrery {
 
 class Outputs {
  public:
+  explicit Outputs(std::string experiment) : experiment_(std::move(experiment)) {}
   /// Null for an empty path; "-" is standard output.
-  /// @throws InputError if another output goes there already.
+  /// @throws InputError if another output goes there already, or the experiment comes from there.
   OutputFile* open(const std::string& path);
   void commit();
   /// Whether one of them is standard output, which then carries nothing else.
   [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }
 
  private:
+  std::string experiment_;
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<OutputFile>> files_;
   bool use_standard_output_ = false;

@@ -63,7 +63,7 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment,
             std::chrono::steady_clock::time_point begin) {
   const TraceOptions trace = trace_options(options, experiment);
-  Outputs outputs;
+  Outputs outputs(options.experiment);
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);

@@ -58,6 +58,13 @@ Workload lower(const Experiment& experiment) {
 
 std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }
 
+StepFlops step_flops(const Experiment& experiment) {
+  Workload scratch;
+  const ModelBlocks blocks =
+      model_family(experiment.model.kind).describe(experiment.model, experiment.plan, scratch);
+  return {blocks.model_flops, blocks.model_flops + blocks.recompute_flops};
+}
+
 std::vector<StageMemory> stage_memory(const Experiment& experiment) {
   check_passes(experiment.plan, experiment.model);
   Workload scratch;

@@ -14,6 +14,13 @@ namespace orrery {
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
 
+/// FLOPs of one step over all GPUs.
+struct StepFlops {
+  TotalFlops model = 0;     ///< recomputation left out
+  TotalFlops hardware = 0;  ///< recomputation counted
+};
+[[nodiscard]] StepFlops step_flops(const Experiment& experiment);
+
 /// Memory per pipeline stage alone, without programs.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "orrery/plan.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
 #include "orrery/workload.hpp"
@@ -49,6 +50,9 @@ struct RunStats {
 
 struct Report {
   std::string name;
+  std::string model;  ///< catalog names, where there are some
+  std::string cluster;
+  Plan plan;
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
   std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each

@@ -4,6 +4,8 @@ namespace orrery {
 namespace {
 
 constexpr double kMaxRate = 1e7;
+constexpr double kMaxLinkGbPerS = 7e4;  // kMaxLinkBytesPerS
+constexpr double kMaxNicGbps = 5.6e5;
 constexpr double kMinRate = 1e-6;
 constexpr double kMaxLatency = 1e7;
 
@@ -43,7 +45,7 @@ const std::vector<Field<NodeWiring>>& node_fields() {
   static const std::vector<Field<NodeWiring>> fields{
       T::choice("kind", {{}, &Menus::node_wirings, kWirings}, &NodeWiring::kind, "",
                 "how the GPUs of a node are wired"),
-      T::number("link_gb_per_s", "GB/s", kMinRate, kMaxRate, &NodeWiring::link_gb_per_s, "",
+      T::number("link_gb_per_s", "GB/s", kMinRate, kMaxLinkGbPerS, &NodeWiring::link_gb_per_s, "",
                 "one direction, per GPU port (nvswitch, pcie) or per link (the others)"),
       T::number("latency_us", "us", 0, kMaxLatency, &NodeWiring::latency_us, "0",
                 "GPU to GPU through one link or one switch"),
@@ -58,7 +60,7 @@ const std::vector<Field<Fabric>>& fabric_fields() {
   static const std::vector<Field<Fabric>> fields{
       T::choice("kind", {{}, &Menus::fabrics, kFabrics}, &Fabric::kind, "switch", "how nodes are wired"),
       T::integer("nics_per_node", 1, 1e4, &Fabric::nics_per_node, "1", "network adapters of a node"),
-      T::number("nic_gbps", "Gb/s", kMinRate, kMaxRate, &Fabric::nic_gbps, "",
+      T::number("nic_gbps", "Gb/s", kMinRate, kMaxNicGbps, &Fabric::nic_gbps, "",
                 "1e9 bits/s per NIC and direction"),
       T::number("latency_us", "us", 0, kMaxLatency, &Fabric::latency_us, "0",
                 "per switch crossed, or per hop where nodes are wired directly"),
@@ -78,7 +80,7 @@ const std::vector<Field<GraphLink>>& graph_link_fields() {
   static const std::vector<Field<GraphLink>> fields{
       T::text("from", &GraphLink::from, "a vertex"),
       T::text("to", &GraphLink::to, "a vertex"),
-      T::number("gb_per_s", "GB/s", kMinRate, kMaxRate, &GraphLink::gb_per_s, "", "per direction"),
+      T::number("gb_per_s", "GB/s", kMinRate, kMaxLinkGbPerS, &GraphLink::gb_per_s, "", "per direction"),
       T::number("latency_us", "us", 0, kMaxLatency, &GraphLink::latency_us, "0", "of the link"),
       T::flag("bidirectional", &GraphLink::bidirectional, "true", "a link each way"),
   };

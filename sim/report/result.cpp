@@ -71,7 +71,7 @@ Json memory_json(const Report& report) {
 Json communication_json(const Report& report) {
   Json bytes = Json::object();
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    bytes[std::string(kDimensionNames[d])] = report.bytes_per_gpu[d];
+    bytes[std::string(kDimensionNames[d])] = timed(report, report.bytes_per_gpu[d]);
   }
   return {{"bytes_per_gpu", std::move(bytes)}};
 }
@@ -90,6 +90,20 @@ Json critical_path_json(const Report& report) {
           {"context", along(Dimension::context)},
           {"expert", along(Dimension::expert)},
           {"wait", seconds(report.critical_path.wait_ps)}};
+}
+
+Json plan_json(const Plan& plan) {
+  return {{"tensor_parallel", plan.tensor_parallel},
+          {"pipeline_parallel", plan.pipeline_parallel},
+          {"data_parallel", plan.data_parallel},
+          {"sequence_parallel", plan.sequence_parallel},
+          {"micro_batch_size", plan.micro_batch_size},
+          {"global_batch_size", plan.global_batch_size},
+          {"pipeline_schedule", plan.pipeline_schedule},
+          {"virtual_stages", plan.virtual_stages},
+          {"recompute", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]},
+          {"zero_stage", plan.zero_stage},
+          {"precision", kPrecisionNames[static_cast<std::size_t>(plan.precision)]}};
 }
 
 Json stats_json(const RunStats& stats) {
@@ -118,6 +132,9 @@ Json result_json(const Report& report) {
   out["feasible"] = report.feasible;
   out["reasons"] = report.reasons;
   out["assumptions"] = report.assumptions;
+  out["model"] = report.model;
+  out["cluster"] = report.cluster;
+  out["plan"] = plan_json(report.plan);
   out["parameters"] = report.parameters;
   out["gpus"] = report.gpus;
   add_rates(report, out);

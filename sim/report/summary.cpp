@@ -26,6 +26,11 @@ std::string scaled(double value) {
 }
 
 /// Seconds in the unit that suits them.
+/// Three digits or more, never an exponent for large numbers.
+std::string three_digits(double value) {
+  return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 std::string duration(double seconds) {
   if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
@@ -74,8 +79,10 @@ class Summary {
 
   void title() {
     const std::string_view verdict = report_.feasible ? "feasible" : "INFEASIBLE";
-    const std::string_view name = std::string_view(report_.name).substr(0, kWidth - 14);
-    line("{}  {}", painted("1", name.empty() ? "unnamed experiment" : name),
+    std::string name = report_.name.substr(0, kWidth - 14);
+    std::ranges::replace_if(
+        name, [](char c) { return c >= 0 && c < ' '; }, '?');  // no escape codes from a file
+    line("{}  {}", painted("1", name.empty() ? std::string("unnamed experiment") : name),
          painted(report_.feasible ? "32" : "1;31", verdict));
     std::string size = fmt::format("{} GPUs", report_.gpus);
     if (report_.parameters > 0) {
@@ -86,7 +93,23 @@ class Summary {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
     line("{}{}", size, report_.samples_per_step > 0 ? " per step" : "");
+    plan();
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
+  }
+
+  void plan() {
+    const Plan& p = report_.plan;
+    const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
+    std::string text =
+        fmt::format("tp {} x pp {} x dp {}, {} micro-batches of {}", p.tensor_parallel, p.pipeline_parallel,
+                    p.data_parallel, p.micro_batches(), p.micro_batch_size);
+    if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
+    if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
+    if (p.recompute != Recompute::none)
+      text += fmt::format(", recompute {}", at(kRecomputeNames, p.recompute));
+    if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
+    if (p.sequence_parallel) text += ", sequence parallel";
+    line("{}, {}", text, at(kPrecisionNames, p.precision));
   }
 
   void speed() {
@@ -124,11 +147,16 @@ class Summary {
       const auto i = static_cast<std::size_t>(d);
       part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), "33");
     }
-    part("pipeline bubble", seconds(b.bubble_ps), "31");
+    // Without a pipeline, ranks still wait for slower members of their groups.
+    part(report_.plan.pipeline_parallel > 1 ? "pipeline bubble" : "waiting for others", seconds(b.bubble_ps),
+         "31");
     part("optimizer", seconds(b.optimizer_ps), "34");
-    line("  GPUs busy {:.1f} % (least busy {:.1f} %), bubble {:.1f} % of the passes",
-         100 * report_.gpu_utilization_mean, 100 * report_.gpu_utilization_min,
-         100 * report_.pipeline_bubble_fraction);
+    std::string busy = fmt::format("GPUs busy {:.1f} % (least busy {:.1f} %)",
+                                   100 * report_.gpu_utilization_mean, 100 * report_.gpu_utilization_min);
+    if (report_.plan.pipeline_parallel > 1) {
+      busy += fmt::format(", bubble {:.1f} % of the passes", 100 * report_.pipeline_bubble_fraction);
+    }
+    line("  {}", busy);
   }
 
   void critical_path() {
@@ -148,8 +176,8 @@ class Summary {
     std::string sent;
     for (std::size_t d = 0; d < kDimensionCount; ++d) {
       if (report_.bytes_per_gpu[d] <= 0) continue;
-      fmt::format_to(std::back_inserter(sent), "{}{} {:.3g} GB", sent.empty() ? "" : ", ", kDimensionNames[d],
-                     report_.bytes_per_gpu[d] / 1e9);
+      fmt::format_to(std::back_inserter(sent), "{}{} {} GB", sent.empty() ? "" : ", ", kDimensionNames[d],
+                     three_digits(report_.bytes_per_gpu[d] / 1e9));
     }
     if (sent.empty()) return;
     heading("Network");

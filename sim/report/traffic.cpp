@@ -95,7 +95,8 @@ std::vector<LinkUtilization> link_utilization(const RunView& run) {
   std::vector<LinkUtilization> out;
   for (std::size_t k = 0; k < kLinkKindCount; ++k) {
     if (links[k] == 0) continue;
-    out.push_back({static_cast<LinkKind>(k), kinds[k].mean / static_cast<double>(links[k]), kinds[k].peak});
+    out.push_back({static_cast<LinkKind>(k),
+                   std::min(kinds[k].mean / static_cast<double>(links[k]), kinds[k].peak), kinds[k].peak});
   }
   return out;
 }

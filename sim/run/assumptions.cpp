@@ -23,6 +23,8 @@ std::string compute(const Gpu& gpu) {
 std::string folding(const Experiment& experiment, const Run& run) {
   const std::size_t ranks = run.expanded.representative.size();
   if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
+  if (ranks == run.workload.ranks())
+    return fmt::format("all {} ranks are simulated: no two are alike", ranks);
   return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", ranks,
                      run.workload.ranks());
 }

@@ -50,9 +50,16 @@ Timeline run_engine(const Experiment& experiment, const TaskGraph& graph, const 
   return run(graph, network);
 }
 
+void name_origin(const Experiment& experiment, Report& report) {
+  report.name = experiment.name;
+  report.model = experiment.model.name;
+  report.cluster = experiment.cluster.name;
+  report.plan = experiment.plan;
+}
+
 void complete(const Experiment& experiment, Run& run) {
   Report& report = run.report;
-  report.name = experiment.name;
+  name_origin(experiment, report);
   report.peak_tflops_per_gpu =
       experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
   judge_memory(experiment.cluster.gpu, report);
@@ -87,11 +94,14 @@ Report simulate(const Experiment& experiment) { return run(experiment).report; }
 Report account_memory(const Experiment& experiment) {
   Report report;
   static_cast<void>(build_topology(experiment.cluster));  // for its checks
-  report.name = experiment.name;
+  name_origin(experiment, report);
   report.gpus = experiment.plan.gpus();
   report.parameters = parameter_count(experiment.model);
   report.samples_per_step = experiment.plan.global_batch_size;
   report.tokens_per_step = experiment.plan.global_batch_size * experiment.model.seq_length;
+  const StepFlops flops = step_flops(experiment);
+  report.model_flops_per_step = flops.model;
+  report.hardware_flops_per_step = flops.hardware;
   report.stage_memory = stage_memory(experiment);
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};

@@ -172,6 +172,25 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(process.wait(), -signal.SIGKILL)
         self.assertEqual(self.files(), ["e.json"])
 
+    def test_closed_and_broken_streams(self):
+        for command, closed in (("simulate", "1"), ("memory", "1"), ("list", "1"), ("schema", "1")):
+            arguments = [self.experiment, "--json", self.path / "r.json"] if command in ("simulate", "memory") else []
+            out = subprocess.run(["bash", "-c", 'exec "$@" >&-', "-", ORRERY, command, *arguments], capture_output=True, text=True)
+            self.assertEqual(out.returncode, 1, command)
+            if arguments:
+                json.loads((self.path / "r.json").read_text())
+        with open("/dev/full", "w") as full:
+            self.assertEqual(subprocess.run([ORRERY, "list"], stdout=full, stderr=subprocess.PIPE).returncode, 1)
+        out = subprocess.run([ORRERY, "simulate", "--batch"], stdin=os.open("/", os.O_RDONLY), capture_output=True, text=True)
+        self.assertEqual((out.returncode, out.stdout), (1, ""))
+        self.assertIn("standard input", out.stderr)
+
+    def test_an_output_never_replaces_the_experiment(self):
+        text = self.experiment.read_text()
+        out = orrery("simulate", self.experiment, "--json", self.experiment)
+        self.assertEqual(out.returncode, 2)
+        self.assertEqual(self.experiment.read_text(), text)
+
     def test_batch(self):
         lines = [json.dumps(SMALL), "", "{\"model\": 1, \"cluster\": \"dgx-1\"}", json.dumps(changed(plan={**SMALL["plan"], "zero_stage": 1})), "nonsense"]
         single = json.loads(orrery("simulate", self.experiment, "--json", "-").stdout)

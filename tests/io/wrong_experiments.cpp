@@ -60,7 +60,7 @@ TEST_CASE("missing keys are named") {
         "transformer layers, or matrices of an mlp");
   CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
         "e.json:1:54: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
-        "10000000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
 }
 
 TEST_CASE("errors inside catalog entries name the entry") {
@@ -69,7 +69,7 @@ TEST_CASE("errors inside catalog entries name the entry") {
         "\"broken\")");
   CHECK(problems(R"({"model": "tiny", "cluster": "bad-box"})") ==
         "e.json:1:30: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
-        "10000000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others) (in catalog "
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others) (in catalog "
         "cluster \"bad-box\")");
   CHECK(
       problems(R"({"model": "loop-a", "cluster": "box"})") ==
