@@ -62,7 +62,7 @@ int guarded(const Command& command) {
 }
 
 void add_common(CLI::App& app, CommonOptions& common) {
-  app.add_flag("--quiet", common.quiet, "No summary and no progress");
+  app.add_flag("--quiet", common.quiet, "No summary");
   app.add_option("--threads", common.threads, "Threads to use")->check(CLI::Range(1, 1024));
 }
 

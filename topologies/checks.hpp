@@ -8,8 +8,11 @@
 
 namespace orrery {
 
-/// Most links a topology may have; doubles and offsets of a LinkId stay within 32 bits.
-inline constexpr std::int64_t kMaxLinks = std::int64_t{1} << 31;
+/// Most links a topology may have. A simulation holds about 100 bytes for each: 7 GB.
+inline constexpr std::int64_t kMaxLinks = std::int64_t{1} << 26;
+
+/// Most nodes, GPUs, NICs or children there may be; doubles of them stay within 32 bits.
+inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 31;
 
 /// Product of two numbers >= 0, or 2^62 where it is larger than that.
 [[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {

@@ -11,8 +11,8 @@ namespace orrery {
 namespace {
 
 void check_size(const Cluster& cluster) {
-  check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxLinks);
-  check_range("/cluster/nodes", cluster.nodes, 1, kMaxLinks);
+  check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxCount);
+  check_range("/cluster/nodes", cluster.nodes, 1, kMaxCount);
   check_link_count(saturating_product(cluster.gpus_per_node, cluster.nodes));
 }
 
@@ -63,7 +63,7 @@ void ClusterTopology::build_fabric(const Cluster& cluster) {
                                                std::to_string(gpus_per_node_) +
                                                " GPUs; without a wiring they need a fabric with nic_gbps");
   }
-  check_range("/cluster/fabric/nics_per_node", cluster.fabric.nics_per_node, 1, kMaxLinks);
+  check_range("/cluster/fabric/nics_per_node", cluster.fabric.nics_per_node, 1, kMaxCount);
   if (!(cluster.fabric.oversubscription >= 1)) {
     throw InputError("/cluster/fabric/oversubscription",
                      "found " + number_text(cluster.fabric.oversubscription) + "; allowed is 1 or more");

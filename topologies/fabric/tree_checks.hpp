@@ -15,7 +15,7 @@ inline constexpr std::int64_t kDefaultLeafNodes = 32;
 /// @throws InputError for an extent that is no number of children.
 inline void check_tree_shape(const Fabric& spec) {
   for (const std::int64_t children : spec.shape) {
-    check_range("/cluster/fabric/shape", children, 1, kMaxLinks);
+    check_range("/cluster/fabric/shape", children, 1, kMaxCount);
   }
 }
 

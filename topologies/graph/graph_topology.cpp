@@ -23,8 +23,8 @@ bool names_gpu(const std::string& name) {
 }
 
 void check_size(const Graph& graph, const Cluster& cluster) {
-  check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxLinks);
-  check_range("/cluster/nodes", cluster.nodes, 1, kMaxLinks);
+  check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxCount);
+  check_range("/cluster/nodes", cluster.nodes, 1, kMaxCount);
   check_link_count(saturating_product(2, static_cast<std::int64_t>(graph.links.size())));
   const std::int64_t gpus = saturating_product(cluster.gpus_per_node, cluster.nodes);
   const auto vertices = static_cast<std::int64_t>(graph.vertices.size());
