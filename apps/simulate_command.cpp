@@ -4,18 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "apps/batch.hpp"
-#include "apps/commands.hpp"
+#include "apps/experiment_arguments.hpp"
 #include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
 #include "apps/rank_list.hpp"
-#include "orrery/error.hpp"
 #include "orrery/rank_layout.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/io/read_experiment.hpp"
 #include "sim/report/writers.hpp"
 #include "sim/run/run.hpp"
 
@@ -23,18 +19,16 @@ namespace orrery {
 namespace {
 
 struct SimulateOptions {
-  std::string experiment;
-  std::vector<std::string> overrides;
+  ExperimentArguments arguments;
   std::string json, csv, trace;
   std::string trace_ranks, trace_steps;
   std::uint64_t trace_spans = 1'000'000;
-  bool batch = false;
 };
 
 /// What a viewer shows about the origin of a trace.
 std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
   const nlohmann::ordered_json metadata{
-      {"experiment", experiment.name},      {"overrides", options.overrides},
+      {"experiment", experiment.name},      {"overrides", options.arguments.overrides},
       {"model", experiment.model.name},     {"cluster", experiment.cluster.name},
       {"seed", experiment.simulation.seed}, {"orrery_version", ORRERY_VERSION}};
   return metadata.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -60,10 +54,10 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 }
 
 /// Writes everything a run is asked for; the exit status.
-int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment,
-            std::chrono::steady_clock::time_point begin) {
+int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment) {
+  const auto begin = std::chrono::steady_clock::now();
   const TraceOptions trace = trace_options(options, experiment);
-  Outputs outputs(options.experiment);
+  Outputs outputs(options.arguments.experiment);
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);
@@ -82,36 +76,18 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
   return run.report.feasible ? kDone : kInfeasible;
 }
 
-int simulate_one(const SimulateOptions& options, const CommonOptions& common) {
+Report answer(const Experiment& experiment) {
   const auto begin = std::chrono::steady_clock::now();
-  int status = kDone;
-  read_experiment_file(
-      options.experiment, options.overrides, Catalog::embedded(), menus(),
-      [&](const Experiment& experiment) { status = deliver(options, common, experiment, begin); });
-  return status;
-}
-
-int simulate_batch(const SimulateOptions& options, const CommonOptions& common) {
-  const Catalog catalog = Catalog::embedded();
-  const Menus names = menus();
-  return run_batch(common.threads, [&](const std::string& line, std::uint64_t number) {
-    const auto begin = std::chrono::steady_clock::now();
-    Report report;
-    read_experiment_text(line, "line " + std::to_string(number), options.overrides, catalog, names,
-                         [&report](const Experiment& experiment) { report = simulate(experiment); });
-    measure_process(begin, report.stats);
-    return json_line(report);
-  });
+  Report report = simulate(experiment);
+  measure_process(begin, report.stats);
+  return report;
 }
 
 }  // namespace
 
 Command add_simulate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<SimulateOptions>();
-  app.add_option("experiment", options->experiment, "JSON or YAML file, - for standard input");
-  app.add_option("overrides", options->overrides, "key=value, such as plan.tensor_parallel=4");
-  CLI::Option* batch = app.add_flag("--batch", options->batch,
-                                    "One experiment per line of standard input, one result line each");
+  CLI::Option* batch = add_experiment_arguments(app, options->arguments);
   app.add_option("--json", options->json, "Write the result as JSON (- for standard output)")
       ->excludes(batch);
   app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
@@ -124,14 +100,8 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->needs(trace)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   return [options, &common] {
-    if (options->batch) {
-      // Without an experiment file, the first positional is an override as well.
-      if (!options->experiment.empty())
-        options->overrides.insert(options->overrides.begin(), options->experiment);
-      return simulate_batch(*options, common);
-    }
-    if (options->experiment.empty()) throw InputError("", "simulate needs an experiment file (or --batch)");
-    return simulate_one(*options, common);
+    const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
+    return run_on_experiments(options->arguments, common, one, answer);
   };
 }
 

@@ -38,7 +38,9 @@ TEST_CASE("every example's trace is valid, and its compute adds up to the report
     const std::string name = file.path().filename();
     if (name == "megatron-145b.json") continue;  // has a test of its own below
     CAPTURE(name);
-    const Traced t = trace(example(name));
+    TraceOptions options;
+    options.max_spans = 60'000;
+    const Traced t = trace(example(name), options);
     CHECK(t.contents.slices == t.info.spans);
     CHECK(t.contents.flows == t.info.flows);
     if (t.info.ranks < t.run.workload.ranks()) continue;

@@ -1,0 +1,51 @@
+#include "apps/experiment_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "apps/batch.hpp"
+#include "apps/outputs.hpp"
+#include "orrery/error.hpp"
+#include "sim/io/read_experiment.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+namespace {
+
+int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
+              const std::function<Report(const Experiment&)>& answer) {
+  const Catalog catalog = Catalog::embedded();
+  const Menus names = menus();
+  std::vector<std::string> overrides = arguments.overrides;
+  // Without an experiment file, the first positional is an override as well.
+  if (!arguments.experiment.empty()) overrides.insert(overrides.begin(), arguments.experiment);
+  return run_batch(common.threads, [&](const std::string& line, std::uint64_t number) {
+    Report report;
+    read_experiment_text(line, "line " + std::to_string(number), overrides, catalog, names,
+                         [&](const Experiment& experiment) { report = answer(experiment); });
+    return json_line(report);
+  });
+}
+
+}  // namespace
+
+CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
+  app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input");
+  app.add_option("overrides", arguments.overrides, "key=value, such as plan.tensor_parallel=4");
+  return app.add_flag("--batch", arguments.batch,
+                      "One experiment per line of standard input, one result line each");
+}
+
+int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
+                       const std::function<int(const Experiment&)>& one,
+                       const std::function<Report(const Experiment&)>& answer) {
+  if (arguments.batch) return run_lines(arguments, common, answer);
+  if (arguments.experiment.empty()) {
+    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
+  }
+  int status = kDone;
+  read_experiment_file(arguments.experiment, arguments.overrides, Catalog::embedded(), menus(),
+                       [&](const Experiment& experiment) { status = one(experiment); });
+  return status;
+}
+
+}  // namespace orrery

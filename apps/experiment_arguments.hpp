@@ -1,0 +1,34 @@
+// What the commands that work on experiments have in common: which experiment, which overrides, or a
+// whole stream of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "orrery/experiment.hpp"
+#include "orrery/report.hpp"
+
+namespace CLI {
+class Option;
+}
+
+namespace orrery {
+
+struct ExperimentArguments {
+  std::string experiment;  ///< a file, or "-"; empty with batch
+  std::vector<std::string> overrides;
+  bool batch = false;
+};
+
+/// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.
+CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments);
+
+/// Reads the experiment and hands it to `one`, which returns the exit status; with --batch, answers
+/// every line of standard input with the report that `answer` makes of it.
+int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
+                       const std::function<int(const Experiment&)>& one,
+                       const std::function<Report(const Experiment&)>& answer);
+
+}  // namespace orrery
