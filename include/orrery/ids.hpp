@@ -20,8 +20,6 @@ enum class LinkId : std::uint32_t {};
 enum class TaskId : std::uint32_t {};
 /// An entry of a TaskGraph's cost table.
 enum class CostId : std::uint32_t {};
-/// A communicator (a list of ranks that communicate with each other).
-enum class GroupId : std::uint32_t {};
 
 template <class Id>
 constexpr std::uint32_t index(Id id) {

@@ -52,8 +52,8 @@ Json& element(Json& list, std::string_view key, const std::string& pointer) {
 }
 
 /// The value at `key` of `parent`, which stands at `pointer`.
-Json& child(Json& parent, std::string_view key, const std::string& pointer, const std::string& place) {
-  const std::string_view wrap = name_key(place + pointer);
+Json& child(Json& parent, std::string_view key, const std::string& pointer) {
+  const std::string_view wrap = name_key(pointer);
   if (parent.is_string() && !wrap.empty()) {
     Json object = Json::object();
     object[std::string(wrap)] = parent;
@@ -83,7 +83,7 @@ std::vector<std::string_view> keys_of(std::string_view path) {
   return keys;
 }
 
-std::string apply(Json& document, std::string_view override, const std::string& place) {
+std::string apply_override(Json& document, std::string_view override) {
   const auto equals = override.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
@@ -92,7 +92,7 @@ std::string apply(Json& document, std::string_view override, const std::string& 
   Json* node = &document;
   std::string pointer;
   for (const std::string_view key : keys_of(override.substr(0, equals))) {
-    node = &child(*node, key, pointer, place);
+    node = &child(*node, key, pointer);
     pointer += "/" + pointer_token(key);
   }
   *node = std::move(value);
@@ -102,11 +102,11 @@ std::string apply(Json& document, std::string_view override, const std::string& 
 }  // namespace
 
 std::vector<std::string> apply_overrides(Json& document, const std::vector<std::string>& overrides,
-                                         std::vector<Problem>& problems, const std::string& place) {
+                                         std::vector<Problem>& problems) {
   std::vector<std::string> pointers;
   for (const std::string& override : overrides) {
     try {
-      pointers.push_back(apply(document, override, place));
+      pointers.push_back(apply_override(document, override));
     } catch (const OverrideError& error) {
       problems.push_back({kCommandLine, 0, 0, error.pointer, error.message});
     }

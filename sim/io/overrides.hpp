@@ -14,8 +14,8 @@ inline constexpr const char* kCommandLine = "command line";
 /// Applies `overrides` in order to `document`: VALUE is a YAML scalar, list or mapping, KEY a dotted path
 /// whose missing objects are created. A part given by name becomes {"base": name} when a key below it is
 /// set (cluster.node and cluster.fabric: {"kind": name}). Returns the pointers that were set; adds a
-/// problem for every override that cannot be applied. `place` is the pointer of `document` in an experiment.
+/// problem for every override that cannot be applied.
 std::vector<std::string> apply_overrides(Json& document, const std::vector<std::string>& overrides,
-                                         std::vector<Problem>& problems, const std::string& place = "");
+                                         std::vector<Problem>& problems);
 
 }  // namespace orrery

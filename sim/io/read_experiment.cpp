@@ -96,63 +96,31 @@ class ExperimentReader {
   Scope scope_;
 };
 
-/// Runs `read` on the document with its overrides; throws all problems.
-template <class Read>
-auto read_with_overrides(Document document, const std::string& source,
-                         const std::vector<std::string>& overrides, const Catalog& catalog,
-                         const Menus& menus, Read read, const std::string& place = "") {
-  std::vector<Problem> problems;
+}  // namespace
+
+Experiment read_experiment_text(std::string_view text, const std::string& source,
+                                const std::vector<std::string>& overrides, const Catalog& catalog,
+                                const Menus& menus, const ExperimentUse& use) {
+  Document document = parse_document(text, source);
   Json given = std::move(document.value);
+  std::vector<Problem> problems;
   std::vector<std::string> set;
-  if (!overrides.empty()) set = apply_overrides(given, overrides, problems, place);
-  if (!problems.empty()) throw InputError(std::move(problems));
+  if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
   ExperimentReader reader(catalog, menus);
-  auto result = read(reader, given);
+  Experiment experiment = reader.read(given);
+  if (problems.empty()) reader.apply(use, experiment);
   if (!reader.findings().empty()) {
     const auto more =
         located(reader.findings(), {document, source, given, set, reader.resolver().uses(), catalog.data()});
     problems.insert(problems.end(), more.begin(), more.end());
   }
   if (!problems.empty()) throw InputError(std::move(problems));
-  return result;
-}
-
-}  // namespace
-
-Experiment read_experiment_text(std::string_view text, const std::string& source,
-                                const std::vector<std::string>& overrides, const Catalog& catalog,
-                                const Menus& menus, const ExperimentUse& use) {
-  const auto read = [&use](ExperimentReader& reader, const Json& root) {
-    Experiment experiment = reader.read(root);
-    reader.apply(use, experiment);
-    return experiment;
-  };
-  return read_with_overrides(parse_document(text, source), source, overrides, catalog, menus, read);
+  return experiment;
 }
 
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use) {
   return read_experiment_text(read_text(path), path, overrides, catalog, menus, use);
-}
-
-Cluster read_cluster_file(const std::string& name_or_path, const std::vector<std::string>& overrides,
-                          const Catalog& catalog, const Menus& menus) {
-  if (catalog.contains(CatalogKind::cluster, name_or_path)) {
-    return read_with_overrides(
-        {"", Syntax::json, name_or_path}, name_or_path, overrides, catalog, menus,
-        [](ExperimentReader& reader, const Json& root) { return reader.read_cluster_at(root, Path()); },
-        "/cluster");
-  }
-  const std::string text = read_text(name_or_path);
-  Document document = parse_document(text, name_or_path);
-  const bool experiment = document.value.is_object() && document.value.contains("cluster");
-  const auto read = [&](ExperimentReader& reader, const Json& root) {
-    const Path top;
-    return experiment ? reader.read_cluster_at(root["cluster"], Path(top, "cluster"))
-                      : reader.read_cluster_at(root, top);
-  };
-  return read_with_overrides(std::move(document), name_or_path, overrides, catalog, menus, read,
-                             experiment ? "" : "/cluster");
 }
 
 }  // namespace orrery

@@ -28,9 +28,4 @@ Experiment read_experiment_text(std::string_view text, const std::string& source
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
 
-/// A cluster alone: the name of a catalog cluster, or a file that holds a cluster object or an experiment.
-/// The keys of `overrides` start below the cluster, or at the experiment.
-Cluster read_cluster_file(const std::string& name_or_path, const std::vector<std::string>& overrides,
-                          const Catalog& catalog, const Menus& menus);
-
 }  // namespace orrery

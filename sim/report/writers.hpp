@@ -3,13 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "orrery/cluster.hpp"
-#include "orrery/plan.hpp"
 #include "orrery/rank_layout.hpp"
 #include "orrery/report.hpp"
 #include "sim/report/build_report.hpp"
@@ -44,12 +41,12 @@ struct TraceInfo {
 };
 
 /// Chrome Trace Event JSON, streamed in order of time; memory does not grow with its length. pid is
-/// rank + 1, tid is Stream + 1, times are whole ns printed as us. A folded run can be written for any
-/// rank: its times are those of its class, its communicators and peers its own. Up to 20,000 spans the
-/// counters show every step and slices carry layer, micro_batch, step (of several), phase, part and
-/// communicator; longer traces sample the counters and leave out phase, part and the communicator of
-/// tensor-parallel slices, to stay below 150 bytes a span. Throws InputError for a rank that does not
-/// exist; an unknown step gives a trace without slices.
+/// rank + 10, tid is Stream + 1, the category is the phase, times are whole ns printed as us. A folded
+/// run can be written for any rank: its times are those of its class, its groups and peers its own.
+/// Slices carry layer, microbatch, step (of several) and group. Up to 20,000 spans they also carry
+/// chunk, ranks and bytes, and the counters show every step; longer traces sample the counters, to
+/// stay below 150 bytes a span. Throws InputError for a rank that does not exist; an unknown step
+/// gives a trace without slices.
 TraceInfo write_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options,
                       const Sink& sink);
 

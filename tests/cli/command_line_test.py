@@ -121,6 +121,12 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(line, r"^.*e\.json:\d+:\d+: ")
         self.wrong(changed(cluster={"base": "dgx-a100-80gb", "nodes": 1, "node": {"kind": "nvswitch", "link_gb_per_s": 80000}}), "/cluster/node/link_gb_per_s")
 
+    def test_mistakes_of_file_and_command_line_come_together(self):
+        self.experiment.write_text(json.dumps(changed(model="gpt3-175")))
+        out = orrery("simulate", self.experiment, "plan.micro_batch=1", "model.layers")
+        self.assertEqual(out.returncode, 2)
+        self.assertGreaterEqual(len(out.stderr.splitlines()), 2, out.stderr)
+
     def test_missing_experiment(self):
         out = orrery("simulate", self.path / "none.json")
         self.assertEqual(out.returncode, 2)

@@ -118,9 +118,3 @@ TEST_CASE("an explicit graph says how many GPUs there are") {
   CHECK(e.cluster.graph->links[0].latency_us == 1);
   CHECK_FALSE(e.cluster.graph->links[1].bidirectional);
 }
-
-TEST_CASE("a cluster is read alone") {
-  const auto& catalog = io_test::catalog();
-  CHECK(read_cluster_file("box", {"nodes=3", "gpu.memory_gb=10"}, catalog, io_test::menus()).gpus() == 24);
-  CHECK_THROWS_AS(read_cluster_file("boxes", {}, catalog, io_test::menus()), InputError);
-}
