@@ -92,6 +92,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+namespace {
+
+/// What an abbreviation such as "micro_batch" may stand for; "" for less than three letters.
+std::string_view shortest_with_prefix(std::string_view name, std::span<const std::string_view> known) {
+  std::string_view best;
+  if (name.size() < 3) return best;
+  for (const std::string_view candidate : known) {
+    if (candidate.starts_with(name) && (best.empty() || candidate.size() < best.size())) best = candidate;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, std::min(name.size(), kLongestName) / 3) + 1;
@@ -102,7 +116,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
       best = candidate;
     }
   }
-  return best;
+  return best.empty() ? shortest_with_prefix(name, known) : best;
 }
 
 std::string hint(std::string_view name, std::span<const std::string_view> known) {

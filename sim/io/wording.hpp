@@ -24,7 +24,7 @@ std::string joined(std::span<const std::string_view> names);
 /// Edits (insert, delete, replace, swap neighbours) between two names, upper and lower case alike.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name nearest to `name`, or "" when none is near enough to be meant.
+/// The name nearest to `name`, else the shortest that begins with it, or "" when none is likely meant.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known);
 
 /// `; did you mean "x"?`, or "" when no known name is near.

@@ -99,6 +99,7 @@ class CommandLine(unittest.TestCase):
         self.wrong(changed(model={"base": "gpt3-125m", "layers": 13}), "layers", where, "13")
         self.wrong(changed(plan={**plan, "stage_layers": [6, 5]}), "/plan/stage_layers", where, "12")
         self.wrong(changed(plan={**plan, "pipeline_schedule": "1f2b"}), "/plan/pipeline_schedule", where, "1f1b")
+        self.wrong(changed(plan={**plan, "pipeline_schedule": "interleaved"}), "/plan/pipeline_schedule", where, 'did you mean "interleaved-1f1b"?')
         self.wrong(changed(plan={**plan, "precision": "fp8"}), "/plan/precision", where)
         self.wrong(changed(plan={**plan, "context_parallel": 2}), "/plan/context_parallel", where)
         self.wrong(changed(plan={**plan, "zero_stage": 3}, data_parallel_sync={"method": "none"}), "/plan/zero_stage", where)
@@ -109,7 +110,7 @@ class CommandLine(unittest.TestCase):
         self.wrong("{\"model\": \"gpt3-125m\", \"model\": 1}", "/model", where)
         self.wrong("", "", where)
         self.wrong(SMALL, "/plan/micro_batch_size", "command line", overrides=["plan.micro_batch_size=-1"])
-        self.wrong(SMALL, "/plan/micro_batch", "command line", overrides=["plan.micro_batch=1"])
+        self.wrong(SMALL, "/plan/micro_batch", "command line", 'did you mean "micro_batch_size"?', overrides=["plan.micro_batch=1"])
 
     def test_what_only_the_topology_can_refuse_names_the_file_too(self):
         grid = {"base": "dgx-a100-80gb", "nodes": 1, "node": {"kind": "hybrid-cube-mesh", "link_gb_per_s": 25}, "gpus_per_node": 16}
