@@ -8,6 +8,7 @@
 #include "orrery/cluster.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/software.hpp"
 
 namespace orrery {
 
@@ -35,6 +36,7 @@ struct Experiment {
   Plan plan;
   DataParallelSync data_parallel_sync;
   SimulationOptions simulation;
+  Software software;
   std::string stack;  ///< software generation; empty: the newest general one
 };
 

@@ -69,7 +69,8 @@ Picoseconds to_picoseconds(double seconds) {
 
 }  // namespace
 
-ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, Precision precision) {
+ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, [[maybe_unused]] const Software& software,
+                           Precision precision) {
   const KernelPricer pricer(gpu, precision);
   double seconds = 0;
   for (const Kernel& kernel : work.kernels) seconds += pricer.seconds(kernel);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "orrery/cluster.hpp"
+#include "orrery/software.hpp"
 #include "orrery/workload.hpp"
 
 namespace orrery {
@@ -13,6 +14,7 @@ struct ComputePrice {
 };
 
 /// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU.
-[[nodiscard]] ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, Precision precision);
+[[nodiscard]] ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, const Software& software,
+                                         Precision precision);
 
 }  // namespace orrery

@@ -29,13 +29,14 @@ void append(PriceList& list, const TransferPrice& price, std::uint64_t operation
 
 }  // namespace
 
-PriceList price(const Workload& workload, const Channels& channels, const Topology& topology, const Gpu& gpu,
-                const Plan& plan) {
+PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
+                const Experiment& experiment) {
   PriceList list;
   list.link_bytes.assign(topology.links().size(), 0.0);
   for (const ComputeWork& work : workload.works)
-    list.works.push_back(price_compute(work, gpu, plan.precision));
-  CollectivePricer pricer(topology, plan.collectives);
+    list.works.push_back(
+        price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
+  CollectivePricer pricer(topology, experiment.plan.collectives);
   TransferPrice one;
   list.transfers.reserve(channels.prices);
   for (const Call& call : channels.calls) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "orrery/cluster.hpp"
+#include "orrery/experiment.hpp"
 #include "orrery/task_graph.hpp"
 #include "sim/cost/collective_cost.hpp"
 #include "sim/cost/compute_cost.hpp"
@@ -22,6 +22,6 @@ struct PriceList {
 };
 
 [[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
-                              const Gpu& gpu, const Plan& plan);
+                              const Experiment& experiment);
 
 }  // namespace orrery

@@ -26,6 +26,7 @@ const std::vector<Field<Plan>>& plan_fields();
 const FieldInfo& algorithm_field();
 const std::vector<Field<DataParallelSync>>& sync_fields();
 const std::vector<Field<SimulationOptions>>& simulation_fields();
+const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Experiment>>& experiment_fields();
 
 }  // namespace orrery

@@ -144,6 +144,7 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method"),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
+      T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::choice(
           "stack", {kStacks, nullptr, {}},
           [](Experiment& experiment, std::size_t i) { experiment.stack = kStacks[i]; },

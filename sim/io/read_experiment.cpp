@@ -81,6 +81,9 @@ class ExperimentReader {
       read_fields(*sync, sync_fields(), experiment.data_parallel_sync, Path(top, "data_parallel_sync"),
                   scope_);
     }
+    if (const Json* software = member(root, "software")) {
+      read_fields(*software, software_fields(), experiment.software, Path(top, "software"), scope_);
+    }
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }

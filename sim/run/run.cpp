@@ -77,7 +77,7 @@ Run run(const Experiment& experiment) {
   run.topology = build_topology(experiment.cluster);
   run.workload = lower(experiment);
   const Channels channels = match_channels(run.workload);
-  run.prices = price(run.workload, channels, *run.topology, experiment.cluster.gpu, experiment.plan);
+  run.prices = price(run.workload, channels, *run.topology, experiment);
   const bool flows = experiment.simulation.network == Network::flow;
   const Folded folded = experiment.simulation.folding == Folding::off
                             ? unfolded(run.workload)

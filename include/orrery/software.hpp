@@ -1,0 +1,33 @@
+// What a training framework makes of a model: what its host thread costs, which kernels it fuses and
+// what it keeps in which width. One set per software generation (`stack`), from a calibration. Read by
+// workloads/ (which kernels there are) and sim/cost/ (what they and their issue cost).
+#pragma once
+
+#include <cstdint>
+
+namespace orrery {
+
+struct Software {
+  // The host: one CPU thread per GPU issues every kernel, in program order.
+  double forward_issue_us = 0;      ///< CPU time to issue one kernel of a forward pass or a recomputation
+  double backward_issue_us = 0;     ///< the same in a backward pass
+  double collective_issue_us = 0;   ///< CPU time to issue one collective or message
+  double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
+  double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
+  double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
+  bool synchronize_passes = false;  ///< the host waits for the GPU at each pass that receives or sends
+
+  // Kernels beside the products, in bytes of memory traffic.
+  double elementwise_traffic = 1;               ///< of elementwise kernels, over that of fully fused ones
+  double forward_bytes_per_logit = 4;           ///< of the loss, forward
+  double backward_bytes_per_logit = 4;          ///< of the loss, backward
+  double optimizer_bytes_per_parameter = 28;    ///< of the optimizer step, gradient clipping included
+  double accumulation_bytes_per_parameter = 0;  ///< per micro-batch, to add its gradients up
+  std::int64_t gradient_bytes = 2;              ///< width in which gradients are kept and reduced
+  std::int64_t flash_version = 2;               ///< generation of the fused attention kernel, 1 to 3
+
+  /// Compute that runs beside a collective loses this share of the collective's time to it.
+  double interference = 0;
+};
+
+}  // namespace orrery

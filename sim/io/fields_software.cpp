@@ -1,0 +1,48 @@
+#include "sim/io/fields.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr double kMaxMicroseconds = 1e7;
+constexpr double kMaxBytes = 1e4;
+
+}  // namespace
+
+const std::vector<Field<Software>>& software_fields() {
+  using S = Software;
+  using T = FieldTable<S>;
+  static const std::vector<Field<S>> fields{
+      T::number("forward_issue_us", "us", 0, kMaxMicroseconds, &S::forward_issue_us, "0",
+                "CPU time to issue one kernel of a forward pass or a recomputation"),
+      T::number("backward_issue_us", "us", 0, kMaxMicroseconds, &S::backward_issue_us, "0",
+                "CPU time to issue one kernel of a backward pass"),
+      T::number("collective_issue_us", "us", 0, kMaxMicroseconds, &S::collective_issue_us, "0",
+                "CPU time to issue one collective or message"),
+      T::number("parameter_issue_us", "us", 0, kMaxMicroseconds, &S::parameter_issue_us, "0",
+                "CPU time of the optimizer step per parameter tensor"),
+      T::number("pass_overhead_us", "us", 0, kMaxMicroseconds, &S::pass_overhead_us, "0",
+                "CPU time before each pass of a micro-batch through a chunk"),
+      T::number("step_overhead_ms", "ms", 0, kMaxMicroseconds, &S::step_overhead_ms, "0",
+                "CPU time per step outside its passes: data, logging, checks"),
+      T::flag("synchronize_passes", &S::synchronize_passes, "false",
+              "the host waits for the GPU at each pass that receives or sends"),
+      T::number("elementwise_traffic", "", 0.1, 100, &S::elementwise_traffic, "1",
+                "memory traffic of elementwise kernels over that of fully fused ones"),
+      T::number("forward_bytes_per_logit", "", 0, kMaxBytes, &S::forward_bytes_per_logit, "4",
+                "memory traffic of the loss, forward"),
+      T::number("backward_bytes_per_logit", "", 0, kMaxBytes, &S::backward_bytes_per_logit, "4",
+                "memory traffic of the loss, backward"),
+      T::number("optimizer_bytes_per_parameter", "", 0, kMaxBytes, &S::optimizer_bytes_per_parameter, "28",
+                "memory traffic of the optimizer step, gradient clipping included"),
+      T::number("accumulation_bytes_per_parameter", "", 0, kMaxBytes, &S::accumulation_bytes_per_parameter,
+                "0", "memory traffic per micro-batch to add its gradients up"),
+      T::integer("gradient_bytes", 2, 4, &S::gradient_bytes, "2",
+                 "width in which 16-bit training keeps and reduces gradients"),
+      T::integer("flash_version", 1, 3, &S::flash_version, "2", "generation of the fused attention kernel"),
+      T::number("interference", "", 0, 1, &S::interference, "0",
+                "share of a collective's time that compute beside it loses"),
+  };
+  return fields;
+}
+
+}  // namespace orrery
