@@ -37,6 +37,7 @@ struct Block {
   Bytes activations = 0;        ///< kept per micro-batch from forward to backward
   Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
+  std::int64_t tensors = 0;     ///< that hold the parameters
 };
 
 /// The activation between two layers and its gradient, per micro-batch. Where they are sliced, every
@@ -64,15 +65,15 @@ struct ModelBlocks {
 struct ModelFamily : MenuEntry {
   ModelKind kind;
   /// Blocks of one rank; adds their work and messages to `workload`.
-  ModelBlocks (*describe)(const Model& model, const Plan& plan, Workload& workload);
+  ModelBlocks (*describe)(const Experiment& experiment, Workload& workload);
   /// Parameters of the whole model.
   std::int64_t (*parameters)(const Model& model);
 };
 
 [[nodiscard]] const ModelFamily& model_family(ModelKind kind);
 
-ModelBlocks describe_transformer(const Model& model, const Plan& plan, Workload& workload);
-ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload);
+ModelBlocks describe_transformer(const Experiment& experiment, Workload& workload);
+ModelBlocks describe_mlp(const Experiment& experiment, Workload& workload);
 std::int64_t transformer_parameters(const Model& model);
 std::int64_t mlp_parameters(const Model& model);
 

@@ -7,9 +7,13 @@
 namespace orrery {
 namespace {
 
-/// Memory traffic of Adam per parameter: reads the gradient, reads and writes the 32-bit parameter
-/// and both moments, and writes the 16-bit copy where there is one.
-Bytes optimizer_bytes(Bytes element) { return element + 24 + (element == 4 ? 0 : element); }
+/// The optimizer step over `parameters` in `tensors` tensors.
+std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, std::int64_t tensors,
+                            Workload& workload) {
+  const double bytes = static_cast<double>(parameters) * software.optimizer_bytes_per_parameter;
+  return add_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
+                  from_microseconds(software.parameter_issue_us) * tensors);
+}
 
 }  // namespace
 
@@ -22,21 +26,23 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
       workload_(workload),
       writer_(writer),
       element_(element_bytes(plan_.precision)),
+      gradient_(gradient_bytes(experiment)),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
       plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
-  optimizer_work_ = add_work(workload, {memory(owned * optimizer_bytes(element_))});
+  optimizer_work_ = add_optimizer(experiment.software, owned, stage.tensors(blocks), workload);
 }
 
 OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
                               const Pass* pass, OpId dep) {
+  const Bytes width = what == Collective::all_gather ? element_ : gradient_;
   Op op;
   op.kind = Op::Kind::communicate;
   op.stream = Stream::data;
   op.phase = phase;
   op.part = part;
   op.slot = static_cast<std::uint8_t>(Slot::data);
-  op.work = add_message(workload_, {what, parameters * element_, Dimension::data});
+  op.work = add_message(workload_, {what, parameters * width, Dimension::data});
   op.step = step_;
   if (pass != nullptr) {
     op.micro_batch = pass->micro_batch;
@@ -121,8 +127,8 @@ OpId DataParallel::flush(const Pass* pass, OpId done) {
   return plan_.overlap_gradient_reduce ? kNoOp : last_reduce_;
 }
 
-/// Splits what has not been reduced yet into buckets, flushes, and runs the optimizer.
-void DataParallel::end_step(OpId last) {
+/// Splits what has not been reduced yet into buckets and flushes.
+OpId DataParallel::reduce_rest(OpId last) {
   if (enabled_) {
     const std::int64_t bucket = bucket_elements(plan_);
     std::int64_t left = bucket_;
@@ -133,7 +139,7 @@ void DataParallel::end_step(OpId last) {
     }
   }
   sum_tied_embedding(last);
-  optimize(last);
+  return last_reduce_;
 }
 
 void DataParallel::sum_tied_embedding(OpId last) {
@@ -146,23 +152,26 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.part = Part::embedding;
   op.slot = static_cast<std::uint8_t>(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
-  const Bytes whole = blocks_.tied_parameters * element_;
+  const Bytes whole = blocks_.tied_parameters * gradient_;
   const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.data_parallel) : whole;
   op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});
 }
 
-void DataParallel::optimize(OpId last) {
+OpId DataParallel::optimize(OpId last) {
   Op op;
   op.phase = Phase::optimize;
   op.part = Part::optimizer;
   op.work = optimizer_work_;
   op.step = step_;
   ready_ = writer_.add(op, {last, last_reduce_});
-  if (!enabled_ || plan_.zero_stage == 0 || plan_.zero_stage == 3 || plan_.overlap_parameter_gather) return;
-  ready_ = collective(Collective::all_gather, stage_.parameters(), Part::bucket, Phase::synchronize, nullptr,
-                      ready_);
+  const bool gathers = enabled_ && (plan_.zero_stage == 1 || plan_.zero_stage == 2);
+  if (gathers && !plan_.overlap_parameter_gather) {
+    ready_ = collective(Collective::all_gather, stage_.parameters(), Part::bucket, Phase::synchronize,
+                        nullptr, ready_);
+  }
+  return ready_;
 }
 
 }  // namespace orrery

@@ -34,8 +34,12 @@ class DataParallel {
   /// Call when a backward pass over a whole chunk is written. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 
-  /// Reduces what is left and runs the optimizer; `last` is the last operation of the last pass.
-  void end_step(OpId last);
+  /// Reduces what is left; `last` is the last operation of the last pass. Returns the operation that
+  /// ends latest, or kNoOp.
+  OpId reduce_rest(OpId last);
+
+  /// Runs the optimizer after `last` and the reductions. Returns the operation that ends the step.
+  OpId optimize(OpId last);
 
  private:
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
@@ -44,7 +48,6 @@ class DataParallel {
   OpId flush(const Pass* pass, OpId done);
   void gather_ahead();
   void sum_tied_embedding(OpId last);
-  void optimize(OpId last);
 
   const Plan& plan_;
   bool enabled_;
@@ -53,6 +56,7 @@ class DataParallel {
   Workload& workload_;
   ProgramWriter& writer_;
   Bytes element_;
+  Bytes gradient_;
   std::uint32_t optimizer_work_;
 
   std::int32_t step_ = 0;

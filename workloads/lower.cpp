@@ -39,12 +39,13 @@ Workload lower(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   check_passes(plan, experiment.model);
   Workload workload;
-  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment.model, plan, workload);
+  workload.message_host_ps = from_microseconds(experiment.software.collective_issue_us);
+  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, workload);
   const std::vector<Stage> stages = make_stages(plan, blocks);
   check_size(experiment, blocks, stages);
   for (const Stage& stage : stages) {
     workload.programs.push_back(write_stage_program(experiment, blocks, stage, workload));
-    workload.stage_memory.push_back(memory_of(stage, plan, blocks));
+    workload.stage_memory.push_back(memory_of(stage, experiment, blocks));
   }
   add_communicators(plan, blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
@@ -60,19 +61,17 @@ std::int64_t parameter_count(const Model& model) { return model_family(model.kin
 
 StepFlops step_flops(const Experiment& experiment) {
   Workload scratch;
-  const ModelBlocks blocks =
-      model_family(experiment.model.kind).describe(experiment.model, experiment.plan, scratch);
+  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, scratch);
   return {blocks.model_flops, blocks.model_flops + blocks.recompute_flops};
 }
 
 std::vector<StageMemory> stage_memory(const Experiment& experiment) {
   check_passes(experiment.plan, experiment.model);
   Workload scratch;
-  const ModelBlocks blocks =
-      model_family(experiment.model.kind).describe(experiment.model, experiment.plan, scratch);
+  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, scratch);
   std::vector<StageMemory> memory;
   for (const Stage& stage : make_stages(experiment.plan, blocks)) {
-    memory.push_back(memory_of(stage, experiment.plan, blocks));
+    memory.push_back(memory_of(stage, experiment, blocks));
   }
   return memory;
 }

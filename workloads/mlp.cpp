@@ -19,12 +19,13 @@ enum class State : std::uint8_t { whole, slices, partial };
 
 class Chain {
  public:
-  Chain(const Model& model, const Plan& plan, Workload& workload)
-      : model_(model),
-        plan_(plan),
+  Chain(const Experiment& experiment, Workload& workload)
+      : model_(experiment.model),
+        plan_(experiment.plan),
+        software_(experiment.software),
         workload_(workload),
-        tokens_(plan.micro_batch_size * model.seq_length),
-        element_(element_bytes(plan.precision)) {}
+        tokens_(plan_.micro_batch_size * model_.seq_length),
+        element_(element_bytes(plan_.precision)) {}
 
   ModelBlocks describe() const;
 
@@ -52,6 +53,7 @@ class Chain {
 
   const Model& model_;
   const Plan& plan_;
+  const Software& software_;
   Workload& workload_;
   std::int64_t tokens_;
   Bytes element_;
@@ -74,13 +76,13 @@ std::int32_t Chain::convert(StepBuilder& to, State from, State into, Bytes bytes
 }
 
 Steps Chain::forward(std::size_t i) const {
-  StepBuilder to(workload_, Phase::forward);
+  StepBuilder to(software_, workload_, Phase::forward);
   const std::int32_t out = to.compute(Part::layer, {product(i)}, kBlockInput);
   return std::move(to).finish(convert(to, yields(i), wanted_after(i), vector_bytes(i + 1), out));
 }
 
 Steps Chain::backward(std::size_t i) const {
-  StepBuilder to(workload_, Phase::backward);
+  StepBuilder to(software_, workload_, Phase::backward);
   // The gradient arrives as the output left: whole where the output was made whole.
   const State arrives = wanted_after(i);
   const State needed = by_column(i) ? State::slices : State::whole;
@@ -107,6 +109,7 @@ Block Chain::block(std::size_t i) const {
   const std::int64_t in = model_.widths[i];
   block.parameters = by_column(i) ? in * divide_up(model_.widths[i + 1], ranks)
                                   : divide_up(in, ranks) * model_.widths[i + 1];
+  block.tensors = 1;
   const bool sliced = cut() && !by_column(i);
   block.activations = tokens_ * (sliced ? divide_up(in, ranks) : in) * element_;
   return block;
@@ -148,8 +151,8 @@ std::int64_t mlp_parameters(const Model& model) {
   return sum;
 }
 
-ModelBlocks describe_mlp(const Model& model, const Plan& plan, Workload& workload) {
-  return Chain(model, plan, workload).describe();
+ModelBlocks describe_mlp(const Experiment& experiment, Workload& workload) {
+  return Chain(experiment, workload).describe();
 }
 
 }  // namespace orrery

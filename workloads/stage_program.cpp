@@ -10,6 +10,12 @@
 namespace orrery {
 namespace {
 
+bool needs_host(const Software& s) {
+  return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
+         s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
+         s.step_overhead_ms > 0;
+}
+
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
@@ -20,8 +26,12 @@ class StageProgram {
         stage_(stage),
         workload_(workload),
         data_(experiment, blocks, stage, workload, writer_),
+        hosted_(needs_host(experiment.software)),
+        synchronizes_(experiment.software.synchronize_passes && stage.stages > 1),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
-        gradients_(outputs_.size(), kNoOp) {}
+        gradients_(outputs_.size(), kNoOp) {
+    if (hosted_) add_host_works(experiment.software);
+  }
 
   Program write() {
     for (step_ = 0; step_ < steps_; ++step_) write_step();
@@ -32,6 +42,10 @@ class StageProgram {
   void write_step();
   void forward(const Pass& pass);
   void backward(const Pass& pass);
+  void add_host_works(const Software& software);
+  /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
+  OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
+  void begin_pass(const Pass& pass, OpId input);
   OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
   OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
   void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
@@ -61,9 +75,17 @@ class StageProgram {
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
+  bool hosted_;                  ///< the software's host costs are known
+  bool synchronizes_;            ///< its host waits before every pass
+  std::uint32_t step_work_ = 0;  ///< of the host: before a step, a pass and the optimizer
+  std::uint32_t pass_work_ = 0;
+  std::uint32_t wait_work_ = 0;
+  OpId sent_forward_ = kNoOp;  ///< the latest sends
+  OpId sent_backward_ = kNoOp;
   std::int32_t step_ = 0;
   OpId gate_ = kNoOp;           ///< the next compute operation waits for it
   OpId last_ = kNoOp;           ///< output of the latest pass
+  OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
   std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
@@ -73,6 +95,7 @@ class StageProgram {
 
 void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
+  wait_on_host(step_work_, {ended_});
   for (const Pass& pass : stage_.passes) {
     if (pass.kind == Pass::Kind::forward) {
       forward(pass);
@@ -80,7 +103,35 @@ void StageProgram::write_step() {
       backward(pass);
     }
   }
-  data_.end_step(last_);
+  const OpId reduced = data_.reduce_rest(last_);
+  wait_on_host(wait_work_, {last_, reduced, sent_forward_, sent_backward_});
+  ended_ = data_.optimize(last_);
+}
+
+void StageProgram::add_host_works(const Software& software) {
+  wait_work_ = add_work(workload_, {}, 0);
+  step_work_ = add_work(workload_, {}, from_microseconds(software.step_overhead_ms * 1e3));
+  pass_work_ = add_work(workload_, {}, from_microseconds(software.pass_overhead_us));
+}
+
+OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps) {
+  if (!hosted_) return kNoOp;
+  Op op;
+  op.stream = Stream::host;
+  op.part = Part::stage;
+  op.work = work;
+  op.step = step_;
+  return writer_.add(op, deps);
+}
+
+/// Where messages are synchronous, the host has waited for all of the pass before and for the input.
+void StageProgram::begin_pass(const Pass& pass, OpId input) {
+  if (!hosted_) return;
+  const OpId op = synchronizes_ ? wait_on_host(pass_work_, {last_, input, sent_forward_, sent_backward_})
+                                : wait_on_host(pass_work_, {});
+  writer_.at(op).phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
+  writer_.at(op).micro_batch = pass.micro_batch;
+  writer_.at(op).chunk = pass.chunk;
 }
 
 Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) const {
@@ -114,7 +165,7 @@ void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, 
   Op op = message(pass, boundary, ahead);
   op.stream = ahead ? Stream::send_forward : Stream::send_backward;
   op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_out : Slot::backward_out);
-  writer_.add(op, {done});
+  (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
 }
 
 OpId StageProgram::forward_input(const Pass& pass) {
@@ -159,6 +210,7 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 
 void StageProgram::forward(const Pass& pass) {
   OpId at = forward_input(pass);
+  begin_pass(pass, at);
   first_compute_ = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
@@ -174,6 +226,7 @@ void StageProgram::forward(const Pass& pass) {
 
 void StageProgram::backward(const Pass& pass) {
   OpId at = backward_input(pass);
+  begin_pass(pass, at);
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
@@ -205,7 +258,7 @@ Program write_stage_program(const Experiment& experiment, const ModelBlocks& blo
 }
 
 std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
-  constexpr std::int64_t kPerPass = 6;   // receive, gather, send
+  constexpr std::int64_t kPerPass = 8;   // receive, gather, send, host
   constexpr std::int64_t kPerBlock = 3;  // parameter gathers and gradient reduction
   std::int64_t operations = 0;
   for (const Chunk& chunk : stage.chunks) {

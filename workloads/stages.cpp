@@ -82,6 +82,18 @@ std::int64_t Stage::parameters() const {
   return sum;
 }
 
+std::int64_t Stage::tensors(const ModelBlocks& blocks) const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) {
+    for (const PlacedBlock& block : chunk.blocks) sum += blocks.kinds[block.kind].tensors;
+  }
+  return sum;
+}
+
+Bytes gradient_bytes(const Experiment& experiment) {
+  return std::max(element_bytes(experiment.plan.precision), Bytes{experiment.software.gradient_bytes});
+}
+
 std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
   const std::int64_t p = plan.pipeline_parallel;
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
@@ -109,7 +121,8 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
   return stages;
 }
 
-StageMemory memory_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks) {
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const ModelBlocks& blocks) {
+  const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
   const auto sharded = [&](Bytes bytes, int from_stage) {
@@ -118,7 +131,7 @@ StageMemory memory_of(const Stage& stage, const Plan& plan, const ModelBlocks& b
   StageMemory memory;
   memory.parameters_count = stage.parameters();
   memory.parameters = sharded(memory.parameters_count * element, 3);
-  memory.gradients = sharded(memory.parameters_count * element, 2);
+  memory.gradients = sharded(memory.parameters_count * gradient_bytes(experiment), 2);
   memory.optimizer = sharded(memory.parameters_count * states, 1);
   memory.activations = peak_activations(stage);
   memory.workspace = workspace_of(stage, plan, blocks);

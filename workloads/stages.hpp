@@ -41,16 +41,21 @@ struct Stage {
   }
   /// Parameters this rank computes with, before sharding over data-parallel ranks.
   [[nodiscard]] std::int64_t parameters() const;
+  [[nodiscard]] std::int64_t tensors(const ModelBlocks& blocks) const;
 };
 
 /// Elements of a gradient bucket, at least one; 0 when all gradients form one bucket.
 [[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
+
+/// Bytes of one gradient: 16-bit training may keep and reduce them in 32 bits.
+[[nodiscard]] Bytes gradient_bytes(const Experiment& experiment);
 
 /// One entry per pipeline rank.
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
-[[nodiscard]] StageMemory memory_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks);
+[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
+                                    const ModelBlocks& blocks);
 
 }  // namespace orrery

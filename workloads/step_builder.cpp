@@ -10,7 +10,10 @@ std::int32_t StepBuilder::add(const Step& step) {
 }
 
 std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
-  return add({Op::Kind::compute, add_work(workload_, std::move(kernels)), part, phase_, after});
+  const double issue_us =
+      phase_ == Phase::backward ? software_.backward_issue_us : software_.forward_issue_us;
+  const Picoseconds host = from_microseconds(issue_us) * static_cast<Picoseconds>(kernels.size());
+  return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
 }
 
 std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after) {
@@ -28,8 +31,9 @@ std::uint32_t add_message(Workload& workload, const Message& message) {
   return at;
 }
 
-std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels) {
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
   ComputeWork work;
+  work.host_ps = host_ps;
   work.kernels = std::move(kernels);
   for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
   workload.works.push_back(std::move(work));

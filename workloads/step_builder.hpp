@@ -20,7 +20,8 @@ namespace orrery {
 
 class StepBuilder {
  public:
-  StepBuilder(Workload& workload, Phase phase) : workload_(workload), phase_(phase) {}
+  StepBuilder(const Software& software, Workload& workload, Phase phase)
+      : software_(software), workload_(workload), phase_(phase) {}
 
   /// Adds a compute step after step `after`; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
@@ -32,6 +33,7 @@ class StepBuilder {
  private:
   std::int32_t add(const Step& step);
 
+  const Software& software_;
   Workload& workload_;
   Phase phase_;
   std::vector<Step> steps_;
@@ -39,7 +41,7 @@ class StepBuilder {
 
 /// Index of the message in the workload, added if it is new.
 std::uint32_t add_message(Workload& workload, const Message& message);
-/// Index of the work in the workload, added at the end.
-std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels);
+/// Index of the work in the workload, added at the end. `host_ps`: CPU time to issue its kernels.
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
 
 }  // namespace orrery

@@ -26,8 +26,12 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
 
 class Transformer {
  public:
-  Transformer(const Model& model, const Plan& plan, Workload& workload)
-      : model_(model), plan_(plan), workload_(workload), shape_(model, plan) {}
+  Transformer(const Experiment& experiment, Workload& workload)
+      : model_(experiment.model),
+        plan_(experiment.plan),
+        software_(experiment.software),
+        workload_(workload),
+        shape_(model_, plan_) {}
 
   ModelBlocks describe();
 
@@ -35,6 +39,16 @@ class Transformer {
   [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
   /// Activation traffic outside the products, per rank: cut over tensor ranks by sequence parallelism.
   [[nodiscard]] Bytes outside() const { return plan_.sequence_parallel ? whole() / shape_.tensor : whole(); }
+  /// Kernels beside the products, which a framework fuses more or less.
+  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  [[nodiscard]] static Kernel scaled(std::int64_t count, double bytes_each) {
+    return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
+  }
+  /// Adds the gradients of one micro-batch to those of the ones before it.
+  void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
+    if (software_.accumulation_bytes_per_parameter > 0)
+      kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
+  }
   [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
 
   [[nodiscard]] SubBlock attention() const;
@@ -60,6 +74,7 @@ class Transformer {
 
   const Model& model_;
   const Plan& plan_;
+  const Software& software_;
   Workload& workload_;
   TransformerShape shape_;
 };
@@ -76,8 +91,8 @@ std::vector<Kernel> Transformer::core_attention() const {
     return {fused};
   }
   const Bytes scores = batch * n * n * s.element;
-  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch), memory(2 * scores)};
-  if (model_.dropout) kernels.push_back(memory(2 * scores + batch * n * n));
+  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch), elementwise(2 * scores)};
+  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
   kernels.push_back(gemm(n, model_.head_dim, n, batch));
   return kernels;
 }
@@ -97,8 +112,8 @@ std::vector<Kernel> Transformer::core_attention_backward() const {
   const Kernel& score = ahead.front();
   const Kernel& context = ahead.back();
   std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
-  if (model_.dropout) kernels.push_back(memory(2 * scores + batch * n * n));
-  kernels.push_back(memory(3 * scores));
+  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
+  kernels.push_back(elementwise(3 * scores));
   kernels.push_back(input_gradient(score));
   kernels.push_back(weight_gradient(score));
   return kernels;
@@ -109,12 +124,12 @@ SubBlock Transformer::attention() const {
   const std::int64_t query = s.heads * model_.head_dim;
   const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
   SubBlock block;
-  block.before = {memory(2 * outside())};
+  block.before = {elementwise(2 * outside())};
   block.first = gemm(s.tokens, query + key_value, model_.hidden);
   block.core = core_attention();
   block.core_backward = core_attention_backward();
   block.second = gemm(s.tokens, model_.hidden, query);
-  block.after = {memory(3 * outside() + s.dropout_mask())};
+  block.after = {elementwise(3 * outside() + s.dropout_mask())};
   return block;
 }
 
@@ -123,12 +138,12 @@ SubBlock Transformer::mlp() const {
   const Bytes inner = s.tokens * s.ffn * s.element;
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   SubBlock block;
-  block.before = {memory(2 * outside())};
+  block.before = {elementwise(2 * outside())};
   block.first = gemm(s.tokens, inputs * s.ffn, model_.hidden);
-  block.core = {memory((inputs + 1) * inner)};
-  block.core_backward = {memory((2 * inputs + 1) * inner)};
+  block.core = {elementwise((inputs + 1) * inner)};
+  block.core_backward = {elementwise((2 * inputs + 1) * inner)};
   block.second = gemm(s.tokens, model_.hidden, s.ffn);
-  block.after = {memory(3 * outside() + s.dropout_mask())};
+  block.after = {elementwise(3 * outside() + s.dropout_mask())};
   return block;
 }
 
@@ -171,25 +186,26 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
     append(kernels, sub.core_backward);
     kernels.push_back(input_gradient(sub.first));
     late.push_back(weight_gradient(sub.first));
+    accumulate(late, sub.first.k * sub.first.n + sub.second.k * sub.second.n);
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
     std::vector<Kernel>& rest =
         input == ready ? kernels : late;  // with a gather in between, a step of its own
     if (input == ready) append(kernels, late);
-    rest.push_back(memory(3 * outside()));
+    rest.push_back(elementwise(3 * outside()));
     std::int32_t done = to.compute(part, std::move(kernels), ready);
     if (input != ready) done = to.compute(part, std::move(late), input);
     return leave(to, part, done);
   }
   const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready));
   to.compute(part, std::move(late), input);
-  return to.compute(part, {memory(3 * outside())}, sum);
+  return to.compute(part, {elementwise(3 * outside())}, sum);
 }
 
 /// Runs `run(builder, part, sub-blocks, after)` over the sub-blocks of a layer.
 template <class Run>
 Steps Transformer::layer_steps(Phase phase, bool reversed, Run run) const {
-  StepBuilder to(workload_, phase);
+  StepBuilder to(software_, workload_, phase);
   if (model_.parallel_block) {
     const std::int32_t out = run(to, Part::layer, {attention(), mlp()}, kBlockInput);
     return std::move(to).finish(out);
@@ -214,39 +230,45 @@ Block Transformer::layer() const {
   if (plan_.recompute == Recompute::full) {
     block.recompute = layer_steps(Phase::recompute, false, ahead);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
-    StepBuilder to(workload_, Phase::recompute);
+    StepBuilder to(software_, workload_, Phase::recompute);
     const std::int32_t core = to.compute(Part::attention, core_attention(), kBlockInput);
     block.recompute = std::move(to).finish(core);
   }
   block.activations = shape_.layer_activations(plan_.recompute);
   block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
   block.parameters = shape_.layer_parameters();
+  block.tensors = shape_.layer_tensors();
   return block;
 }
 
 Block Transformer::embedding() const {
   Block block;
   const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
-  StepBuilder ahead(workload_, Phase::forward);
+  StepBuilder ahead(software_, workload_, Phase::forward);
   const std::int32_t looked_up =
       leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput));
   block.forward = std::move(ahead).finish(looked_up);
-  StepBuilder back(workload_, Phase::backward);
+  StepBuilder back(software_, workload_, Phase::backward);
   const std::int32_t ready = enter(back, Part::embedding, kBlockInput, Collective::all_gather);
-  const std::int32_t added = back.compute(Part::embedding, {memory(3 * whole())}, ready);
+  // The gradient of the table is dense: cleared, then added to where tokens occur.
+  std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
+  accumulate(kernels, shape_.embedding_parameters());
+  const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   block.backward = std::move(back).finish(added);
   block.activations = shape_.dropout_mask();
   block.parameters = shape_.embedding_parameters();
+  block.tensors = model_.positions == Positions::learned ? 2 : 1;
   return block;
 }
 
 Steps Transformer::head_forward() const {
-  const Bytes logits = shape_.tokens * shape_.vocab * shape_.element;
-  StepBuilder to(workload_, Phase::forward);
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  StepBuilder to(software_, workload_, Phase::forward);
   const std::int32_t ready = enter(to, Part::head, kBlockInput, Collective::all_gather);
-  std::int32_t out = to.compute(
-      Part::head,
-      {memory(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden), memory(2 * logits)}, ready);
+  std::int32_t out = to.compute(Part::head,
+                                {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
+                                 scaled(logits, software_.forward_bytes_per_logit)},
+                                ready);
   if (tensor_parallel()) {
     // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
     for (int i = 0; i < 3; ++i)
@@ -256,13 +278,16 @@ Steps Transformer::head_forward() const {
 }
 
 Steps Transformer::head_backward() const {
-  const Bytes logits = shape_.tokens * shape_.vocab * shape_.element;
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
-  StepBuilder to(workload_, Phase::backward);
+  StepBuilder to(software_, workload_, Phase::backward);
   // Before the weight gradient, sequence parallelism gathers the input again.
   const std::int32_t input = enter(to, Part::head, kBlockInput, Collective::all_gather);
-  to.compute(Part::head, {memory(2 * logits), input_gradient(product)}, kBlockInput);
-  const std::int32_t done = to.compute(Part::head, {weight_gradient(product), memory(3 * outside())}, input);
+  to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
+             kBlockInput);
+  std::vector<Kernel> kernels{weight_gradient(product), elementwise(3 * outside())};
+  accumulate(kernels, shape_.vocab * model_.hidden);
+  const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
   const std::int32_t sum = leave(to, Part::head, done);
   return std::move(to).finish(sum);
 }
@@ -273,6 +298,7 @@ Block Transformer::head() const {
   block.backward = head_backward();
   block.activations = shape_.head_activations();
   block.parameters = shape_.head_parameters();
+  block.tensors = model_.tied_embeddings ? 2 : 3;
   return block;
 }
 
@@ -292,8 +318,8 @@ ModelBlocks Transformer::describe() {
 
 }  // namespace
 
-ModelBlocks describe_transformer(const Model& model, const Plan& plan, Workload& workload) {
-  return Transformer(model, plan, workload).describe();
+ModelBlocks describe_transformer(const Experiment& experiment, Workload& workload) {
+  return Transformer(experiment, workload).describe();
 }
 
 }  // namespace orrery

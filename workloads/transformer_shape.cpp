@@ -84,6 +84,12 @@ std::int64_t TransformerShape::head_parameters() const {
   return norm_count(model_) + model_.other_parameters + (model_.tied_embeddings ? 0 : vocab * model_.hidden);
 }
 
+std::int64_t TransformerShape::layer_tensors() const {
+  constexpr std::int64_t kProducts = 4;  // into attention, out of it, into the MLP, out of it
+  const std::int64_t per_norm = model_.normalization == Normalization::layer_norm ? 2 : 1;
+  return kProducts * (model_.biases ? 2 : 1) + norms_per_layer(model_) * per_norm;
+}
+
 Bytes TransformerShape::outside(Bytes bytes) const {
   return plan_.sequence_parallel ? bytes / tensor : bytes;
 }

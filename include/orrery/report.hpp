@@ -23,13 +23,16 @@ struct Breakdown {
   std::array<Int128, kDimensionCount> exposed_ps{};
   Int128 optimizer_ps = 0;
   Int128 bubble_ps = 0;
-  Int128 host_ps = 0;  ///< kernel launch gaps within compute operations
+  /// Kernel launch gaps within compute operations, and waits for the host to issue the next one (with
+  /// nothing in flight).
+  Int128 host_ps = 0;
 };
 
 /// Time along the chain of tasks that ends last; the parts add up to the makespan.
 struct CriticalPath {
   Picoseconds compute_ps = 0;                                   ///< optimizer included
   std::array<Picoseconds, kDimensionCount> communication_ps{};  ///< as long as it takes alone
+  Picoseconds host_ps = 0;  ///< the host works, or has not issued the next operation yet
   Picoseconds wait_ps = 0;  ///< longer than that, because links are shared
 };
 

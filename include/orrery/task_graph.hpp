@@ -45,6 +45,8 @@ struct TaskGraph {
   std::vector<std::uint32_t> cost;        ///< per task: index into costs
   std::vector<std::uint32_t> pred_begin;  ///< per task + 1: range in preds
   std::vector<std::uint32_t> preds;       ///< task ids; duplicates allowed
+  /// Per task: passes between the finish of its first predecessor and its start, at least. Empty: 0.
+  std::vector<Picoseconds> lag{};
   std::vector<Cost> costs;
   std::vector<Leg> legs;
   std::vector<LinkUse> uses;
@@ -52,6 +54,10 @@ struct TaskGraph {
   [[nodiscard]] std::uint32_t tasks() const { return static_cast<std::uint32_t>(cost.size()); }
   [[nodiscard]] std::span<const std::uint32_t> predecessors(std::uint32_t task) const {
     return {preds.data() + pred_begin[task], preds.data() + pred_begin[task + 1]};
+  }
+  /// When `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
+  [[nodiscard]] Picoseconds released(std::uint32_t task, std::uint32_t pred, Picoseconds finish) const {
+    return !lag.empty() && preds[pred_begin[task]] == pred ? finish + lag[task] : finish;
   }
   [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs[cost[task]]; }
 };

@@ -26,10 +26,12 @@ enum class Stream : std::uint8_t {
   recv_forward,   ///< activations from the previous stage
   send_backward,  ///< activation gradients to the previous stage
   recv_backward,  ///< activation gradients from the next stage
+  host,           ///< the CPU thread that issues the others' work
 };
-inline constexpr std::size_t kStreamCount = 7;
+inline constexpr std::size_t kStreamCount = 8;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
-    "compute", "tensor comm", "data comm", "send forward", "recv forward", "send backward", "recv backward"};
+    "compute",      "tensor comm",   "data comm",     "send forward",
+    "recv forward", "send backward", "recv backward", "host"};
 
 /// The parallel dimension a message serves; the key of traffic and exposure figures.
 enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert };
@@ -69,10 +71,12 @@ struct Kernel {
   Flops flops = 0;  ///< of gemm and attention
 };
 
-/// What one compute operation does on one GPU. Operations of equal work share an entry.
+/// What one compute operation does on one GPU. Operations of equal work share an entry. Without
+/// kernels it is work of the host alone, on Stream::host.
 struct ComputeWork {
   std::vector<Kernel> kernels;
-  Flops flops = 0;  ///< matrix work, attention counted without its causal saving
+  Picoseconds host_ps = 0;  ///< CPU time to issue the kernels, or of the host's own work
+  Flops flops = 0;          ///< matrix work, attention counted without its causal saving
 };
 
 /// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,
@@ -103,6 +107,8 @@ struct Op {
 };
 
 /// Operations in issue order. On each stream they run in this order; across streams only `deps` order them.
+/// In a program with operations on Stream::host, the host issues each operation after those before it,
+/// and waits only at its own operations, for their `deps`.
 struct Program {
   std::vector<Op> ops;
   std::vector<std::uint32_t> deps;
@@ -142,6 +148,7 @@ struct Workload {
   std::vector<std::uint32_t> program_of_rank;
   std::vector<ComputeWork> works;
   std::vector<Message> messages;
+  Picoseconds message_host_ps = 0;  ///< CPU time to issue one communication operation
 
   std::vector<std::uint32_t> group_begin;    ///< per group + 1: range in group_members
   std::vector<std::uint32_t> group_members;  ///< ranks in the group's order; send_recv: sender, receiver

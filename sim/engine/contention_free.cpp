@@ -10,15 +10,18 @@ namespace orrery {
 namespace {
 
 /// False when a task comes before one of its predecessors; the times are then incomplete.
+template <bool kLagging>
 bool sweep(const TaskGraph& graph, Timeline& timeline) {
   Picoseconds* const finish = timeline.finish_ps.data();
   Picoseconds makespan = 0;
   for (std::uint32_t task = 0; task < graph.tasks(); ++task) {
     Picoseconds start = 0;
-    for (const std::uint32_t pred : graph.predecessors(task)) {
+    const auto predecessors = graph.predecessors(task);
+    for (const std::uint32_t pred : predecessors) {
       if (pred >= task) return false;
       start = std::max(start, finish[pred]);
     }
+    if (kLagging && !predecessors.empty()) start = std::max(start, finish[predecessors[0]] + graph.lag[task]);
     timeline.start_ps[task] = start;
     finish[task] = later(start, graph.cost_of(task).duration_ps, task);
     makespan = std::max(makespan, finish[task]);
@@ -42,7 +45,7 @@ void run_in_any_order(const TaskGraph& graph, Timeline& timeline) {
     timeline.finish_ps[task] = finish;
     timeline.makespan_ps = std::max(timeline.makespan_ps, finish);
     for (const std::uint32_t next : successors.of(task)) {
-      timeline.start_ps[next] = std::max(timeline.start_ps[next], finish);
+      timeline.start_ps[next] = std::max(timeline.start_ps[next], graph.released(next, task, finish));
       if (--waiting[next] == 0) ready.push_back(next);
     }
   }
@@ -55,7 +58,8 @@ Timeline run_contention_free(const TaskGraph& graph) {
   Timeline timeline;
   timeline.start_ps.resize(graph.tasks());
   timeline.finish_ps.resize(graph.tasks());
-  if (sweep(graph, timeline)) return timeline;
+  const bool swept = graph.lag.empty() ? sweep<false>(graph, timeline) : sweep<true>(graph, timeline);
+  if (swept) return timeline;
   std::fill(timeline.start_ps.begin(), timeline.start_ps.end(), 0);
   run_in_any_order(graph, timeline);
   return timeline;

@@ -6,12 +6,13 @@
 
 #include "orrery/error.hpp"
 #include "sim/graph/families.hpp"
+#include "sim/graph/host_lag.hpp"
 
 namespace orrery {
 namespace {
 
-/// Bytes per task (cost, start, finish, ranges) and per edge while the engine runs.
-constexpr std::int64_t kTaskBytes = 40;
+/// Bytes per task (cost, lag, start, finish, ranges) and per edge while the engine runs.
+constexpr std::int64_t kTaskBytes = 48;
 constexpr std::int64_t kEdgeBytes = 8;
 constexpr std::int64_t kMostBytes = 20'000'000'000;
 
@@ -24,7 +25,8 @@ class Expansion {
         prices_(prices),
         folded_(folded),
         flows_(flows),
-        families_(make_families(workload, channels)) {}
+        families_(make_families(workload, channels)),
+        lags_(host_lags(workload, prices.works)) {}
 
   ExpandedGraph expand() {
     place_classes();
@@ -62,6 +64,7 @@ class Expansion {
   const Folded& folded_;
   bool flows_;
   Families families_;
+  HostLags lags_;
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
@@ -239,6 +242,7 @@ void Expansion::write_compute(OpRef at) {
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
     graph.cost.push_back(op(at).work);
+    if (!lags_.empty()) graph.lag.push_back(lags_[at.program][at.op]);
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
 }
@@ -261,6 +265,7 @@ void Expansion::write_communication(std::uint32_t family) {
       }
     }
     graph.cost.push_back(transfer + place);
+    if (!lags_.empty()) graph.lag.push_back(0);
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
 }

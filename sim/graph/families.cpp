@@ -38,7 +38,7 @@ class FamilyMaker {
  private:
   void number_families();
   void find_predecessors();
-  void add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before);
+  void add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before, std::uint32_t host);
   void collect_ops();
   void sort();
   [[noreturn]] void explain_deadlock(const std::vector<std::uint32_t>& waiting) const;
@@ -90,11 +90,13 @@ bool FamilyMaker::follows(std::uint32_t program, std::uint32_t later, std::uint3
   return false;
 }
 
-void FamilyMaker::add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before) {
+void FamilyMaker::add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before,
+                                   std::uint32_t host) {
   const Program& what = workload_.programs[program];
   auto& list = result_.predecessors[program];
   const auto first = list.size();
-  bool implied = before == kNone;
+  bool implied = before == kNone || before == host;
+  if (host != kNone) list.push_back(host);
   for (const std::uint32_t dep : what.dependencies(what.ops[op])) {
     if (std::find(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(), dep) != list.end()) continue;
     list.push_back(dep);
@@ -113,7 +115,8 @@ void FamilyMaker::find_predecessors() {
     const auto& ops = workload_.programs[p].ops;
     for (std::uint32_t o = 0; o < ops.size(); ++o) {
       std::uint32_t& before = latest[static_cast<std::size_t>(ops[o].stream)];
-      add_predecessors(p, o, before);
+      const bool issued = ops[o].kind == Op::Kind::compute;
+      add_predecessors(p, o, before, issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone);
       before = o;
     }
   }

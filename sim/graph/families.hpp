@@ -20,7 +20,9 @@ struct Families {
   /// [program][op]: its family. Compute families come after all communication families.
   std::vector<std::vector<std::uint32_t>> of;
   /// What each operation waits for on its own rank: its dependencies and the operation before it on
-  /// its stream, without what follows from the others. [program][predecessor_begin[program][op] ...)
+  /// its stream, without what follows from the others. Where the program has operations of the host,
+  /// those of its GPU and host streams name the latest of them first.
+  /// [program][predecessor_begin[program][op] ...)
   std::vector<std::vector<std::uint32_t>> predecessor_begin;
   std::vector<std::vector<std::uint32_t>> predecessors;
   /// Families in an order in which each comes after all it waits for.

@@ -33,9 +33,14 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
                 const Experiment& experiment) {
   PriceList list;
   list.link_bytes.assign(topology.links().size(), 0.0);
-  for (const ComputeWork& work : workload.works)
+  for (const ComputeWork& work : workload.works) {
+    if (work.kernels.empty()) {
+      list.works.push_back({work.host_ps, 0});
+      continue;
+    }
     list.works.push_back(
         price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
+  }
   CollectivePricer pricer(topology, experiment.plan.collectives);
   TransferPrice one;
   list.transfers.reserve(channels.prices);

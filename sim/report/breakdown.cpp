@@ -17,23 +17,29 @@ constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};
 
 /// Times of one class, in ps.
 struct ClassTotals {
-  Picoseconds compute = 0, optimizer = 0, host = 0, optimizer_host = 0, bubble = 0;
+  Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
   std::array<Picoseconds, kDimensions> exposed{};  // by Dimension
 
-  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + host; }
+  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
 };
+
+constexpr std::uint32_t kNoHost = 0xffffffff;
 
 /// What the sweep needs to know of a program, shared by its classes.
 struct ProgramView {
   const Program* program = nullptr;
   StreamOps streams;
   std::vector<std::uint8_t> priority;  // per op; of communication
+  std::vector<std::uint32_t> host;     // per op: the host operation before it, or kNoHost
 };
 
 ProgramView view_program(const Workload& workload, const Program& program) {
-  ProgramView view{&program, stream_ops(program), {}};
+  ProgramView view{&program, stream_ops(program), {}, {}};
+  std::uint32_t host = kNoHost;
   view.priority.reserve(program.ops.size());
   for (const Op& op : program.ops) {
+    view.host.push_back(host);
+    if (op.stream == Stream::host) host = static_cast<std::uint32_t>(view.host.size() - 1);
     const bool communicates = op.kind == Op::Kind::communicate;
     view.priority.push_back(
         communicates ? kPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)] : 0);
@@ -44,6 +50,7 @@ ProgramView view_program(const Workload& workload, const Program& program) {
 struct Interval {
   Picoseconds start = 0;
   Picoseconds finish = 0;
+  Picoseconds lag = 0;  ///< of compute: least time after the host operation before it
 };
 
 /// Steps through the intervals of one communication stream.
@@ -85,6 +92,7 @@ class ClassSweep {
  public:
   ClassSweep(const ProgramView& view, const Interval* times) : view_(view), times_(times) {
     for (std::size_t s = 1; s < kStreamCount; ++s) {
+      if (s == static_cast<std::size_t>(Stream::host)) continue;
       if (!view.streams[s].empty()) cursors_.emplace_back(view.streams[s], times, view.priority);
     }
   }
@@ -93,11 +101,11 @@ class ClassSweep {
     Picoseconds now = 0;
     for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
       const Interval time = times_[op];
-      if (time.start > now) wait(now, time.start);
+      if (time.start > now) wait(now, time.start, host_begin(op));
       work(view_.program->ops[op], time.finish - time.start, prices);
       now = time.finish;
     }
-    if (makespan > now) wait(now, makespan);
+    if (makespan > now) wait(now, makespan, kNever);
     return totals_;
   }
 
@@ -105,6 +113,7 @@ class ClassSweep {
   void work(const Op& op, Picoseconds duration, std::span<const ComputePrice> prices) {
     const Picoseconds launch = std::min(prices[op.work].launch_ps, duration);
     totals_.host += launch;
+    totals_.launch += launch;
     if (op.phase == Phase::optimize) {
       totals_.optimizer += duration - launch;
       totals_.optimizer_host += launch;
@@ -113,10 +122,18 @@ class ClassSweep {
     }
   }
 
-  void wait(Picoseconds now, Picoseconds end) {
+  /// From when on the operation waits for the host alone; kNever if something else released it.
+  [[nodiscard]] Picoseconds host_begin(std::uint32_t op) const {
+    const std::uint32_t host = view_.host[op];
+    if (host == kNoHost || times_[op].start != times_[host].finish + times_[op].lag) return kNever;
+    return times_[host].start;
+  }
+
+  /// A wait with nothing in flight is a bubble, and from `host_begin` on a wait for the host.
+  void wait(Picoseconds now, Picoseconds end, Picoseconds host_begin) {
     while (now < end) {
       std::uint8_t best = kDimensions;
-      Picoseconds next = end;
+      Picoseconds next = now < host_begin ? std::min(end, host_begin) : end;
       Picoseconds best_finish = end;
       for (StreamCursor& cursor : cursors_) {
         cursor.advance(now);
@@ -128,7 +145,8 @@ class ClassSweep {
         }
       }
       next = std::min(next, best_finish);
-      Picoseconds& part = best == kDimensions ? totals_.bubble : totals_.exposed[kDimensionOf[best]];
+      Picoseconds& idle = now < host_begin ? totals_.bubble : totals_.host;
+      Picoseconds& part = best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]];
       part += next - now;
       now = next;
     }
@@ -152,6 +170,7 @@ class ExposureSum {
     for (std::size_t d = 0; d < kDimensions; ++d) {
       out_.breakdown.exposed_ps[d] += Int128{totals.exposed[d]} * ranks;
     }
+    busy_ += Int128{totals.busy()} * ranks;
     least_busy_ = std::min(least_busy_, totals.busy());
     ranks_ += ranks;
   }
@@ -166,8 +185,7 @@ class ExposureSum {
       out.pipeline_bubble_fraction = static_cast<double>(b.bubble_ps) / static_cast<double>(passes);
     }
     if (makespan > 0 && ranks_ > 0) {
-      out.gpu_utilization_mean = static_cast<double>(b.compute_ps + b.host_ps + b.optimizer_ps) /
-                                 static_cast<double>(Int128{makespan} * ranks_);
+      out.gpu_utilization_mean = static_cast<double>(busy_) / static_cast<double>(Int128{makespan} * ranks_);
       out.gpu_utilization_min = static_cast<double>(least_busy_) / static_cast<double>(makespan);
     }
     return out;
@@ -176,6 +194,7 @@ class ExposureSum {
  private:
   Exposure out_;
   Int128 optimizer_host_ = 0;
+  Int128 busy_ = 0;
   Picoseconds least_busy_ = kNever;
   Int128 ranks_ = 0;
 };
@@ -200,7 +219,9 @@ void gather(const RunView& run, std::span<const std::uint32_t> classes, std::siz
   for (std::uint32_t op = 0; op < ops; ++op) {
     for (std::size_t k = 0; k < classes.size(); ++k) {
       const std::uint32_t task = run.expanded.task(run.workload, classes[k], op);
-      out[k * ops + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task]};
+      const auto& lag = run.expanded.graph.lag;
+      out[k * ops + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task],
+                           lag.empty() ? 0 : lag[task]};
     }
   }
 }

@@ -7,9 +7,10 @@ namespace orrery {
 namespace {
 
 constexpr std::uint8_t kCompute = kDimensionCount;
+constexpr std::uint8_t kHost = kDimensionCount + 1;
 
-/// Per task: its Dimension, or kCompute. Tasks of an operation are neighbours, so each takes the kind
-/// that its operation's first task was marked with.
+/// Per task: its Dimension, or kCompute, or kHost. Tasks of an operation are neighbours, so each takes the
+/// kind that its operation's first task was marked with.
 std::vector<std::uint8_t> task_kinds(const RunView& run) {
   constexpr std::uint8_t kUnmarked = 0xff;
   const Workload& workload = run.workload;
@@ -17,9 +18,14 @@ std::vector<std::uint8_t> task_kinds(const RunView& run) {
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
     const auto& ops = workload.programs[p].ops;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      const bool compute = ops[i].kind == Op::Kind::compute;
-      kinds[run.expanded.first_task[p][i]] =
-          compute ? kCompute : static_cast<std::uint8_t>(workload.messages[ops[i].work].dimension);
+      std::uint8_t& kind = kinds[run.expanded.first_task[p][i]];
+      if (ops[i].stream == Stream::host) {
+        kind = kHost;
+      } else if (ops[i].kind == Op::Kind::compute) {
+        kind = kCompute;
+      } else {
+        kind = static_cast<std::uint8_t>(workload.messages[ops[i].work].dimension);
+      }
     }
   }
   std::uint8_t kind = kCompute;
@@ -32,12 +38,14 @@ std::vector<std::uint8_t> task_kinds(const RunView& run) {
 
 constexpr std::uint32_t kNoTask = 0xffffffff;
 
-/// The one that finished last, the lowest id on ties.
+/// The one that released the task last, the lowest id on ties.
 std::uint32_t last_predecessor(const RunView& run, std::uint32_t task) {
-  const auto& finish = run.timeline.finish_ps;
+  const auto finish = [&](std::uint32_t p) {
+    return run.expanded.graph.released(task, p, run.timeline.finish_ps[p]);
+  };
   std::uint32_t best = kNoTask;
   for (const std::uint32_t p : run.expanded.graph.predecessors(task)) {
-    if (best == kNoTask || finish[p] > finish[best] || (finish[p] == finish[best] && p < best)) best = p;
+    if (best == kNoTask || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
   }
   return best;
 }
@@ -54,15 +62,19 @@ CriticalPath trace_critical_path(const RunView& run) {
     const Picoseconds start = run.timeline.start_ps[task];
     const Picoseconds duration = finish[task] - start;
     const std::uint8_t kind = kinds[task];
-    if (kind == kCompute) {
-      path.compute_ps += duration;
+    if (kind == kCompute || kind == kHost) {
+      (kind == kHost ? path.host_ps : path.compute_ps) += duration;
     } else {
       const Picoseconds alone = std::min(duration, run.expanded.graph.cost_of(task).duration_ps);
       path.communication_ps[kind] += alone;
       path.wait_ps += duration - alone;
     }
-    task = last_predecessor(run, task);
-    path.wait_ps += start - (task == kNoTask ? 0 : finish[task]);
+    const std::uint32_t before = last_predecessor(run, task);
+    const Picoseconds released =
+        before == kNoTask ? 0 : run.expanded.graph.released(task, before, finish[before]);
+    path.wait_ps += start - released;
+    if (before != kNoTask) path.host_ps += released - finish[before];
+    task = before;
   }
   return path;
 }

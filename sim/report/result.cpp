@@ -89,6 +89,7 @@ Json critical_path_json(const Report& report) {
           {"data", along(Dimension::data)},
           {"context", along(Dimension::context)},
           {"expert", along(Dimension::expert)},
+          {"host", seconds(report.critical_path.host_ps)},
           {"wait", seconds(report.critical_path.wait_ps)}};
 }
 

@@ -141,7 +141,7 @@ class Summary {
     const auto seconds = [shares](Int128 sum_ps) { return static_cast<double>(sum_ps) * 1e-12 / shares; };
     heading("Where the time goes", "mean over GPUs, per step");
     part("compute", seconds(b.compute_ps), "32");
-    part("kernel launches", seconds(b.host_ps), "36");
+    part("host", seconds(b.host_ps), "36");
     for (const Dimension d :
          {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline, Dimension::data}) {
       const auto i = static_cast<std::size_t>(d);
@@ -169,6 +169,7 @@ class Summary {
     for (std::size_t d = 0; d < kDimensionCount; ++d) {
       part(fmt::format("{} comm", kDimensionNames[d]), seconds(path.communication_ps[d]), "33");
     }
+    part("host", seconds(path.host_ps), "35");
     part("wait for links", seconds(path.wait_ps), "31");
   }
 
