@@ -39,6 +39,7 @@ constexpr Section kSections[] = {
     {"models", [] { print_catalog(CatalogKind::model); }},
     {"gpus", [] { print_catalog(CatalogKind::gpu); }},
     {"clusters", [] { print_catalog(CatalogKind::cluster); }},
+    {"calibrations", [] { print_catalog(CatalogKind::calibration); }},
     {"schedules", [] { print_menu(pipeline_schedules()); }},
     {"collectives", [] { print_menu(collective_algorithms()); }},
     {"wirings", [] { print_menu(node_wirings()); }},

@@ -24,6 +24,7 @@ struct Gpu {
   double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
   double gemm_efficiency = 1;    ///< sustained share of peak_tflops in large GEMMs, 0..1
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
+  std::string calibration{};      ///< where the constants above come from
 };
 
 /// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
@@ -32,6 +33,7 @@ struct NodeWiring {
   double link_gb_per_s = 0;  ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
   double latency_us = 0;     ///< GPU to GPU through one link or one switch
   double efficiency = 1;     ///< share of link_gb_per_s that collectives sustain, 0..1
+  std::string calibration{};  ///< where latency and efficiency come from
 };
 
 /// How nodes are wired to each other. `kind` is a name of `fabrics()`.
@@ -45,6 +47,7 @@ struct Fabric {
   /// grid, torus: extent of each dimension. fat-tree: children per switch from the leaves up.
   /// rail-optimized: nodes per leaf. Empty: chosen from the number of nodes.
   std::vector<std::int64_t> shape;
+  std::string calibration{}; ///< where latency and efficiency come from
 };
 
 /// A link of an explicit graph. Ends are vertex names; GPUs are "gpu0", "gpu1", ...

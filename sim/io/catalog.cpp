@@ -11,12 +11,46 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, kCatalogKindCount> kKindNames{"model", "gpu", "cluster"};
-constexpr std::array<std::string_view, kCatalogKindCount> kFolders{"models/", "gpus/", "clusters/"};
+constexpr std::array<std::string_view, kCatalogKindCount> kKindNames{"model", "gpu", "cluster",
+                                                                     "calibration"};
+constexpr std::array<std::string_view, kCatalogKindCount> kFolders{"models/", "gpus/", "clusters/",
+                                                                   "calibrations/"};
+constexpr std::array<std::string_view, 4> kCalibratedParts{"gpu", "node", "fabric", "software"};
 constexpr std::string_view kExtension = ".json";
 
+[[noreturn]] void refuse(const std::string& path, const std::string& pointer, const std::string& message) {
+  throw InputError({Problem{"catalog/" + path, 0, 0, pointer, message}});
+}
+
+std::string text_at(const Json& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// Leaves the constants alone, each as its value.
+void read_calibration(const std::string& path, CatalogEntry& entry) {
+  entry.part = text_at(entry.value, "part");
+  entry.inherits = text_at(entry.value, "inherits");
+  const auto known = std::find(kCalibratedParts.begin(), kCalibratedParts.end(), entry.part);
+  if (known == kCalibratedParts.end()) {
+    refuse(path, "/part", "found " + quote(entry.part) + ", allowed one of " + joined(kCalibratedParts));
+  }
+  Json constants = Json::object();
+  if (const auto given = entry.value.find("constants"); given != entry.value.end() && given->is_object()) {
+    for (const auto& [key, constant] : given->items()) {
+      if (!constant.is_object() || !constant.contains("value") || text_at(constant, "source").empty())
+        refuse(path, "/constants/" + key,
+               "found " + described(constant) + ", allowed an object with value and source");
+      constants[key] = constant["value"];
+    }
+  } else {
+    refuse(path, "/constants", "found no object, allowed an object of constants");
+  }
+  entry.value = std::move(constants);
+}
+
 CatalogEntry read_entry(const std::string& path, const std::string& text) {
-  CatalogEntry entry{text, parse_document(text, "catalog/" + path).value, ""};
+  CatalogEntry entry{text, parse_document(text, "catalog/" + path).value, "", "", ""};
   if (!entry.value.is_object()) {
     throw InputError(
         {Problem{"catalog/" + path, 1, 1, "", "found no object, allowed one entry as an object"}});
@@ -34,10 +68,13 @@ void add(CatalogData& data, const std::string& path, const std::string& text) {
     if (!path.starts_with(kFolders[kind]) || !path.ends_with(kExtension)) continue;
     const std::size_t start = kFolders[kind].size();
     const std::string name = path.substr(start, path.size() - start - kExtension.size());
-    data.entries[kind].emplace(name, read_entry(path, text));
+    CatalogEntry entry = read_entry(path, text);
+    if (static_cast<CatalogKind>(kind) == CatalogKind::calibration) read_calibration(path, entry);
+    data.entries[kind].emplace(name, std::move(entry));
     return;
   }
-  throw InputError({Problem{"catalog/" + path, 0, 0, "", "allowed are models/, gpus/, clusters/ NAME.json"}});
+  throw InputError({Problem{"catalog/" + path, 0, 0, "",
+                            "allowed are models/, gpus/, clusters/, calibrations/ NAME.json"}});
 }
 
 /// Reads a number at the start of `text` and removes it; negative where there is none.

@@ -1,5 +1,5 @@
-// The catalog: models, GPUs and clusters that an experiment may name. Used by sim/io/ to resolve
-// names and by the command line to list them. Entries are parsed once, when the catalog is made.
+// The catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by sim/io/ to
+// resolve names and by the command line to list them. Entries are parsed once, when the catalog is made.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace orrery {
 
-enum class CatalogKind : std::uint8_t { model, gpu, cluster };
-inline constexpr std::size_t kCatalogKindCount = 3;
+enum class CatalogKind : std::uint8_t { model, gpu, cluster, calibration };
+inline constexpr std::size_t kCatalogKindCount = 4;
 
-/// "model", "gpu" or "cluster".
+/// "model", "gpu", "cluster" or "calibration".
 std::string_view to_string(CatalogKind kind);
 
 /// Texts by path below catalog/, such as "gpus/h100.json".

@@ -13,8 +13,10 @@ namespace orrery {
 
 struct CatalogEntry {
   std::string text;
-  Json value;  ///< without `summary` and `source`
+  Json value;  ///< without `summary` and `source`; of a calibration, its constants
   std::string summary;
+  std::string part;      ///< of a calibration: what it is of, gpu, node, fabric or software
+  std::string inherits;  ///< of a calibration: the one that has what it lacks; may be empty
 };
 
 struct CatalogData {

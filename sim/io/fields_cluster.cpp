@@ -30,6 +30,7 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "sustained share of the peak in large GEMMs"),
       T::number("memory_efficiency", "", 1e-3, 1, &Gpu::memory_efficiency, "1",
                 "sustained share of the memory bandwidth"),
+      T::text("calibration", &Gpu::calibration, "calibration of a gpu, for constants not given"),
   };
   return fields;
 }
@@ -51,6 +52,7 @@ const std::vector<Field<NodeWiring>>& node_fields() {
                 "GPU to GPU through one link or one switch"),
       T::number("efficiency", "", 1e-3, 1, &NodeWiring::efficiency, "1",
                 "share of link_gb_per_s that collectives sustain"),
+      T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
   };
   return fields;
 }
@@ -71,6 +73,7 @@ const std::vector<Field<Fabric>>& fabric_fields() {
       T::integers("shape", 1, 1e7, &Fabric::shape, "chosen from the nodes",
                   "grid, torus: extents; fat-tree: children per switch from the leaves up; rail-optimized: "
                   "nodes per leaf"),
+      T::text("calibration", &Fabric::calibration, "calibration of a fabric, for constants not given"),
   };
   return fields;
 }

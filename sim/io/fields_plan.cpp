@@ -16,19 +16,6 @@ constexpr std::array<std::string_view, 4> kSyncsLater{"parameter-server", "gossi
 constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 1> kDetails{"layer"};
-constexpr std::array<std::string_view, 13> kStacks{"megatron-2021",
-                                                   "megatron-2022",
-                                                   "megatron-deepspeed-2021",
-                                                   "megatron-deepspeed-2023",
-                                                   "megatron-zb-2024",
-                                                   "fsdp-2023",
-                                                   "torchtitan-2024",
-                                                   "internevo-2024",
-                                                   "nemo-2022",
-                                                   "nemo-2023",
-                                                   "nemo-2024",
-                                                   "megascale-2024",
-                                                   "meta-2024"};
 constexpr std::string_view kOnlyOne = "more is not modelled yet";
 constexpr std::string_view kGossip = "only with the methods gossip, gossip-pga, local-sgd, parameter-server";
 
@@ -145,10 +132,9 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("data_parallel_sync", "an object with method"),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
-      T::choice(
-          "stack", {kStacks, nullptr, {}},
-          [](Experiment& experiment, std::size_t i) { experiment.stack = kStacks[i]; },
-          "the newest general one", "software generation whose calibration applies"),
+      T::text("stack", &Experiment::stack,
+              "software generation whose calibration applies: a calibration of software; default: the newest "
+              "general one"),
   };
   return fields;
 }

@@ -1,5 +1,9 @@
 #include "sim/io/read_experiment.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "sim/io/catalog_data.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/fields.hpp"
@@ -7,9 +11,27 @@
 #include "sim/io/overrides.hpp"
 #include "sim/io/read_parts.hpp"
 #include "sim/io/resolve.hpp"
+#include "sim/io/wording.hpp"
 
 namespace orrery {
 namespace {
+
+/// Software generations by name; the one that applies where an experiment names none is first.
+constexpr std::array<std::string_view, 14> kStacks{"nemo-2024",
+                                                   "megatron-2021",
+                                                   "megatron-2022",
+                                                   "megatron-deepspeed-2021",
+                                                   "megatron-deepspeed-2023",
+                                                   "megatron-zb-2024",
+                                                   "fsdp-2023",
+                                                   "torchtitan-2024",
+                                                   "internevo-2024",
+                                                   "nemo-2022",
+                                                   "nemo-2023",
+                                                   "megascale-2024",
+                                                   "meta-2024",
+                                                   "ideal"};
+constexpr std::string_view kDefaultStack = kStacks[0];
 
 const Json* member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -41,8 +63,19 @@ class ExperimentReader {
   }
 
   Cluster read_cluster_at(const Json& given, const Path& path) {
-    const Json value = resolver_.resolve(CatalogKind::cluster, given, path);
+    Json value = resolver_.resolve(CatalogKind::cluster, given, path);
+    if (value.is_object()) calibrate_parts(value, path);
     return value.is_null() ? Cluster{} : read_cluster(value, path, scope_);
+  }
+
+  void calibrate_parts(Json& cluster, const Path& path) {
+    for (const std::string_view part : {"gpu", "node", "fabric"}) {
+      const auto found = cluster.find(part);
+      if (found == cluster.end() || !found->is_object()) continue;
+      const auto name = found->find("calibration");
+      if (name == found->end() || !name->is_string()) continue;
+      resolver_.calibrate(*found, part, name->get<std::string>(), Path(path, part));
+    }
   }
 
   /// Hands a valid experiment to `use`; what that finds wrong in it joins the findings. Problems that
@@ -81,12 +114,42 @@ class ExperimentReader {
       read_fields(*sync, sync_fields(), experiment.data_parallel_sync, Path(top, "data_parallel_sync"),
                   scope_);
     }
-    if (const Json* software = member(root, "software")) {
-      read_fields(*software, software_fields(), experiment.software, Path(top, "software"), scope_);
-    }
+    read_software(root, experiment);
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }
+  }
+
+  /// The constants of the stack, and what the experiment sets itself.
+  void read_software(const Json& root, Experiment& experiment) {
+    const Path top;
+    const Path path(top, "software");
+    const Json* given = member(root, "software");
+    if (given != nullptr && !expect_object(*given, path, scope_)) return;
+    Json software = given == nullptr ? Json::object() : *given;
+    if (choose_stack(experiment, Path(top, "stack"))) {
+      resolver_.calibrate(software, "software", experiment.stack, path);
+    }
+    read_fields(software, software_fields(), experiment.software, path, scope_);
+  }
+
+  /// Checks the experiment's stack, or takes the default. Whether it has a calibration.
+  bool choose_stack(Experiment& experiment, const Path& path) {
+    const auto calibrated = resolver_.calibrations("software");
+    const auto has = [&](std::string_view name) {
+      return std::find(calibrated.begin(), calibrated.end(), name) != calibrated.end();
+    };
+    if (experiment.stack.empty()) {
+      if (has(kDefaultStack)) experiment.stack = kDefaultStack;
+      return has(kDefaultStack);
+    }
+    if (has(experiment.stack)) return true;
+    std::vector<std::string_view> known(kStacks.begin(), kStacks.end());
+    if (std::find(known.begin(), known.end(), experiment.stack) != known.end()) return false;
+    for (const std::string_view name : calibrated) known.push_back(name);
+    scope_.findings.add(path, fmt::format("found {}, allowed one of {}{}", quote(experiment.stack),
+                                          joined(known), hint(experiment.stack, known)));
+    return false;
   }
 
   static std::string default_name(const Experiment& experiment) {

@@ -105,4 +105,36 @@ void Resolver::overlay_gpu(Json& target, const Json& given, const Path& path) {
   }
 }
 
+std::vector<std::string_view> Resolver::calibrations(std::string_view kind) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, entry] : catalog_.entries[static_cast<std::size_t>(CatalogKind::calibration)]) {
+    if (entry.part == kind) names.push_back(name);
+  }
+  return names;
+}
+
+void Resolver::calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path) {
+  std::vector<std::string> seen;
+  for (std::string next = name; !next.empty();) {
+    const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
+    if (found == nullptr || found->part != kind) {
+      const auto known = calibrations(kind);
+      findings_.add(Path(path, "calibration"),
+                    fmt::format("found {}, allowed a calibration of a {} ({}){}", quote(next), kind,
+                                joined(known), hint(next, known)));
+      return;
+    }
+    if (std::find(seen.begin(), seen.end(), next) != seen.end()) {
+      findings_.add(path, fmt::format("calibration {} inherits from itself", quote(next)));
+      return;
+    }
+    uses_.push_back({path.pointer(), CatalogKind::calibration, next});
+    for (const auto& [key, value] : found->value.items()) {
+      if (!part.contains(key)) part[key] = value;
+    }
+    seen.push_back(next);
+    next = found->inherits;
+  }
+}
+
 }  // namespace orrery

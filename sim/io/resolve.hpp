@@ -29,6 +29,13 @@ class Resolver {
   /// `given`, a name or an object, without names and bases. Null after a finding.
   Json resolve(CatalogKind kind, const Json& given, const Path& path);
 
+  /// Adds the constants of the calibration `name` to `part` (of kind "gpu", "node", "fabric" or
+  /// "software"), which lies at `path`, where it does not give them itself.
+  void calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path);
+
+  /// Names of the calibrations of that kind of part.
+  [[nodiscard]] std::vector<std::string_view> calibrations(std::string_view kind) const;
+
   [[nodiscard]] const std::vector<CatalogUse>& uses() const { return uses_; }
 
  private:

@@ -48,9 +48,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
   }
   if (!experiment.stack.empty()) {
     list.push_back(
-        fmt::format("stack {} has no calibration of its own yet: the constants of the GPU and the "
-                    "cluster apply",
-                    experiment.stack));
+        fmt::format("host, fusion and optimizer as calibrated for the software stack {}", experiment.stack));
   }
   if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
