@@ -29,6 +29,11 @@ struct SimulationOptions {
   std::int64_t seed = 0;
 };
 
+/// The whole training run that the step is part of.
+struct Training {
+  std::int64_t tokens = 0;  ///< to train on; 0 where the run is of no interest
+};
+
 struct Experiment {
   std::string name;
   Model model;
@@ -37,6 +42,7 @@ struct Experiment {
   DataParallelSync data_parallel_sync;
   SimulationOptions simulation;
   Software software;
+  Training training;
   std::string stack;  ///< software generation; empty: the newest general one
 };
 

@@ -65,6 +65,10 @@ struct Report {
   std::int64_t samples_per_step = 0;
   std::int64_t tokens_per_step = 0;
   std::int64_t parameters = 0;
+  std::int64_t training_tokens = 0;  ///< of the whole run; 0 where it is of no interest
+  /// Deciles of measured over predicted step time less one, as the calibration met them; 0: unknown.
+  double error_p10 = 0;
+  double error_p90 = 0;
   TotalFlops model_flops_per_step = 0;
   TotalFlops hardware_flops_per_step = 0;
   double peak_tflops_per_gpu = 0;  ///< in the plan's precision; mfu and hfu are shares of it
@@ -82,6 +86,12 @@ struct Report {
   RunStats stats;
 
   [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }
+  [[nodiscard]] bool has_spread() const { return error_p10 < error_p90; }
+  [[nodiscard]] double step_time_s_p10() const { return step_time_s() * (1 + error_p10); }
+  [[nodiscard]] double step_time_s_p90() const { return step_time_s() * (1 + error_p90); }
+  [[nodiscard]] double training_days() const {
+    return static_cast<double>(training_tokens) / tokens_per_s() / (24 * 3600);
+  }
   [[nodiscard]] double samples_per_s() const { return static_cast<double>(samples_per_step) / step_time_s(); }
   [[nodiscard]] double tokens_per_s() const { return static_cast<double>(tokens_per_step) / step_time_s(); }
   [[nodiscard]] double model_tflops_per_gpu() const { return tflops_per_gpu(model_flops_per_step); }

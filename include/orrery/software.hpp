@@ -28,6 +28,15 @@ struct Software {
 
   /// Compute that runs beside a collective loses this share of the collective's time to it.
   double interference = 0;
+  /// ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once.
+  bool gathers_tensors = false;
+
+  /// Deciles of measured step time over predicted, less one, on one node and on many: the calibration's
+  /// residuals. All 0 where none are known.
+  double error_p10_one_node = 0;
+  double error_p90_one_node = 0;
+  double error_p10_many_nodes = 0;
+  double error_p90_many_nodes = 0;
 };
 
 }  // namespace orrery

@@ -27,6 +27,7 @@ const FieldInfo& algorithm_field();
 const std::vector<Field<DataParallelSync>>& sync_fields();
 const std::vector<Field<SimulationOptions>>& simulation_fields();
 const std::vector<Field<Software>>& software_fields();
+const std::vector<Field<Training>>& training_fields();
 const std::vector<Field<Experiment>>& experiment_fields();
 
 }  // namespace orrery

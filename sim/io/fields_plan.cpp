@@ -122,6 +122,15 @@ const std::vector<Field<SimulationOptions>>& simulation_fields() {
   return fields;
 }
 
+const std::vector<Field<Training>>& training_fields() {
+  using T = FieldTable<Training>;
+  static const std::vector<Field<Training>> fields{
+      T::integer("tokens", 1, 9007199254740992.0, &Training::tokens, "none",
+                 "tokens of the whole training run"),
+  };
+  return fields;
+}
+
 const std::vector<Field<Experiment>>& experiment_fields() {
   using T = FieldTable<Experiment>;
   static const std::vector<Field<Experiment>> fields{
@@ -131,6 +140,7 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method"),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
+      T::nested("training", "an object with tokens, for the days the whole run takes"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,
               "software generation whose calibration applies: a calibration of software; default: the newest "

@@ -41,6 +41,15 @@ const std::vector<Field<Software>>& software_fields() {
       T::integer("flash_version", 1, 3, &S::flash_version, "2", "generation of the fused attention kernel"),
       T::number("interference", "", 0, 1, &S::interference, "0",
                 "share of a collective's time that compute beside it loses"),
+      T::flag("gathers_tensors", &S::gathers_tensors, "false",
+              "ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once"),
+      T::number("error_p10_one_node", "", -1, 100, &S::error_p10_one_node, "0",
+                "lower decile of measured over predicted step time less one, on one node"),
+      T::number("error_p90_one_node", "", -1, 100, &S::error_p90_one_node, "0", "upper decile, on one node"),
+      T::number("error_p10_many_nodes", "", -1, 100, &S::error_p10_many_nodes, "0",
+                "lower decile, on several nodes"),
+      T::number("error_p90_many_nodes", "", -1, 100, &S::error_p90_many_nodes, "0",
+                "upper decile, on several nodes"),
   };
   return fields;
 }

@@ -117,6 +117,11 @@ void add_rates(const Report& report, Json& out) {
   const bool has_time = report.makespan_ps > 0;
   const bool has_peak = has_time && report.peak_tflops_per_gpu > 0;
   out["step_time_s"] = has_time ? Json(report.step_time_s()) : Json();
+  if (report.has_spread()) {
+    out["step_time_s_p10"] = has_time ? Json(report.step_time_s_p10()) : Json();
+    out["step_time_s_p90"] = has_time ? Json(report.step_time_s_p90()) : Json();
+  }
+  if (report.training_tokens > 0) out["training_days"] = has_time ? Json(report.training_days()) : Json();
   out["samples_per_s"] = has_time ? Json(report.samples_per_s()) : Json();
   out["tokens_per_s"] = has_time ? Json(report.tokens_per_s()) : Json();
   out["model_flops_per_step"] = static_cast<double>(report.model_flops_per_step);

@@ -116,6 +116,16 @@ class Summary {
     out_ += '\n';
     line("  {:<11}{:>13}   {} samples/s   {} tokens/s", "step time", duration(report_.step_time_s()),
          scaled(report_.samples_per_s()), scaled(report_.tokens_per_s()));
+    if (report_.has_spread()) {
+      line("  {:<11}{:>13}   {}", "", painted("2", "80 % within"),
+           painted("2",
+                   fmt::format("{} to {}, as far as measured runs tell", duration(report_.step_time_s_p10()),
+                               duration(report_.step_time_s_p90()))));
+    }
+    if (report_.training_tokens > 0) {
+      line("  {:<11}{:>10.1f} days      for {} tokens", "training", report_.training_days(),
+           scaled(static_cast<double>(report_.training_tokens)));
+    }
     rate("model", report_.model_tflops_per_gpu(), "MFU", "without recomputation");
     rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");
   }

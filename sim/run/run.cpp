@@ -55,6 +55,11 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.model = experiment.model.name;
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
+  report.training_tokens = experiment.training.tokens;
+  const Software& software = experiment.software;
+  const bool one_node = experiment.cluster.nodes == 1;
+  report.error_p10 = one_node ? software.error_p10_one_node : software.error_p10_many_nodes;
+  report.error_p90 = one_node ? software.error_p90_one_node : software.error_p90_many_nodes;
 }
 
 void complete(const Experiment& experiment, Run& run) {
