@@ -20,6 +20,7 @@ GPU_KEYS = {
 }
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
 NODE_KEYS = {"kind", "link_gb_per_s", "latency_us", "efficiency"}
+RAMP_KEYS = {"base_latency_us", "ramp_us", "ramp_efficiency"}  # optional, of a node and of a fabric
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "latency_us", "efficiency", "oversubscription"}
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8"}
 NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}

@@ -32,6 +32,11 @@ struct NodeWiring {
   double link_gb_per_s = 0;  ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
   double latency_us = 0;     ///< GPU to GPU through one link or one switch
   double efficiency = 1;     ///< share of link_gb_per_s that collectives sustain, 0..1
+  double base_latency_us = 0;  ///< of every collective and message inside a node, once
+  double ramp_us = 0;          ///< most that the slower protocols of small messages add
+  double ramp_efficiency = 1;  ///< share of the sustained pace at which small messages move, 0..1
+  /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
+  double nvls_efficiency = 0;
 };
 
 /// How nodes are wired to each other. `kind` is a name of `fabrics()`.
@@ -45,6 +50,9 @@ struct Fabric {
   /// grid, torus: extent of each dimension. fat-tree: children per switch from the leaves up.
   /// rail-optimized: nodes per leaf. Empty: chosen from the number of nodes.
   std::vector<std::int64_t> shape;
+  double base_latency_us = 0;  ///< of every collective and message between nodes, once
+  double ramp_us = 0;          ///< as in a node
+  double ramp_efficiency = 1;  ///< as in a node
 };
 
 /// A link of an explicit graph. Ends are vertex names; GPUs are "gpu0", "gpu1", ...
