@@ -67,7 +67,7 @@ struct CollectiveAlgorithm : MenuEntry {
   /// Requires no obstacle.
   Rounds (*rounds)(Collective, const GroupShape&);
   /// Whether NCCL would consider it when the choice is "auto"; asked only where there is no obstacle.
-  bool (*automatic)(Collective);
+  bool (*automatic)(Collective, const GroupShape&);
 };
 
 [[nodiscard]] std::span<const CollectiveAlgorithm> collective_algorithms();

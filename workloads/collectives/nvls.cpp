@@ -24,7 +24,7 @@ Rounds rounds(Collective, const GroupShape& shape) {
   return {{round}, shape.members, true};
 }
 
-bool automatic(Collective collective) { return collective == Collective::all_reduce; }
+bool automatic(Collective collective, const GroupShape&) { return collective == Collective::all_reduce; }
 
 }  // namespace
 
