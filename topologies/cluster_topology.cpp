@@ -83,16 +83,16 @@ void ClusterTopology::build_fabric(const Cluster& cluster) {
 void ClusterTopology::set_overheads(const Cluster& cluster) {
   const NodeWiring& node = cluster.node;
   const Fabric& fabric = cluster.fabric;
-  fabric_overhead_ = collective_overhead(fabric.base_latency_us, fabric.ramp_us, fabric.ramp_efficiency,
-                                         "/cluster/fabric");
-  node_overhead_ = wiring_ ? collective_overhead(node.base_latency_us, node.ramp_us, node.ramp_efficiency,
-                                                 "/cluster/node")
-                           : fabric_overhead_;
+  fabric_overhead_ =
+      collective_overhead(fabric.base_latency_us, fabric.ramp_us, fabric.ramp_efficiency, "/cluster/fabric");
+  node_overhead_ =
+      wiring_ ? collective_overhead(node.base_latency_us, node.ramp_us, node.ramp_efficiency, "/cluster/node")
+              : fabric_overhead_;
   if (wiring_) reduction_bytes_per_s_ = wiring_->reduction_bytes_per_s();
   if (wiring_ && node.nvls_efficiency > 0 && reduction_bytes_per_s_ == 0) {
-    throw InputError("/cluster/node/nvls_efficiency",
-                     "found " + number_text(node.nvls_efficiency) + " for the wiring \"" + node.kind +
-                         "\"; only nvswitch reduces in the switch");
+    throw InputError("/cluster/node/nvls_efficiency", "found " + number_text(node.nvls_efficiency) +
+                                                          " for the wiring \"" + node.kind +
+                                                          "\"; only nvswitch reduces in the switch");
   }
 }
 

@@ -29,9 +29,9 @@ struct Gpu {
 /// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
 struct NodeWiring {
   std::string kind = "none";
-  double link_gb_per_s = 0;  ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
-  double latency_us = 0;     ///< GPU to GPU through one link or one switch
-  double efficiency = 1;     ///< share of link_gb_per_s that collectives sustain, 0..1
+  double link_gb_per_s = 0;    ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
+  double latency_us = 0;       ///< GPU to GPU through one link or one switch
+  double efficiency = 1;       ///< share of link_gb_per_s that collectives sustain, 0..1
   double base_latency_us = 0;  ///< of every collective and message inside a node, once
   double ramp_us = 0;          ///< most that the slower protocols of small messages add
   double ramp_efficiency = 1;  ///< share of the sustained pace at which small messages move, 0..1

@@ -36,8 +36,8 @@ void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes by
 
 bool LegBuilder::inside_node(std::span<const std::uint32_t> members) const {
   const NodeId first = topology_.node_of(GpuId{members.front()});
-  return std::ranges::all_of(
-      members, [&](std::uint32_t member) { return topology_.node_of(GpuId{member}) == first; });
+  return std::ranges::all_of(members,
+                             [&](std::uint32_t member) { return topology_.node_of(GpuId{member}) == first; });
 }
 
 void LegBuilder::load_links(const Round& round, std::span<const std::uint32_t> members) {
