@@ -35,8 +35,11 @@ struct CollectiveOverhead {
   std::int64_t slowdown_ppm = 0;  ///< what they lose, in millionths of the time of their data
 
   [[nodiscard]] constexpr Picoseconds of(Picoseconds data_ps) const {
-    const Int128 lost = divide_rounded(static_cast<Int128>(data_ps) * slowdown_ppm, 1'000'000);
-    return base_ps + (lost < ramp_ps ? static_cast<Picoseconds>(lost) : ramp_ps);
+    if (slowdown_ppm == 0) return base_ps;
+    constexpr std::int64_t kMillion = 1'000'000;
+    const Int128 lost = static_cast<Int128>(data_ps) * slowdown_ppm;
+    if (lost >= static_cast<Int128>(ramp_ps) * kMillion) return base_ps + ramp_ps;
+    return base_ps + static_cast<Picoseconds>(divide_rounded(lost, kMillion));
   }
 };
 

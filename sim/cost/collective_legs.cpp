@@ -35,9 +35,9 @@ void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes by
 }
 
 bool LegBuilder::inside_node(std::span<const std::uint32_t> members) const {
-  const NodeId first = topology_.node_of(GpuId{members.front()});
-  return std::ranges::all_of(members,
-                             [&](std::uint32_t member) { return topology_.node_of(GpuId{member}) == first; });
+  const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
+  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
+  return std::ranges::all_of(members.subspan(1), near);
 }
 
 void LegBuilder::load_links(const Round& round, std::span<const std::uint32_t> members) {
