@@ -20,6 +20,7 @@ GPU_KEYS = {
 }
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
 NODE_KEYS = {"kind", "link_gb_per_s", "latency_us", "efficiency"}
+RAMP_KEYS = {"base_latency_us", "ramp_us", "ramp_efficiency"}  # optional, of a node and of a fabric
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "latency_us", "efficiency", "oversubscription"}
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8"}
 NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
@@ -61,7 +62,7 @@ GPUS = {
 }
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
-    "v100-tcp-25g",
+    "v100-tcp-25g", "a3-mega", "a3-high",
 }
 
 
@@ -149,8 +150,8 @@ class Checker:
         if not self.keys(entry, CLUSTER_KEYS, path):
             return
         node, fabric = entry["node"], entry["fabric"]
-        good = self.keys(node, NODE_KEYS, f"{path}: /node")
-        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape"}) and good):
+        good = self.keys(node, NODE_KEYS, f"{path}: /node", RAMP_KEYS | {"nvls_efficiency"})
+        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", RAMP_KEYS | {"shape"}) and good):
             return
         self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
         self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
@@ -160,6 +161,11 @@ class Checker:
         self.positive(fabric, ["nics_per_node", "nic_gbps", "latency_us"], path)
         self.share(node["efficiency"], path, "node/efficiency")
         self.share(fabric["efficiency"], path, "fabric/efficiency")
+        for name, part in (("node", node), ("fabric", fabric)):
+            self.share(part.get("ramp_efficiency", 1), path, f"{name}/ramp_efficiency")
+            self.expect(part.get("base_latency_us", 0) >= 0, path, f"{name}/base_latency_us is negative")
+            self.expect(part.get("ramp_us", 0) >= 0, path, f"{name}/ramp_us is negative")
+        self.expect(0 <= node.get("nvls_efficiency", 0) <= 1, path, "node/nvls_efficiency must be in [0, 1]")
         self.expect(fabric["oversubscription"] >= 1, path, "oversubscription must be at least 1")
 
     def folder(self, kind, names, check):

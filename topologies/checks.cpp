@@ -26,18 +26,31 @@ void check_range(const std::string& pointer, std::int64_t value, std::int64_t fi
                                 " to " + std::to_string(last));
 }
 
+namespace {
+
+void check_share(double share, const std::string& pointer) {
+  if (share > 0 && share <= 1) return;
+  throw InputError(pointer, "found " + number_text(share) + "; allowed is a share above 0, at most 1");
+}
+
+}  // namespace
+
 std::int64_t link_rate(double bytes_per_s, double efficiency, const std::string& section,
                        const std::string& field) {
-  if (!(efficiency > 0 && efficiency <= 1)) {
-    throw InputError(section + "/efficiency",
-                     "found " + number_text(efficiency) + "; allowed is a share above 0, at most 1");
-  }
+  check_share(efficiency, section + "/efficiency");
   const double rate = bytes_per_s * efficiency;
   if (!(rate >= 0.5 && rate <= static_cast<double>(kMaxLinkBytesPerS))) {
     throw InputError(section + "/" + field, "found a bandwidth of " + number_text(rate) +
                                                 " bytes/s per link; allowed are 1 to 7e13");
   }
   return std::llround(rate);
+}
+
+CollectiveOverhead collective_overhead(double base_latency_us, double ramp_us, double ramp_efficiency,
+                                       const std::string& section) {
+  check_share(ramp_efficiency, section + "/ramp_efficiency");
+  return {link_latency(base_latency_us, section + "/base_latency_us"),
+          link_latency(ramp_us, section + "/ramp_us"), std::llround((1 / ramp_efficiency - 1) * 1e6)};
 }
 
 Picoseconds link_latency(double microseconds, const std::string& pointer) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "orrery/topology.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -34,6 +35,11 @@ void check_range(const std::string& pointer, std::int64_t value, std::int64_t fi
 /// @throws InputError unless the result is at least 1 and the efficiency within (0, 1].
 [[nodiscard]] std::int64_t link_rate(double bytes_per_s, double efficiency, const std::string& section,
                                      const std::string& field);
+
+/// Overhead of the collectives on links of one kind; `section` has the fields of these names.
+/// @throws InputError unless times are 0 to 1e9 and the share is within (0, 1].
+[[nodiscard]] CollectiveOverhead collective_overhead(double base_latency_us, double ramp_us,
+                                                     double ramp_efficiency, const std::string& section);
 
 /// @throws InputError unless 0 <= microseconds <= 1e9.
 [[nodiscard]] Picoseconds link_latency(double microseconds, const std::string& pointer);

@@ -41,6 +41,7 @@ ClusterTopology::ClusterTopology(const Cluster& cluster) {
   gpus_ = nodes_ * gpus_per_node_;
   build_wiring(cluster);
   build_fabric(cluster);
+  set_overheads(cluster);
   count_vertices();
   add_links();
 }
@@ -77,6 +78,22 @@ void ClusterTopology::build_fabric(const Cluster& cluster) {
   check_link_count(first_nic_ + nic_vertices);
   first_switch_ = static_cast<std::uint32_t>(first_nic_ + nic_vertices);
   fabric_ = entry.build(fabric_site(cluster));
+}
+
+void ClusterTopology::set_overheads(const Cluster& cluster) {
+  const NodeWiring& node = cluster.node;
+  const Fabric& fabric = cluster.fabric;
+  fabric_overhead_ =
+      collective_overhead(fabric.base_latency_us, fabric.ramp_us, fabric.ramp_efficiency, "/cluster/fabric");
+  node_overhead_ =
+      wiring_ ? collective_overhead(node.base_latency_us, node.ramp_us, node.ramp_efficiency, "/cluster/node")
+              : fabric_overhead_;
+  if (wiring_) reduction_bytes_per_s_ = wiring_->reduction_bytes_per_s();
+  if (wiring_ && node.nvls_efficiency > 0 && reduction_bytes_per_s_ == 0) {
+    throw InputError("/cluster/node/nvls_efficiency", "found " + number_text(node.nvls_efficiency) +
+                                                          " for the wiring \"" + node.kind +
+                                                          "\"; only nvswitch reduces in the switch");
+  }
 }
 
 FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {

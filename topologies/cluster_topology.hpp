@@ -29,6 +29,7 @@ class ClusterTopology final : public Topology {
   void build_wiring(const Cluster& cluster);
   void build_fabric(const Cluster& cluster);
   [[nodiscard]] FabricSite fabric_site(const Cluster& cluster) const;
+  void set_overheads(const Cluster& cluster);
   void count_vertices();
   void add_links();
   void route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;

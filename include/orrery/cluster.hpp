@@ -24,16 +24,21 @@ struct Gpu {
   double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
   double gemm_efficiency = 1;    ///< sustained share of peak_tflops in large GEMMs, 0..1
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
-  std::string calibration{};      ///< where the constants above come from
+  std::string calibration{};     ///< where the constants above come from
 };
 
 /// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
 struct NodeWiring {
   std::string kind = "none";
-  double link_gb_per_s = 0;  ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
-  double latency_us = 0;     ///< GPU to GPU through one link or one switch
-  double efficiency = 1;     ///< share of link_gb_per_s that collectives sustain, 0..1
-  std::string calibration{};  ///< where latency and efficiency come from
+  double link_gb_per_s = 0;    ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
+  double latency_us = 0;       ///< GPU to GPU through one link or one switch
+  double efficiency = 1;       ///< share of link_gb_per_s that collectives sustain, 0..1
+  double base_latency_us = 0;  ///< of every collective and message inside a node, once
+  double ramp_us = 0;          ///< most that the slower protocols of small messages add
+  double ramp_efficiency = 1;  ///< share of the sustained pace at which small messages move, 0..1
+  /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
+  double nvls_efficiency = 0;
+  std::string calibration{};  ///< where the constants above come from
 };
 
 /// How nodes are wired to each other. `kind` is a name of `fabrics()`.
@@ -47,7 +52,10 @@ struct Fabric {
   /// grid, torus: extent of each dimension. fat-tree: children per switch from the leaves up.
   /// rail-optimized: nodes per leaf. Empty: chosen from the number of nodes.
   std::vector<std::int64_t> shape;
-  std::string calibration{}; ///< where latency and efficiency come from
+  double base_latency_us = 0;  ///< of every collective and message between nodes, once
+  double ramp_us = 0;          ///< as in a node
+  double ramp_efficiency = 1;  ///< as in a node
+  std::string calibration{};   ///< where the constants above come from
 };
 
 /// A link of an explicit graph. Ends are vertex names; GPUs are "gpu0", "gpu1", ...

@@ -27,6 +27,22 @@ struct Link {
   LinkKind kind = LinkKind::graph;
 };
 
+/// What a collective takes beyond the latency of its hops and the time of its data on the links.
+/// Nothing by default.
+struct CollectiveOverhead {
+  Picoseconds base_ps = 0;        ///< once per collective
+  Picoseconds ramp_ps = 0;        ///< most that small messages lose by moving more slowly
+  std::int64_t slowdown_ppm = 0;  ///< what they lose, in millionths of the time of their data
+
+  [[nodiscard]] constexpr Picoseconds of(Picoseconds data_ps) const {
+    if (slowdown_ppm == 0) return base_ps;
+    constexpr std::int64_t kMillion = 1'000'000;
+    const Int128 lost = static_cast<Int128>(data_ps) * slowdown_ppm;
+    if (lost >= static_cast<Int128>(ramp_ps) * kMillion) return base_ps + ramp_ps;
+    return base_ps + static_cast<Picoseconds>(divide_rounded(lost, kMillion));
+  }
+};
+
 class Topology {
  public:
   virtual ~Topology() = default;
@@ -51,6 +67,12 @@ class Topology {
   [[nodiscard]] std::uint32_t vertices() const { return vertices_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] const Link& link(LinkId id) const { return links_[index(id)]; }
+  [[nodiscard]] const CollectiveOverhead& overhead(bool inside_node) const {
+    return inside_node ? node_overhead_ : fabric_overhead_;
+  }
+  /// Pace at which each GPU sends and receives while the switch of its node reduces and copies
+  /// (NVLink SHARP), in bytes/s; 0 where no switch does.
+  [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
 
  protected:
   Topology() = default;
@@ -58,6 +80,9 @@ class Topology {
   std::uint32_t gpus_per_node_ = 1;
   std::uint32_t vertices_ = 0;
   std::vector<Link> links_;
+  CollectiveOverhead node_overhead_;
+  CollectiveOverhead fabric_overhead_;
+  std::int64_t reduction_bytes_per_s_ = 0;
 };
 
 }  // namespace orrery

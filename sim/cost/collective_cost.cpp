@@ -77,7 +77,7 @@ class CollectivePricer::Impl {
     std::string_view last_obstacle = "no algorithm does it";
     for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
       const std::string_view obstacle = algorithm.obstacle(message.collective, entry.shape());
-      const bool considered = algorithm.automatic(message.collective);
+      const bool considered = algorithm.automatic(message.collective, entry.shape());
       if (considered && !obstacle.empty()) last_obstacle = obstacle;
       if (!considered || !obstacle.empty()) continue;
       price_with(algorithm, entry, message, members, candidate_);

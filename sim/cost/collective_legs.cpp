@@ -9,18 +9,35 @@ LegBuilder::LegBuilder(const Topology& topology) : topology_(topology), load_(to
 
 void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::span<const std::uint32_t> members,
                         std::vector<Leg>& legs, std::vector<LinkUse>& uses) {
+  const std::size_t first = legs.size();
+  Picoseconds data_ps = 0;
   for (const Round& round : rounds.rounds) {
-    load_links(round, members);
-    sort_touched();
-    const Slowest slowest = slowest_link();
-    Leg& leg = legs.emplace_back();
-    leg.latency_ps = latency(round);
-    leg.alone_ps = transfer_ps(static_cast<Int128>(bytes) * slowest.share * round.repeat, slowest.bytes_per_s,
-                               rounds.share_unit);
-    leg.use_begin = static_cast<std::uint32_t>(uses.size());
-    leg.rate = take_uses(uses);
-    leg.use_end = static_cast<std::uint32_t>(uses.size());
+    append_round(round, rounds, bytes, members, legs, uses);
+    data_ps += legs.back().alone_ps;
   }
+  legs[first].latency_ps += topology_.overhead(inside_node(members)).of(data_ps);
+}
+
+void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes,
+                              std::span<const std::uint32_t> members, std::vector<Leg>& legs,
+                              std::vector<LinkUse>& uses) {
+  load_links(round, members);
+  sort_touched();
+  const Slowest slowest = slowest_link(rounds.in_switch);
+  Leg& leg = legs.emplace_back();
+  leg.latency_ps = latency(round);
+  leg.alone_ps = transfer_ps(static_cast<Int128>(bytes) * slowest.share * round.repeat, slowest.bytes_per_s,
+                             rounds.share_unit);
+  leg.use_begin = static_cast<std::uint32_t>(uses.size());
+  leg.rate = take_uses(uses);
+  if (rounds.in_switch) leg.rate = std::min(leg.rate, slowest.bytes_per_s);
+  leg.use_end = static_cast<std::uint32_t>(uses.size());
+}
+
+bool LegBuilder::inside_node(std::span<const std::uint32_t> members) const {
+  const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
+  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
+  return std::ranges::all_of(members.subspan(1), near);
 }
 
 void LegBuilder::load_links(const Round& round, std::span<const std::uint32_t> members) {
@@ -54,7 +71,7 @@ void LegBuilder::sort_touched() {
   }
 }
 
-LegBuilder::Slowest LegBuilder::slowest_link() const {
+LegBuilder::Slowest LegBuilder::slowest_link(bool in_switch) const {
   Slowest slowest;
   for (const std::uint32_t link : touched_) {
     const std::int64_t bytes_per_s = topology_.links()[link].bytes_per_s;
@@ -63,6 +80,7 @@ LegBuilder::Slowest LegBuilder::slowest_link() const {
       slowest = {load_[link], bytes_per_s};
     }
   }
+  if (in_switch) slowest.bytes_per_s = std::min(slowest.bytes_per_s, topology_.reduction_bytes_per_s());
   return slowest;
 }
 

@@ -16,7 +16,8 @@ class LegBuilder {
  public:
   explicit LegBuilder(const Topology& topology);
 
-  /// Appends one leg per round of a collective of `bytes` among `members`.
+  /// Appends one leg per round of a collective of `bytes` among `members`, the first with the overhead
+  /// of all of them.
   void append(const Rounds& rounds, Bytes bytes, std::span<const std::uint32_t> members,
               std::vector<Leg>& legs, std::vector<LinkUse>& uses);
 
@@ -29,8 +30,12 @@ class LegBuilder {
 
   void load_links(const Round& round, std::span<const std::uint32_t> members);
   void sort_touched();
-  [[nodiscard]] Slowest slowest_link() const;
+  [[nodiscard]] Slowest slowest_link(bool in_switch) const;
   [[nodiscard]] Picoseconds latency(const Round& round) const;
+  void append_round(const Round& round, const Rounds& rounds, Bytes bytes,
+                    std::span<const std::uint32_t> members, std::vector<Leg>& legs,
+                    std::vector<LinkUse>& uses);
+  [[nodiscard]] bool inside_node(std::span<const std::uint32_t> members) const;
   /// Appends the uses and clears the loads. Returns the pace of a full-size message.
   std::int64_t take_uses(std::vector<LinkUse>& uses);
 

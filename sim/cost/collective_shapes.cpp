@@ -131,6 +131,7 @@ GroupShape group_shape(const Topology& topology, std::span<const std::uint32_t> 
     rings.push_back(rings_of_node(topology, members_index, members, node));
   }
   shape.rings = join(rings);
+  shape.switch_reduces = topology.reduction_bytes_per_s() > 0;
   if (shape.nodes.size() == 1) merge_circles(shape.rings);
   return shape;
 }

@@ -52,6 +52,14 @@ const std::vector<Field<NodeWiring>>& node_fields() {
                 "GPU to GPU through one link or one switch"),
       T::number("efficiency", "", 1e-3, 1, &NodeWiring::efficiency, "1",
                 "share of link_gb_per_s that collectives sustain"),
+      T::number("base_latency_us", "us", 0, kMaxLatency, &NodeWiring::base_latency_us, "0",
+                "of every collective and message inside a node, once"),
+      T::number("ramp_us", "us", 0, kMaxLatency, &NodeWiring::ramp_us, "0",
+                "most that the slower protocols of small messages add"),
+      T::number("ramp_efficiency", "", 1e-3, 1, &NodeWiring::ramp_efficiency, "1",
+                "share of the sustained pace at which small messages move"),
+      T::number("nvls_efficiency", "", 0, 1, &NodeWiring::nvls_efficiency, "0",
+                "share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: none"),
       T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
   };
   return fields;
@@ -73,6 +81,12 @@ const std::vector<Field<Fabric>>& fabric_fields() {
       T::integers("shape", 1, 1e7, &Fabric::shape, "chosen from the nodes",
                   "grid, torus: extents; fat-tree: children per switch from the leaves up; rail-optimized: "
                   "nodes per leaf"),
+      T::number("base_latency_us", "us", 0, kMaxLatency, &Fabric::base_latency_us, "0",
+                "of every collective and message between nodes, once"),
+      T::number("ramp_us", "us", 0, kMaxLatency, &Fabric::ramp_us, "0",
+                "most that the slower protocols of small messages add"),
+      T::number("ramp_efficiency", "", 1e-3, 1, &Fabric::ramp_efficiency, "1",
+                "share of the sustained pace at which small messages move"),
       T::text("calibration", &Fabric::calibration, "calibration of a fabric, for constants not given"),
   };
   return fields;

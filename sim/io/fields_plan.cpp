@@ -8,8 +8,8 @@ constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES"
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
 constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
 constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
-constexpr std::array<std::string_view, 5> kAlgorithms{"ring", "tree", "halving-doubling", "hierarchical",
-                                                      "direct"};
+constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
+                                                      "hierarchical", "direct", "nvls"};
 constexpr std::array<std::string_view, 2> kSyncs{"all-reduce", "none"};
 constexpr std::array<std::string_view, 4> kSyncsLater{"parameter-server", "gossip", "local-sgd",
                                                       "gossip-pga"};

@@ -37,6 +37,8 @@ class NodeWiringModel {
   /// Links of one node; vertex i < gpus is the i-th GPU, the switches follow.
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] std::uint32_t switches() const { return switches_; }
+  /// As Topology::reduction_bytes_per_s().
+  [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
 
   /// Appends the way from one GPU to another one of a node whose links start at `first_link`.
   virtual void route(std::uint32_t from, std::uint32_t to, std::uint32_t first_link,
@@ -64,12 +66,15 @@ class NodeWiringModel {
     links_.push_back({VertexId{from}, VertexId{to}, bytes_per_s, latency, kind});
   }
 
+  void reduce_in_switch(std::int64_t bytes_per_s) { reduction_bytes_per_s_ = bytes_per_s; }
+
   static void append(std::vector<LinkId>& out, std::uint32_t first_link, std::uint32_t link) {
     out.push_back(LinkId{first_link + link});
   }
 
  private:
   std::uint32_t switches_;
+  std::int64_t reduction_bytes_per_s_ = 0;
   std::vector<Link> links_;
 };
 

@@ -15,6 +15,10 @@ class NvSwitch final : public NodeWiringModel {
       add_link(gpu, crossbar, rate, latency, LinkKind::nvlink);
       add_link(crossbar, gpu, rate, 0, LinkKind::nvlink);
     }
+    if (site.spec.nvls_efficiency > 0) {
+      reduce_in_switch(link_rate(site.spec.link_gb_per_s * 1e9, site.spec.nvls_efficiency, "/cluster/node",
+                                 "link_gb_per_s"));
+    }
   }
 
   void route(std::uint32_t from, std::uint32_t to, std::uint32_t first_link,

@@ -16,6 +16,7 @@ namespace orrery {
 [[nodiscard]] CollectiveAlgorithm halving_doubling_algorithm();
 [[nodiscard]] CollectiveAlgorithm hierarchical_algorithm();
 [[nodiscard]] CollectiveAlgorithm direct_algorithm();
+[[nodiscard]] CollectiveAlgorithm nvls_algorithm();
 
 /// Messages an exchange of all with all may have: 2,048 members. Rings have no such limit.
 inline constexpr std::uint64_t kMaxExchangeMessages = std::uint64_t{1} << 22;

@@ -11,7 +11,7 @@ namespace orrery {
 std::span<const CollectiveAlgorithm> collective_algorithms() {
   static const std::array algorithms{
       ring_algorithm(),         tree_algorithm(),   halving_doubling_algorithm(),
-      hierarchical_algorithm(), direct_algorithm(),
+      hierarchical_algorithm(), direct_algorithm(), nvls_algorithm(),
   };
   return algorithms;
 }

@@ -41,6 +41,9 @@ struct Round {
 struct Rounds {
   std::vector<Round> rounds;
   std::int64_t share_unit = 1;  ///< every message moves bytes * share / share_unit
+  /// The switch of the node reduces and copies. A message then stands for what its sender gives to the
+  /// switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
+  bool in_switch = false;
 };
 
 /// The members of a group as an algorithm sees them: by position, in order, gathered by node.
@@ -50,6 +53,7 @@ struct GroupShape {
   /// Channels to split a ring or tree over, at least one. Each visits every position once, node by
   /// node in the order of `nodes`.
   std::vector<std::vector<std::uint32_t>> rings;
+  bool switch_reduces = false;  ///< the switches of the nodes can reduce and copy
 };
 
 /// A group of several members on one node, or one on each of several nodes, with a single ring.
@@ -63,7 +67,7 @@ struct CollectiveAlgorithm : MenuEntry {
   /// Requires no obstacle.
   Rounds (*rounds)(Collective, const GroupShape&);
   /// Whether NCCL would consider it when the choice is "auto"; asked only where there is no obstacle.
-  bool (*automatic)(Collective);
+  bool (*automatic)(Collective, const GroupShape&);
 };
 
 [[nodiscard]] std::span<const CollectiveAlgorithm> collective_algorithms();

@@ -31,7 +31,7 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   return {{round}, shape.members};
 }
 
-bool automatic(Collective collective) {
+bool automatic(Collective collective, const GroupShape&) {
   return collective == Collective::all_to_all || collective == Collective::send_recv;
 }
 

@@ -115,7 +115,7 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   }
 }
 
-bool automatic(Collective) { return false; }
+bool automatic(Collective, const GroupShape&) { return false; }
 
 }  // namespace
 

@@ -128,7 +128,7 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   return out;
 }
 
-bool automatic(Collective) { return false; }
+bool automatic(Collective, const GroupShape&) { return false; }
 
 }  // namespace
 

@@ -49,7 +49,7 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   return {{round}, broadcast ? channels : channels * shape.members};
 }
 
-bool automatic(Collective) { return true; }
+bool automatic(Collective, const GroupShape&) { return true; }
 
 }  // namespace
 
