@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 namespace orrery {
 namespace {
@@ -19,7 +18,7 @@ struct Tile {
 constexpr Tile kLargest{256, 128};
 constexpr std::array<Tile, 6> kTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                      Tile{128, 64},  Tile{64, 128},  Tile{64, 64}};
-constexpr std::array<Tile, 1> kOneTile{Tile{128, 128}};
+constexpr Tile kOnlyTile{128, 128};
 constexpr std::array<double, 4> kSplits{1, 2, 4, 8};  ///< parts into which k may be cut
 constexpr double kDepthStep = 64;                     ///< k advances by whole steps
 
@@ -28,6 +27,7 @@ class Product {
   Product(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates)
       : gpu_(gpu),
         rates_(rates),
+        flops_(static_cast<double>(kernel.flops)),
         batch_(static_cast<double>(kernel.batch)),
         m_(static_cast<double>(kernel.m)),
         n_(static_cast<double>(kernel.n)),
@@ -37,7 +37,8 @@ class Product {
   /// tiles cost they would be free, so there is one tile then.
   [[nodiscard]] double seconds() const {
     const double whole = operand_bytes() / rates_.bytes_per_s;
-    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(kOneTile[0], 1, 1), whole);
+    if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);
+    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(kOnlyTile, 1, 1), whole);
     double best = HUGE_VAL;
     for (const Tile& tile : kTiles) {
       for (const double split : kSplits) {
@@ -65,13 +66,14 @@ class Product {
     const double slower = (1 + feed * tile.feed()) / (1 + feed * kLargest.feed());
     const double tiles = batch_ * std::ceil(m_ / tile.m) * std::ceil(n_ / tile.n) * split;
     const double depth = std::ceil(k_ / (split * step)) * step;
-    const double multiply = 2 * tile.area() * depth * sms / rates_.flops_per_s * (feed > 0 ? slower : 1);
+    const double multiply = 2 * tile.area() * depth * sms / rates_.flops_per_s * slower;
     const double turn = gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area());
     return std::ceil(tiles / sms) * (multiply + turn);
   }
 
   const Gpu& gpu_;
   const GemmRates& rates_;
+  double flops_;
   double batch_, m_, n_, k_;
 };
 
@@ -81,15 +83,12 @@ Precision core_precision(Precision precision) {
   return precision == Precision::fp8 ? Precision::bf16 : precision;
 }
 
-double sustained_flops_per_s(const Gpu& gpu, Precision precision) {
-  const bool own = precision == Precision::fp8 && gpu.gemm_efficiency_fp8 > 0;
-  return gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 *
-         (own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency) * gpu.sustained_clock;
-}
-
 GemmRates gemm_rates(const Gpu& gpu, Precision precision) {
+  const bool own = precision == Precision::fp8 && gpu.gemm_efficiency_fp8 > 0;
+  const double efficiency = own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
   GemmRates rates;
-  rates.flops_per_s = sustained_flops_per_s(gpu, precision);
+  rates.flops_per_s =
+      gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * efficiency * gpu.sustained_clock;
   rates.bytes_per_s = gpu.memory_gb_per_s * 1e9 * gpu.memory_efficiency;
   if (precision == Precision::fp8) rates.operand_bytes = 1;
   if (precision == Precision::fp32 || precision == Precision::tf32)
@@ -98,14 +97,7 @@ GemmRates gemm_rates(const Gpu& gpu, Precision precision) {
 }
 
 double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates) {
-  const double start = gpu.gemm_start_us * 1e-6;
-  if (gpu.sms > 0) return start + Product(kernel, gpu, rates).seconds();
-  const auto batch = static_cast<double>(kernel.batch);
-  const auto m = static_cast<double>(kernel.m);
-  const auto n = static_cast<double>(kernel.n);
-  const auto k = static_cast<double>(kernel.k);
-  const double bytes = batch * (rates.operand_bytes * (m * k + k * n) + rates.result_bytes * m * n);
-  return start + std::max(static_cast<double>(kernel.flops) / rates.flops_per_s, bytes / rates.bytes_per_s);
+  return gpu.gemm_start_us * 1e-6 + Product(kernel, gpu, rates).seconds();
 }
 
 }  // namespace orrery

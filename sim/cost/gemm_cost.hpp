@@ -15,12 +15,10 @@ struct GemmRates {
   double result_bytes = 2;
 };
 
-/// Rates of products with weights, or of those of the attention core: FP8 serves the former only.
 [[nodiscard]] GemmRates gemm_rates(const Gpu& gpu, Precision precision);
-[[nodiscard]] Precision core_precision(Precision precision);
 
-/// FLOP/s of `precision` that large products sustain.
-[[nodiscard]] double sustained_flops_per_s(const Gpu& gpu, Precision precision);
+/// Precision of the attention core in a plan of `precision`: FP8 serves products with weights only.
+[[nodiscard]] Precision core_precision(Precision precision);
 
 /// Time of `kernel`, a gemm, with its operands ready in the precision of the product.
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates);
