@@ -16,7 +16,8 @@ MODEL_KEYS = {
 }  # and max_positions where positions are learned
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us", "gemm_efficiency",
-    "memory_efficiency",
+    "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock", "tile_feed_elements", "gemm_tile_us",
+    "gemm_start_us", "memory_ramp_us", "flash_efficiency", "flash3_efficiency",
 }
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
 NODE_KEYS = {"kind", "link_gb_per_s", "latency_us", "efficiency"}
@@ -143,8 +144,11 @@ class Checker:
         self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
         self.positive(entry["peak_tflops"], entry["peak_tflops"], path)
         self.positive(entry, ["memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us"], path)
-        self.share(entry["gemm_efficiency"], path, "gemm_efficiency")
-        self.share(entry["memory_efficiency"], path, "memory_efficiency")
+        self.positive(entry, ["tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us"], path)
+        for key in ("gemm_efficiency", "memory_efficiency", "sustained_clock", "flash_efficiency"):
+            self.share(entry[key], path, key)
+        for key in ("gemm_efficiency_fp8", "flash3_efficiency"):  # 0 where the GPU has no such thing
+            self.expect(0 <= entry[key] <= 1, path, f"{key} is {entry[key]}, must be in [0, 1]")
 
     def cluster(self, path, entry):
         if not self.keys(entry, CLUSTER_KEYS, path):

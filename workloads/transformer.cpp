@@ -88,6 +88,7 @@ std::vector<Kernel> Transformer::core_attention() const {
     const Bytes traffic = s.tokens * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
     Kernel fused{Kernel::Kind::attention, batch, n, n, model_.head_dim, traffic, 0};
     fused.flops = 4 * batch * n * n * model_.head_dim / 2;
+    fused.causal = true;
     return {fused};
   }
   const Bytes scores = batch * n * n * s.element;
@@ -106,6 +107,7 @@ std::vector<Kernel> Transformer::core_attention_backward() const {
     Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
     fused.flops = fused.flops / 2 * 5;
     fused.bytes *= 2;
+    fused.backward = true;
     return {fused};
   }
   const Bytes scores = batch * n * n * s.element;

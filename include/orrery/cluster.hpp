@@ -13,7 +13,9 @@
 
 namespace orrery {
 
-/// One GPU model. Rates are peaks; the efficiencies say what share of them a large kernel sustains.
+/// One GPU model. Rates are peaks; the efficiencies say what share of them a large kernel reaches in a
+/// short run. The constants below describe how kernels fall behind by their shape; their defaults leave
+/// those effects out (docs/models.md, "Price of a kernel").
 struct Gpu {
   std::string name;
   /// Dense peak by Precision, in 1e12 FLOP/s; 0 where the GPU has no such unit.
@@ -22,8 +24,17 @@ struct Gpu {
   double memory_gb_per_s = 0;    ///< memory bandwidth, 1e9 bytes/s
   std::int64_t sms = 0;          ///< streaming multiprocessors; 0 leaves wave quantisation out
   double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
-  double gemm_efficiency = 1;    ///< sustained share of peak_tflops in large GEMMs, 0..1
+  double gemm_efficiency = 1;    ///< share of peak_tflops that the best tile of a large GEMM reaches, 0..1
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
+
+  double sustained_clock = 1;      ///< share of the speed of short runs that long training keeps, 0..1
+  double gemm_efficiency_fp8 = 0;  ///< gemm_efficiency of fp8 products; 0: the same
+  double tile_feed_elements = 0;   ///< a tile of m x n is slower by 1 + this (1/m + 1/n); 0: one size of tile
+  double gemm_tile_us = 0;         ///< fill and drain of a tile of 256 x 128, others by area
+  double gemm_start_us = 0;        ///< start and end of a GEMM or fused attention kernel
+  double memory_ramp_us = 0;       ///< start and end of a memory-bound kernel
+  double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
+  double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
   std::string calibration{};     ///< where the constants above come from
 };
 

@@ -67,8 +67,10 @@ struct Kernel {
   Kind kind = Kind::memory;
   std::int64_t batch = 1;
   std::int64_t m = 0, n = 0, k = 0;
-  Bytes bytes = 0;  ///< memory traffic; for gemm 0 means operands and result once
-  Flops flops = 0;  ///< of gemm and attention
+  Bytes bytes = 0;        ///< memory traffic; for gemm 0 means operands and result once
+  Flops flops = 0;        ///< of gemm and attention
+  bool causal = false;    ///< attention: rows see the columns up to their own only, and `flops` counts those
+  bool backward = false;  ///< attention: the gradients of the queries, keys and values
 };
 
 /// What one compute operation does on one GPU. Operations of equal work share an entry. Without

@@ -3,64 +3,58 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/attention_cost.hpp"
+#include "sim/cost/gemm_cost.hpp"
+
 namespace orrery {
 namespace {
 
-/// Side of the output tile that one SM computes at a time in a large GEMM.
-constexpr std::int64_t kTile = 128;
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 class KernelPricer {
  public:
-  KernelPricer(const Gpu& gpu, Precision precision)
-      : gpu_(gpu), products_(flops_per_s(precision)), core_(products_), element_(bytes_of(precision)) {
-    // FP8 serves the products with weights only; scores and context stay in 16 bits.
-    if (precision == Precision::fp8) core_ = flops_per_s(Precision::bf16);
-  }
+  KernelPricer(const Gpu& gpu, const Software& software, Precision precision)
+      : gpu_(gpu),
+        software_(software),
+        precision_(precision),
+        core_precision_(core_precision(precision)),
+        products_(gemm_rates(gpu, precision)),
+        core_(gemm_rates(gpu, core_precision_)) {}
 
   [[nodiscard]] double seconds(const Kernel& kernel) const {
+    const double bytes = memory_seconds(static_cast<double>(kernel.bytes));
     switch (kernel.kind) {
       case Kernel::Kind::gemm:
-        return std::max(product_seconds(kernel), memory_seconds(operand_bytes(kernel)));
+        if (kernel.batch > 1) return gemm_seconds(kernel, gpu_, core_);
+        return gemm_seconds(kernel, gpu_, products_) + cast_seconds(kernel);
       case Kernel::Kind::attention:
-        return std::max(static_cast<double>(kernel.flops) / core_,
-                        memory_seconds(static_cast<double>(kernel.bytes)));
+        return gpu_.gemm_start_us * 1e-6 +
+               std::max(attention_seconds(kernel, gpu_, core_precision_, software_.flash_version,
+                                          core_.flops_per_s),
+                        bytes);
       case Kernel::Kind::memory:
         break;
     }
-    return memory_seconds(static_cast<double>(kernel.bytes));
+    return bytes + gpu_.memory_ramp_us * 1e-6;
   }
 
  private:
-  static double bytes_of(Precision precision) {
-    return precision == Precision::fp32 || precision == Precision::tf32 ? 4 : 2;
-  }
-  [[nodiscard]] double flops_per_s(Precision precision) const {
-    return gpu_.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * gpu_.gemm_efficiency;
-  }
-  [[nodiscard]] double memory_seconds(double bytes) const {
-    return bytes / (gpu_.memory_gb_per_s * 1e9 * gpu_.memory_efficiency);
-  }
-  [[nodiscard]] double operand_bytes(const Kernel& k) const {
-    const auto m = static_cast<double>(k.m);
-    const auto n = static_cast<double>(k.n);
-    const auto depth = static_cast<double>(k.k);
-    return element_ * static_cast<double>(k.batch) * (m * depth + depth * n + m * n);
-  }
-  /// Tiles are worked off in waves of one per SM, and the last wave takes as long as a full one.
-  [[nodiscard]] double product_seconds(const Kernel& k) const {
-    const double rate = k.batch > 1 ? core_ : products_;
-    if (gpu_.sms == 0) return static_cast<double>(k.flops) / rate;
-    const std::int64_t tiles = k.batch * divide_up(k.m, kTile) * divide_up(k.n, kTile);
-    const double computed = static_cast<double>(divide_up(tiles, gpu_.sms) * gpu_.sms);
-    return computed * static_cast<double>(2 * kTile * kTile) * static_cast<double>(k.k) / rate;
+  [[nodiscard]] double memory_seconds(double bytes) const { return bytes / core_.bytes_per_s; }
+
+  /// A tensor is cast to FP8 once, as it is and transposed (2 bytes read, 1 + 1 written), and serves two
+  /// of the three products of a matrix: each product bears half of it for each of its operands.
+  [[nodiscard]] double cast_seconds(const Kernel& kernel) const {
+    if (precision_ != Precision::fp8) return 0;
+    const auto m = static_cast<double>(kernel.m);
+    const auto n = static_cast<double>(kernel.n);
+    const auto k = static_cast<double>(kernel.k);
+    return memory_seconds(2 * (m * k + k * n)) + gpu_.memory_ramp_us * 1e-6;
   }
 
   const Gpu& gpu_;
-  double products_;  ///< FLOP/s of products with weights
-  double core_;      ///< FLOP/s of the attention core
-  double element_;
+  const Software& software_;
+  Precision precision_;
+  Precision core_precision_;
+  GemmRates products_;  ///< of products with weights
+  GemmRates core_;      ///< of the attention core
 };
 
 Picoseconds to_picoseconds(double seconds) {
@@ -69,9 +63,9 @@ Picoseconds to_picoseconds(double seconds) {
 
 }  // namespace
 
-ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, [[maybe_unused]] const Software& software,
+ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, const Software& software,
                            Precision precision) {
-  const KernelPricer pricer(gpu, precision);
+  const KernelPricer pricer(gpu, software, precision);
   double seconds = 0;
   for (const Kernel& kernel : work.kernels) seconds += pricer.seconds(kernel);
   const Picoseconds launch =

@@ -69,7 +69,10 @@ double slowest_link(const Cluster& c) {
 double seconds_of_compute(const Experiment& e, const StepBounds& b) {
   const Gpu& gpu = e.cluster.gpu;
   const double peak = gpu.peak_tflops[static_cast<std::size_t>(e.plan.precision)];
-  return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * gpu.gemm_efficiency) +
+  double efficiency = gpu.gemm_efficiency;
+  for (const double share : {gpu.gemm_efficiency_fp8, gpu.flash_efficiency, gpu.flash3_efficiency})
+    if (share > 0) efficiency = std::min(efficiency, share);
+  return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * gpu.sustained_clock) +
          b.bytes / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /
              (gpu.memory_gb_per_s * gpu.memory_efficiency * 1e9);
 }
@@ -80,7 +83,9 @@ double seconds_of_latency(const Experiment& e) {
     for (const GraphLink& edge : e.cluster.graph->links) link = std::max(link, edge.latency_us);
   }
   const double passes = real(e.plan.micro_batches()) * real(e.model.layers) / real(e.plan.pipeline_parallel);
-  return (passes * 60 * e.cluster.gpu.kernel_launch_us + passes * 8 * link) * 1e-6;
+  const Gpu& gpu = e.cluster.gpu;
+  const double kernel = gpu.kernel_launch_us + gpu.memory_ramp_us + 2 * gpu.gemm_start_us + gpu.gemm_tile_us;
+  return (passes * 60 * kernel + passes * 8 * link) * 1e-6;
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ std::string network(const Experiment& experiment) {
 
 std::string compute(const Gpu& gpu) {
   return fmt::format(
-      "large GEMMs sustain {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
+      "large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
       "{} us between kernels",
-      100 * gpu.gemm_efficiency, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
+      100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 
 std::string folding(const Experiment& experiment, const Run& run) {

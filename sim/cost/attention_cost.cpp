@@ -1,0 +1,56 @@
+#include "sim/cost/attention_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+constexpr double kBlock = 128;  ///< rows of scores one SM works on at a time, and columns of a step
+
+/// A generation of FlashAttention: how its speed depends on the shape, alike on every GPU. Fitted to
+/// the measured tables of github Dao-AILab/flash-attention (docs/models.md).
+struct Generation {
+  double share;            ///< of the GPU's efficiency for this generation or the one it derives from
+  double softmax;          ///< exponentials of a score cost as much as this many more of head_dim
+  double forward_columns;  ///< fixed work of a block of rows, as columns of scores
+  double backward_columns;
+  double backward_share;  ///< speed of the backward pass over that of the forward pass
+  double widest;          ///< head_dim beyond which registers spill ...
+  double spilled;         ///< ... and the speed falls to this share
+};
+
+constexpr Generation kFlash1{0.575, 22, 64, 64, 0.93, 64, 0.73};
+constexpr Generation kFlash2{1, 22, 100, 260, 0.93, 128, 0.85};
+constexpr Generation kFlash3{1, 51, 276, 276, 0.88, 256, 1};
+
+/// Work of the blocks over the part of it that counts, and over what evenly loaded SMs would do.
+double shape_factor(const Kernel& kernel, double fixed, double sms) {
+  const auto columns = static_cast<double>(kernel.n);
+  const double useful = kernel.causal ? columns / 2 : columns;
+  // Of the blocks on the diagonal a causal mask leaves half, but they are computed whole.
+  const double mean = (kernel.causal ? (columns + kBlock) / 2 : columns) + fixed;
+  const double longest = columns + fixed;
+  const double blocks = static_cast<double>(kernel.batch) * std::ceil(static_cast<double>(kernel.m) / kBlock);
+  return mean / useful * std::max(1.0, sms * longest / (blocks * mean));
+}
+
+}  // namespace
+
+double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precision, std::int64_t version,
+                         double flops_per_s) {
+  const auto flops = static_cast<double>(kernel.flops);
+  if (gpu.flash_efficiency == 0) return flops / flops_per_s;
+  const bool third = version >= 3 && gpu.flash3_efficiency > 0;
+  const Generation& made = third ? kFlash3 : version >= 2 ? kFlash2 : kFlash1;
+  const auto head = static_cast<double>(kernel.k);
+  const double peak = gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * gpu.sustained_clock;
+  double rate = peak * (third ? gpu.flash3_efficiency : gpu.flash_efficiency) * made.share;
+  rate *= head / (head + made.softmax);
+  if (head > made.widest) rate *= made.spilled;
+  if (kernel.backward) rate *= made.backward_share;
+  const double fixed = kernel.backward ? made.backward_columns : made.forward_columns;
+  return flops / rate * shape_factor(kernel, fixed, static_cast<double>(gpu.sms));
+}
+
+}  // namespace orrery

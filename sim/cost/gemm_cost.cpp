@@ -1,0 +1,103 @@
+#include "sim/cost/gemm_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+/// An output tile that one SM computes at a time.
+struct Tile {
+  double m, n;
+  [[nodiscard]] double area() const { return m * n; }
+  /// Operand elements a step of k needs per multiply-add: 1/m + 1/n.
+  [[nodiscard]] double feed() const { return (m + n) / (m * n); }
+};
+
+constexpr Tile kLargest{256, 128};
+constexpr std::array<Tile, 6> kTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
+                                     Tile{128, 64},  Tile{64, 128},  Tile{64, 64}};
+constexpr Tile kOnlyTile{128, 128};
+constexpr std::array<double, 4> kSplits{1, 2, 4, 8};  ///< parts into which k may be cut
+constexpr double kDepthStep = 64;                     ///< k advances by whole steps
+
+class Product {
+ public:
+  Product(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates)
+      : gpu_(gpu),
+        rates_(rates),
+        flops_(static_cast<double>(kernel.flops)),
+        batch_(static_cast<double>(kernel.batch)),
+        m_(static_cast<double>(kernel.m)),
+        n_(static_cast<double>(kernel.n)),
+        k_(static_cast<double>(kernel.k)) {}
+
+  /// The library picks tile and split: the fastest of a short list. Without a constant for what small
+  /// tiles cost they would be free, so there is one tile then.
+  [[nodiscard]] double seconds() const {
+    const double whole = operand_bytes() / rates_.bytes_per_s;
+    if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);
+    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(kOnlyTile, 1, 1), whole);
+    double best = HUGE_VAL;
+    for (const Tile& tile : kTiles) {
+      for (const double split : kSplits) {
+        const double products = tile_seconds(tile, split, kDepthStep);
+        const double traffic = split > 1 ? partial_sums(split) : whole;
+        const double reduction = split > 1 ? gpu_.gemm_start_us * 1e-6 : 0;
+        best = std::min(best, std::max(products, traffic) + reduction);
+      }
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] double operand_bytes() const {
+    return batch_ * (rates_.operand_bytes * (m_ * k_ + k_ * n_) + rates_.result_bytes * m_ * n_);
+  }
+  /// Each part of a split k writes its sums in 32 bits, and a second kernel reads them.
+  [[nodiscard]] double partial_sums(double split) const {
+    return (operand_bytes() + split * batch_ * m_ * n_ * 8) / rates_.bytes_per_s;
+  }
+  /// Tiles are worked off in waves of one per SM; a partial last wave takes as long as a full one.
+  [[nodiscard]] double tile_seconds(const Tile& tile, double split, double step) const {
+    const auto sms = static_cast<double>(gpu_.sms);
+    const double feed = gpu_.tile_feed_elements;
+    const double slower = (1 + feed * tile.feed()) / (1 + feed * kLargest.feed());
+    const double tiles = batch_ * std::ceil(m_ / tile.m) * std::ceil(n_ / tile.n) * split;
+    const double depth = std::ceil(k_ / (split * step)) * step;
+    const double multiply = 2 * tile.area() * depth * sms / rates_.flops_per_s * slower;
+    const double turn = gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area());
+    return std::ceil(tiles / sms) * (multiply + turn);
+  }
+
+  const Gpu& gpu_;
+  const GemmRates& rates_;
+  double flops_;
+  double batch_, m_, n_, k_;
+};
+
+}  // namespace
+
+Precision core_precision(Precision precision) {
+  return precision == Precision::fp8 ? Precision::bf16 : precision;
+}
+
+GemmRates gemm_rates(const Gpu& gpu, Precision precision) {
+  const bool own = precision == Precision::fp8 && gpu.gemm_efficiency_fp8 > 0;
+  const double efficiency = own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
+  GemmRates rates;
+  rates.flops_per_s =
+      gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * efficiency * gpu.sustained_clock;
+  rates.bytes_per_s = gpu.memory_gb_per_s * 1e9 * gpu.memory_efficiency;
+  if (precision == Precision::fp8) rates.operand_bytes = 1;
+  if (precision == Precision::fp32 || precision == Precision::tf32)
+    rates.operand_bytes = rates.result_bytes = 4;
+  return rates;
+}
+
+double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates) {
+  return gpu.gemm_start_us * 1e-6 + Product(kernel, gpu, rates).seconds();
+}
+
+}  // namespace orrery

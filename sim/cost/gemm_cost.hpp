@@ -1,0 +1,26 @@
+// The price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
+// Knows one product and the GPU's constants. See docs/models.md, "Price of a kernel".
+#pragma once
+
+#include "orrery/cluster.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// What the precision of a product makes of the GPU.
+struct GemmRates {
+  double flops_per_s = 0;    ///< of all SMs together on the best tile
+  double bytes_per_s = 0;    ///< of device memory
+  double operand_bytes = 2;  ///< width of an element of the two operands
+  double result_bytes = 2;
+};
+
+[[nodiscard]] GemmRates gemm_rates(const Gpu& gpu, Precision precision);
+
+/// Precision of the attention core in a plan of `precision`: FP8 serves products with weights only.
+[[nodiscard]] Precision core_precision(Precision precision);
+
+/// Time of `kernel`, a gemm, with its operands ready in the precision of the product.
+[[nodiscard]] double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates);
+
+}  // namespace orrery
