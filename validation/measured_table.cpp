@@ -53,6 +53,11 @@ Json value_of(const std::string& text) {
   return plain ? Json(text) : value;
 }
 
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+}
+
 class TableReader {
  public:
   TableReader(const std::string& source, const TableContext& context) : source_(source), context_(context) {
@@ -97,7 +102,9 @@ class TableReader {
       add(header.front(), "", "found no measured column, such as measured.step_time_s");
     }
     // Parts come before what is in them: model before model.layers.
-    std::ranges::stable_sort(columns_, {}, [](const Column& c) { return std::ranges::count(c.key, '.'); });
+    std::ranges::stable_sort(columns_, {}, [](const Column& column) {
+      return column.use == Use::measured ? 0 : std::ranges::count(column.key, '.');
+    });
   }
 
   void add_column(const CsvCell& cell, std::size_t index, const std::vector<std::string>& known,
@@ -214,8 +221,7 @@ MeasuredTable read_measured_table(std::string_view text, const std::string& sour
 }
 
 MeasuredTable load_measured_table(const std::string& name, const TableContext& context) {
-  std::error_code ignored;
-  if (name == "-" || name.ends_with(".csv") || std::filesystem::exists(name, ignored)) {
+  if (name == "-" || name.ends_with(".csv") || is_file(name)) {
     return read_measured_table(read_text(name), name, context);
   }
   const CatalogFiles shipped = embedded_measurements();
