@@ -8,6 +8,8 @@ std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio);
 
 std::string signed_percent(double ratio) { return fmt::format("{:+.1f} %", 100 * ratio); }
 
+std::string counted_rows(std::size_t count) { return fmt::format("{} row{}", count, count == 1 ? "" : "s"); }
+
 std::string correlation(const std::optional<double>& value) {
   return value ? fmt::format("{:.3f}", *value) : "-";
 }

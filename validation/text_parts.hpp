@@ -13,6 +13,8 @@ namespace orrery {
 /// A ratio as "4.2 %", and with its sign as "-4.2 %".
 std::string percent(double ratio);
 std::string signed_percent(double ratio);
+/// "1 row", "2 rows".
+std::string counted_rows(std::size_t count);
 /// Three decimals, "-" where there is none.
 std::string correlation(const std::optional<double>& value);
 /// The row's name, with the key where it is not the table's main one.

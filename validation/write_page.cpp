@@ -37,11 +37,12 @@ void write_overview(const std::vector<TableResult>& results, const TextSink& sin
 void write_table(const TableResult& result, const TextSink& sink) {
   sink(fmt::format("\n## {}\n\n", escaped(result.table)));
   for (const auto& [key, s] : result.statistics) {
-    sink(fmt::format("`{}`: {} rows, mean error {}, bias {}.\n", key, s.rows, percent(s.mean_abs_error),
-                     signed_percent(s.bias)));
+    sink(fmt::format("`{}`: {}, mean error {}, bias {}.\n", key, counted_rows(s.rows),
+                     percent(s.mean_abs_error), signed_percent(s.bias)));
   }
   if (result.infeasible > 0) {
-    sink(fmt::format("{} rows do not fit into memory by the model (marked †).\n", result.infeasible));
+    sink(fmt::format("{} with a plan that does not fit into memory by the model, marked †.\n",
+                     counted_rows(result.infeasible)));
   }
   if (!result.figures.empty()) {
     sink("\n| run | GPUs | predicted | measured | error |\n|---|---|---|---|---|\n");
@@ -53,7 +54,8 @@ void write_table(const TableResult& result, const TextSink& sink) {
   }
   const auto skipped = reasons(result);
   if (!skipped.empty()) sink("\nSkipped:\n\n");
-  for (const auto& [reason, count] : skipped) sink(fmt::format("- {} rows: {}\n", count, escaped(reason)));
+  for (const auto& [reason, count] : skipped)
+    sink(fmt::format("- {}: {}\n", counted_rows(count), escaped(reason)));
 }
 
 }  // namespace

@@ -33,22 +33,31 @@ void write_rows(const TableResult& result, const TextSink& sink) {
   }
 }
 
+void write_statistics(const std::string& key, const ErrorStatistics& s, const TextSink& sink) {
+  sink(fmt::format("  {}: {}, mean error {}, median {}, p90 {}, max {}, bias {}\n", key, counted_rows(s.rows),
+                   percent(s.mean_abs_error), percent(s.median_abs_error), percent(s.p90_abs_error),
+                   percent(s.max_abs_error), signed_percent(s.bias)));
+  if (s.rank_correlation)
+    sink(fmt::format("  {}: rank correlation {}", key, correlation(s.rank_correlation)));
+  if (s.rank_correlation_within_model) {
+    sink(fmt::format(", within a model {} (lowest {})", correlation(s.rank_correlation_within_model),
+                     correlation(s.lowest_within_model)));
+  }
+  if (s.rank_correlation) sink("\n");
+  if (s.inside_p10_p90) sink(fmt::format("  {}: {} inside p10 to p90\n", key, percent(*s.inside_p10_p90)));
+}
+
 void write_block(const TableResult& result, const TextSink& sink) {
   sink(fmt::format("{}  {}\n", result.table, result.main_key));
   if (!result.figures.empty()) write_rows(result, sink);
-  for (const auto& [key, s] : result.statistics) {
-    sink(fmt::format("  {}: {} rows, mean error {}, median {}, p90 {}, max {}, bias {}\n", key, s.rows,
-                     percent(s.mean_abs_error), percent(s.median_abs_error), percent(s.p90_abs_error),
-                     percent(s.max_abs_error), signed_percent(s.bias)));
-    sink(fmt::format("  {}: rank correlation {}, within a model {} (lowest {})\n", key,
-                     correlation(s.rank_correlation), correlation(s.rank_correlation_within_model),
-                     correlation(s.lowest_within_model)));
-    if (s.inside_p10_p90) sink(fmt::format("  {}: {} inside p10 to p90\n", key, percent(*s.inside_p10_p90)));
+  for (const auto& [key, s] : result.statistics) write_statistics(key, s, sink);
+  if (result.infeasible > 0) {
+    sink(fmt::format("  {} with a plan that does not fit into memory by the model\n",
+                     counted_rows(result.infeasible)));
   }
-  if (result.infeasible > 0)
-    sink(fmt::format("  {} rows do not fit into memory by the model\n", result.infeasible));
-  for (const auto& [reason, count] : reasons(result))
-    sink(fmt::format("  {} rows skipped: {}\n", count, reason));
+  for (const auto& [reason, count] : reasons(result)) {
+    sink(fmt::format("  {} skipped: {}\n", counted_rows(count), reason));
+  }
   sink("\n");
 }
 

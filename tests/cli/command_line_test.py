@@ -230,7 +230,7 @@ class CommandLine(unittest.TestCase):
                            "c,gpt3-125m,dgx-a100-80gb,,2,0.1,here", "d,gpt3-175b,dgx-a100-80gb,,,9,here")
         out = orrery("validate", table, "--json", self.path / "v.json", "--csv", self.path / "v.csv", "--markdown", self.path / "v.md")
         self.assertEqual((out.returncode, out.stderr), (0, ""))
-        self.assertIn("1 rows skipped: /plan/context_parallel", out.stdout)
+        self.assertIn("1 row skipped: /plan/context_parallel", out.stdout)
         self.assertIn("does not fit", out.stdout)
         (result,) = json.loads((self.path / "v.json").read_text())["tables"]
         self.assertEqual(result["table"], "t")
@@ -276,7 +276,7 @@ class CommandLine(unittest.TestCase):
             for word in words:
                 self.assertIn(word, out.stderr)
             self.assertEqual(self.files(), ["e.json", "t.csv"])
-        wrong("t.csv:2:25: /plan/data_parallel", table=self.table("a,gpt3-125m,dgx-a100-80gb,x,,1,here"))
+        wrong("t.csv:2:27: /plan/data_parallel", table=self.table("a,gpt3-125m,dgx-a100-80gb,x,,1,here"))
         wrong("t.csv:2:1: found 2 cells, allowed 7", table=self.table("a,b"))
         wrong("t.csv:1:6:", 'did you mean "model.layers"?', table=self.table("a,1", header="name,model.layer"))
         wrong("no measured column", table=self.table("a,gpt3-125m", header="name,model"))
