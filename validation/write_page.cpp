@@ -63,8 +63,8 @@ void write_table(const TableResult& result, const TextSink& sink) {
 void write_validation_page(const std::vector<TableResult>& results, std::string_view command,
                            const TextSink& sink) {
   sink("# Validation results\n\n");
-  sink(fmt::format("Written by `{}`; not edited by hand. [validate.md](validate.md) says how to read it.\n",
-                   command));
+  sink(fmt::format("Written by `{}`; not edited by hand.\n", command));
+  sink("[validate.md](validate.md) says how to read it.\n");
   sink(
       "Errors are predicted / measured - 1; mean, median, p90 and max are of their absolute values, in "
       "the\n");
