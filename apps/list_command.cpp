@@ -9,6 +9,7 @@
 #include "orrery/error.hpp"
 #include "sim/io/catalog.hpp"
 #include "topologies/topologies.hpp"
+#include "validation/measured_table.hpp"
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/schedules/schedules.hpp"
 
@@ -30,6 +31,12 @@ void print_menu(const Entries& entries) {
   for (const auto& entry : entries) print_entry(entry.name, entry.summary);
 }
 
+void print_measurements() {
+  for (const ShippedTable& table : shipped_tables()) {
+    print_entry(table.name, std::to_string(table.rows) + " measured runs, with their sources");
+  }
+}
+
 struct Section {
   const char* name;
   void (*print)();
@@ -40,6 +47,7 @@ constexpr Section kSections[] = {
     {"gpus", [] { print_catalog(CatalogKind::gpu); }},
     {"clusters", [] { print_catalog(CatalogKind::cluster); }},
     {"calibrations", [] { print_catalog(CatalogKind::calibration); }},
+    {"measurements", print_measurements},
     {"schedules", [] { print_menu(pipeline_schedules()); }},
     {"collectives", [] { print_menu(collective_algorithms()); }},
     {"wirings", [] { print_menu(node_wirings()); }},

@@ -25,7 +25,9 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"simulate", "Simulate one experiment: summary, JSON, CSV, Chrome trace", orrery::add_simulate},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
-    {"list", "The catalog: models, GPUs, clusters; schedules, algorithms, wirings", orrery::add_list},
+    {"validate", "Simulate measured runs: predicted, measured and error", orrery::add_validate},
+    {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
+     orrery::add_list},
     {"schema", "JSON Schema of an experiment or its parts", orrery::add_schema},
 };
 

@@ -16,11 +16,13 @@ OutputFile* Outputs::open(const std::string& path) {
   if (std::ranges::find(paths_, path) != paths_.end()) {
     throw InputError({Problem{"command line", 0, 0, "", "two outputs go to \"" + path + "\""}});
   }
-  std::error_code missing;
-  if (path != "-" && std::filesystem::equivalent(path, experiment_, missing) &&
-      std::filesystem::is_regular_file(path, missing)) {
-    throw InputError(
-        {Problem{"command line", 0, 0, "", "the output \"" + path + "\" would replace the experiment"}});
+  for (const std::string& input : inputs_) {
+    std::error_code missing;
+    if (path != "-" && std::filesystem::equivalent(path, input, missing) &&
+        std::filesystem::is_regular_file(path, missing)) {
+      throw InputError({Problem{"command line", 0, 0, "",
+                                "the output \"" + path + "\" would replace the input \"" + input + "\""}});
+    }
   }
   paths_.push_back(path);
   files_.push_back(std::make_unique<OutputFile>(path));

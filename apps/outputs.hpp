@@ -15,16 +15,18 @@ namespace orrery {
 
 class Outputs {
  public:
-  explicit Outputs(std::string experiment) : experiment_(std::move(experiment)) {}
+  explicit Outputs(std::string experiment) { protect(std::move(experiment)); }
+  /// Makes `input` a file that no output may replace.
+  void protect(std::string input) { inputs_.push_back(std::move(input)); }
   /// Null for an empty path; "-" is standard output.
-  /// @throws InputError if another output goes there already, or the experiment comes from there.
+  /// @throws InputError if another output goes there already, or an input comes from there.
   OutputFile* open(const std::string& path);
   void commit();
   /// Whether one of them is standard output, which then carries nothing else.
   [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }
 
  private:
-  std::string experiment_;
+  std::vector<std::string> inputs_;
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<OutputFile>> files_;
   bool use_standard_output_ = false;

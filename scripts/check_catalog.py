@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks catalog/: every entry is JSON with exactly the known keys, says what it is and where it comes
-from, and every model has as many parameters as its publication says. Exit status 1 on any problem."""
+from, every model has as many parameters as its publication says, and every measured run has a source.
+Exit status 1 on any problem."""
 
+import csv
 import json
 import pathlib
 import sys
@@ -185,12 +187,25 @@ class Checker:
                 check(path, entry)
         return len(found)
 
+    def measurements(self):
+        tables = sorted((ROOT / "catalog" / "measurements").glob("*.csv"))
+        for path in tables:
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            self.expect(rows, path, "has no rows")
+            for number, row in enumerate(rows, 1):
+                self.expect(row.get("name") and row.get("source"), path, f"row {number} needs a name and a source")
+            names = [row.get("name") for row in rows]
+            self.expect(len(set(names)) == len(names), path, "has two rows of one name")
+        return len(tables)
+
 
 def main():
     checker = Checker()
     count = checker.folder("models", set(PARAMETERS), checker.model)
     count += checker.folder("gpus", GPUS, checker.gpu)
     count += checker.folder("clusters", CLUSTERS, checker.cluster)
+    count += checker.measurements()
     for problem in checker.problems:
         print(problem, file=sys.stderr)
     print(f"catalog: {count} entries, {len(checker.problems)} problems")

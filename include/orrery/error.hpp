@@ -15,6 +15,7 @@ struct Problem {
   int column = 0;       ///< from 1
   std::string pointer;  ///< JSON pointer, such as /plan/tensor_parallel
   std::string message;
+  bool not_modelled = false;  ///< not wrong: the interface knows it, but nothing models it yet
 
   /// "file:line:column: /pointer: message", leaving out what is unknown.
   [[nodiscard]] std::string text() const {

@@ -24,6 +24,9 @@ using CatalogFiles = std::map<std::string, std::string>;
 /// The files of catalog/ as they were when the program was built.
 CatalogFiles embedded_catalog_files();
 
+/// The tables of measured runs in catalog/measurements/ as they were then: CSV texts by name.
+CatalogFiles embedded_measurements();
+
 struct CatalogData;
 
 /// Immutable; copies share their data. Safe to read from several threads.

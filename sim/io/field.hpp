@@ -51,6 +51,7 @@ struct FieldInfo {
   Choices choices;
   std::string_view only_for;  ///< the model kind that has the key; "" for all
   std::string_view note;      ///< why the range is no wider, if that needs saying
+  double later_maximum = 0;   ///< above `maximum`: values up to here are known but not modelled yet
 };
 
 /// Where a read value goes: a member, a function that takes the index of a choice, or nowhere.
@@ -67,7 +68,9 @@ struct Field : FieldInfo {
     only_for = kind;
     return std::move(*this);
   }
-  Field because(std::string_view reason) && {
+  /// Values above the maximum, up to `limit`, are for later.
+  Field later(double limit, std::string_view reason) && {
+    later_maximum = limit;
     note = reason;
     return std::move(*this);
   }

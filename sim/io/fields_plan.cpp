@@ -35,9 +35,9 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::integer("data_parallel", 1, kMaxGpus, &Plan::data_parallel, "GPUs / (tensor x pipeline)",
                  "replicas"),
       T::integer("context_parallel", 1, 1, std::monostate{}, "1", "ranks that share a sequence")
-          .because(kOnlyOne),
+          .later(kMaxGpus, kOnlyOne),
       T::integer("expert_parallel", 1, 1, std::monostate{}, "1", "ranks that share the experts")
-          .because(kOnlyOne),
+          .later(kMaxGpus, kOnlyOne),
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",
               "tensor ranks split norms and dropout along the sequence"),
       T::integer("micro_batch_size", 1, kMaxBatch, &Plan::micro_batch_size, "1", "samples"),

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/error.hpp"
+
 namespace orrery {
 
 /// Reference token of a JSON pointer: "~" and "/" escaped.
@@ -34,6 +36,7 @@ struct Finding {
   std::string pointer;
   Anchor anchor = Anchor::value;
   std::string message;
+  bool not_modelled = false;  ///< as Problem::not_modelled
 };
 
 /// Collects findings, at most kLimit of them.
@@ -42,10 +45,19 @@ class Findings {
   static constexpr std::size_t kLimit = 100;
 
   void add(std::string pointer, std::string message, Anchor anchor = Anchor::value) {
-    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message)});
+    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message), false});
   }
   void add(const Path& path, std::string message, Anchor anchor = Anchor::value) {
     if (list_.size() < kLimit) add(path.pointer(), std::move(message), anchor);
+  }
+  /// What a later step found, by its pointer.
+  void add(const Problem& problem) {
+    if (list_.size() < kLimit)
+      list_.push_back({problem.pointer, Anchor::value, problem.message, problem.not_modelled});
+  }
+  /// Something the interface knows but nothing models yet.
+  void add_not_modelled(const Path& path, std::string message, Anchor anchor = Anchor::value) {
+    if (list_.size() < kLimit) list_.push_back({path.pointer(), anchor, std::move(message), true});
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] const std::vector<Finding>& list() const { return list_; }

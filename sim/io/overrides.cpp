@@ -14,11 +14,6 @@
 namespace orrery {
 namespace {
 
-struct OverrideError {
-  std::string pointer;
-  std::string message;
-};
-
 Json parse_value(std::string_view text) {
   if (first_invalid_utf8(text) != std::string_view::npos) {
     throw OverrideError{"", "the value " + quote(text) + " is not UTF-8"};
@@ -88,18 +83,21 @@ std::string apply_override(Json& document, std::string_view override) {
   if (equals == std::string_view::npos || equals == 0) {
     throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
   }
-  Json value = parse_value(override.substr(equals + 1));
+  return set_key(document, override.substr(0, equals), parse_value(override.substr(equals + 1)));
+}
+
+}  // namespace
+
+std::string set_key(Json& document, std::string_view key, Json value) {
   Json* node = &document;
   std::string pointer;
-  for (const std::string_view key : keys_of(override.substr(0, equals))) {
-    node = &child(*node, key, pointer);
-    pointer += "/" + pointer_token(key);
+  for (const std::string_view part : keys_of(key)) {
+    node = &child(*node, part, pointer);
+    pointer += "/" + pointer_token(part);
   }
   *node = std::move(value);
   return pointer;
 }
-
-}  // namespace
 
 std::vector<std::string> apply_overrides(Json& document, const std::vector<std::string>& overrides,
                                          std::vector<Problem>& problems) {

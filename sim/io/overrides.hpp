@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/error.hpp"
@@ -10,6 +11,15 @@
 namespace orrery {
 
 inline constexpr const char* kCommandLine = "command line";
+
+/// A key that cannot be set: where in the document, and why.
+struct OverrideError {
+  std::string pointer;
+  std::string message;
+};
+
+/// Puts `value` at the dotted `key`, as an override does; returns its pointer. Throws OverrideError.
+std::string set_key(Json& document, std::string_view key, Json value);
 
 /// Applies `overrides` in order to `document`: VALUE is a YAML scalar, list or mapping, KEY a dotted path
 /// whose missing objects are created. A part given by name becomes {"base": name} when a key below it is

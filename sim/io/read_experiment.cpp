@@ -86,7 +86,7 @@ class ExperimentReader {
       use(experiment);
     } catch (const InputError& error) {
       if (!error.problems().front().source.empty()) throw;
-      for (const Problem& problem : error.problems()) findings_.add(problem.pointer, problem.message);
+      for (const Problem& problem : error.problems()) findings_.add(problem);
     }
   }
 

@@ -32,6 +32,10 @@ std::string range(std::string_view what, const FieldInfo& field) {
                      field.unit.empty() ? "" : " ", field.unit);
 }
 
+std::string wrong(const Json& found, const FieldInfo& field, const Scope& scope) {
+  return fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus));
+}
+
 }  // namespace
 
 std::string allowed(const FieldInfo& field, const Menus& menus) {
@@ -61,8 +65,7 @@ std::string allowed(const FieldInfo& field, const Menus& menus) {
 }
 
 void report_wrong(const Json& found, const FieldInfo& field, const Path& path, Scope& scope) {
-  scope.findings.add(path,
-                     fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus)));
+  scope.findings.add(path, wrong(found, field, scope));
 }
 
 std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& field, const Path& path,
@@ -72,7 +75,13 @@ std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& fie
       static_cast<double>(*number) <= field.maximum) {
     return number;
   }
-  report_wrong(value, field, path, scope);
+  const bool later = number && static_cast<double>(*number) > field.maximum &&
+                     static_cast<double>(*number) <= field.later_maximum;
+  if (later) {
+    scope.findings.add_not_modelled(path, wrong(value, field, scope));
+  } else {
+    report_wrong(value, field, path, scope);
+  }
   return std::nullopt;
 }
 
@@ -112,9 +121,7 @@ std::optional<std::size_t> read_choice(const Json& value, const FieldInfo& field
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const auto& later = field.choices.not_modelled;
   if (std::find(later.begin(), later.end(), name) != later.end()) {
-    scope.findings.add(path, fmt::format("found {}, which the interface knows but Orrery does not model yet; "
-                                         "available: {}",
-                                         quote(name), joined(names)));
+    scope.findings.add_not_modelled(path, not_modelled_yet(name, names));
   } else {
     scope.findings.add(
         path, fmt::format("found {}, allowed one of {}{}", quote(name), joined(names), hint(name, names)));
@@ -136,10 +143,11 @@ void report_unknown_key(std::string_view key, const std::vector<std::string_view
 }
 
 void report_not_modelled(const FieldInfo& field, const Path& path, Scope& scope) {
-  scope.findings.add(path,
-                     fmt::format("found key {}, which the interface knows but Orrery does not model yet{}{}",
-                                 quote(field.name), field.note.empty() ? "" : ": ", field.note),
-                     Anchor::key);
+  scope.findings.add_not_modelled(
+      path,
+      fmt::format("found key {}, which the interface knows but Orrery does not model yet{}{}",
+                  quote(field.name), field.note.empty() ? "" : ": ", field.note),
+      Anchor::key);
 }
 
 void report_missing(const FieldInfo& field, std::string_view why, const Path& path, Scope& scope) {

@@ -124,6 +124,11 @@ std::string hint(std::string_view name, std::span<const std::string_view> known)
   return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
 }
 
+std::string not_modelled_yet(std::string_view name, std::span<const std::string_view> available) {
+  return fmt::format("found {}, which the interface knows but Orrery does not model yet; available: {}",
+                     quote(name), joined(available));
+}
+
 std::vector<std::string_view> views(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }

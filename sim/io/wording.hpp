@@ -30,6 +30,9 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 /// `; did you mean "x"?`, or "" when no known name is near.
 std::string hint(std::string_view name, std::span<const std::string_view> known);
 
+/// The refusal of a name that the interface knows and nothing models.
+std::string not_modelled_yet(std::string_view name, std::span<const std::string_view> available);
+
 std::vector<std::string_view> views(const std::vector<std::string>& names);
 
 /// Offset of the first byte that is no UTF-8, or npos.

@@ -196,7 +196,25 @@ void flatten(const Json& object, const std::string& prefix, std::string& header,
   }
 }
 
+void collect_figures(const Json& object, const std::string& prefix, std::vector<ResultFigure>& figures) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      collect_figures(value, prefix + key + ".", figures);
+    } else if (value.is_number()) {
+      figures.push_back({prefix + key, value.get<double>()});
+    } else if (value.is_null()) {
+      figures.push_back({prefix + key, std::nullopt});
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<ResultFigure> result_figures(const Report& report) {
+  std::vector<ResultFigure> figures;
+  collect_figures(result_json(report), "", figures);
+  return figures;
+}
 
 void write_json(const Report& report, int indent, const Sink& sink) {
   sink(dump(result_json(report), indent) + "\n");

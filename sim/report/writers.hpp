@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ void write_summary(const Report& report, bool colour, const Sink& sink);
 void write_json(const Report& report, int indent, const Sink& sink);
 /// A header line and one row: the scalars of the JSON result under their dotted keys.
 void write_csv(const Report& report, const Sink& sink);
+
+/// A scalar of the JSON result under its dotted key, such as memory.peak_gb.
+struct ResultFigure {
+  std::string key;
+  std::optional<double> value;  ///< none in a report without timing
+};
+/// All numbers of the JSON result, always the same keys in the same order.
+[[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report);
 
 struct TraceOptions {
   /// Ranks to write, ascending; empty: all if that stays within `max_spans`, else the ranks of the

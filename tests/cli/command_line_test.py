@@ -220,6 +220,74 @@ class CommandLine(unittest.TestCase):
             process.stdin.close()
             self.assertEqual(process.wait(), 0)
 
+    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.context_parallel,measured.step_time_s,source"):
+        path = self.path / "t.csv"
+        path.write_text("\n".join([header, *rows]) + "\n")
+        return path
+
+    def test_validate(self):
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,8,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here",
+                           "c,gpt3-125m,dgx-a100-80gb,,2,0.1,here", "d,gpt3-175b,dgx-a100-80gb,,,9,here")
+        out = orrery("validate", table, "--json", self.path / "v.json", "--csv", self.path / "v.csv", "--markdown", self.path / "v.md")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("1 row skipped: /plan/context_parallel", out.stdout)
+        self.assertIn("does not fit", out.stdout)
+        (result,) = json.loads((self.path / "v.json").read_text())["tables"]
+        self.assertEqual(result["table"], "t")
+        self.assertEqual([row["name"] for row in result["rows"]], ["a", "b", "d"])
+        self.assertEqual([row["key"] for row in result["rows"]], ["step_time_s"] * 3)
+        for row in result["rows"]:
+            self.assertAlmostEqual(row["error"], row["predicted"] / row["measured"] - 1)
+        errors = [row["error"] for row in result["rows"]]
+        self.assertAlmostEqual(result["mean_abs_error"], sum(map(abs, errors)) / 3)
+        self.assertAlmostEqual(result["median_abs_error"], sorted(map(abs, errors))[1])
+        self.assertAlmostEqual(result["max_abs_error"], max(map(abs, errors)))
+        self.assertAlmostEqual(result["bias"], sum(errors) / 3)
+        self.assertEqual(result["rank_correlation"], 1)
+        self.assertLess(result["p90_abs_error"], result["max_abs_error"])
+        self.assertEqual([row["name"] for row in result["skipped"]], ["c"])
+        self.assertEqual(result["infeasible"], 1)
+        with open(self.path / "v.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["name"] for row in rows], ["a", "b", "d", "c"])
+        self.assertIn("context_parallel", rows[3]["skipped"])
+        self.assertIn("# Validation results", (self.path / "v.md").read_text())
+        single = json.loads(orrery("simulate", self.experiment, "--json", "-", "plan={}").stdout)
+        self.assertEqual(result["rows"][0]["predicted"], single["step_time_s"])
+
+    def test_validate_repeats_and_takes_overrides(self):
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here")
+        results = [orrery("validate", table, "--json", "-", "--threads", n).stdout for n in (1, 2)]
+        self.assertEqual(results[0], results[1])
+        larger = orrery("validate", table, "plan.micro_batch_size=2", "--json", "-")
+        self.assertNotEqual(larger.stdout, results[0])
+        self.assertEqual(orrery("validate", table, "--quiet").stdout, "")
+        out = orrery("validate", table, "plan.micro_batch=2")
+        self.assertEqual(out.returncode, 2)
+        self.assertTrue(out.stderr.startswith("command line: /plan/micro_batch"), out.stderr)
+        named = orrery("validate", "megatron-core-h100", table, "simulation.network=alpha-beta", "--json", "-")
+        self.assertEqual([t["table"] for t in json.loads(named.stdout)["tables"]], ["megatron-core-h100", "t"])
+        self.assertIn("megatron-core-h100", orrery("list", "measurements").stdout)
+
+    def test_validate_refuses_wrong_tables(self):
+        def wrong(*words, table):
+            out = orrery("validate", table, "--json", self.path / "r.json")
+            self.assertEqual((out.returncode, out.stdout), (2, ""))
+            for word in words:
+                self.assertIn(word, out.stderr)
+            self.assertEqual(self.files(), ["e.json", "t.csv"])
+        wrong("t.csv:2:27: /plan/data_parallel", table=self.table("a,gpt3-125m,dgx-a100-80gb,x,,1,here"))
+        wrong("t.csv:2:1: found 2 cells, allowed 7", table=self.table("a,b"))
+        wrong("t.csv:1:6:", 'did you mean "model.layers"?', table=self.table("a,1", header="name,model.layer"))
+        wrong("no measured column", table=self.table("a,gpt3-125m", header="name,model"))
+        wrong('did you mean "megatron-2021"?', table="megatron-2012")
+        wrong("none.csv", table=self.path / "none.csv")
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,,,0.05,here")
+        text = table.read_text()
+        self.assertEqual(orrery("validate", table, "--csv", table).returncode, 2)
+        self.assertEqual(table.read_text(), text)
+        self.assertEqual(orrery("validate", table, "--csv", self.path / "none" / "f").returncode, 1)
+
     def test_lists_and_schemas(self):
         for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree"):
             self.assertIn(word, orrery("list").stdout)

@@ -1,0 +1,22 @@
+// CSV text (RFC 4180) as rows of cells that know where they stand. Internal to validation/.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+struct CsvCell {
+  std::string text;  ///< without quotes, and without blanks around an unquoted cell
+  int line = 1;
+  int column = 1;  ///< in characters, from 1
+};
+
+using CsvRow = std::vector<CsvCell>;
+
+/// All rows; lines without text are left out. Throws InputError, located in `source`, for wrong quotes,
+/// text that is no UTF-8, and more than a million cells.
+std::vector<CsvRow> read_csv(std::string_view text, const std::string& source);
+
+}  // namespace orrery
