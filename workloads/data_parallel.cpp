@@ -27,6 +27,7 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
       writer_(writer),
       element_(element_bytes(plan_.precision)),
       gradient_(gradient_bytes(experiment)),
+      message_host_(from_microseconds(experiment.software.collective_issue_us)),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
       plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
@@ -42,7 +43,7 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.phase = phase;
   op.part = part;
   op.slot = static_cast<std::uint8_t>(Slot::data);
-  op.work = add_message(workload_, {what, parameters * width, Dimension::data});
+  op.work = add_message(workload_, {what, parameters * width, Dimension::data, message_host_});
   op.step = step_;
   if (pass != nullptr) {
     op.micro_batch = pass->micro_batch;
@@ -154,7 +155,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
   const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.data_parallel) : whole;
-  op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline});
+  op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline, message_host_});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});
 }

@@ -57,6 +57,7 @@ class DataParallel {
   ProgramWriter& writer_;
   Bytes element_;
   Bytes gradient_;
+  Picoseconds message_host_;  ///< to issue a collective
   std::uint32_t optimizer_work_;
 
   std::int32_t step_ = 0;

@@ -39,7 +39,6 @@ Workload lower(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   check_passes(plan, experiment.model);
   Workload workload;
-  workload.message_host_ps = from_microseconds(experiment.software.collective_issue_us);
   const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, workload);
   const std::vector<Stage> stages = make_stages(plan, blocks);
   check_size(experiment, blocks, stages);

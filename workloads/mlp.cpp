@@ -22,7 +22,7 @@ class Chain {
   Chain(const Experiment& experiment, Workload& workload)
       : model_(experiment.model),
         plan_(experiment.plan),
-        software_(experiment.software),
+        experiment_(experiment),
         workload_(workload),
         tokens_(plan_.micro_batch_size * model_.seq_length),
         element_(element_bytes(plan_.precision)) {}
@@ -53,7 +53,7 @@ class Chain {
 
   const Model& model_;
   const Plan& plan_;
-  const Software& software_;
+  const Experiment& experiment_;
   Workload& workload_;
   std::int64_t tokens_;
   Bytes element_;
@@ -76,13 +76,13 @@ std::int32_t Chain::convert(StepBuilder& to, State from, State into, Bytes bytes
 }
 
 Steps Chain::forward(std::size_t i) const {
-  StepBuilder to(software_, workload_, Phase::forward);
+  StepBuilder to(experiment_, workload_, Phase::forward);
   const std::int32_t out = to.compute(Part::layer, {product(i)}, kBlockInput);
   return std::move(to).finish(convert(to, yields(i), wanted_after(i), vector_bytes(i + 1), out));
 }
 
 Steps Chain::backward(std::size_t i) const {
-  StepBuilder to(software_, workload_, Phase::backward);
+  StepBuilder to(experiment_, workload_, Phase::backward);
   // The gradient arrives as the output left: whole where the output was made whole.
   const State arrives = wanted_after(i);
   const State needed = by_column(i) ? State::slices : State::whole;

@@ -26,6 +26,7 @@ class StageProgram {
         stage_(stage),
         workload_(workload),
         data_(experiment, blocks, stage, workload, writer_),
+        message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
         synchronizes_(experiment.software.synchronize_passes && stage.stages > 1),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
@@ -75,6 +76,7 @@ class StageProgram {
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
+  Picoseconds message_host_;     ///< to issue a message
   bool hosted_;                  ///< the software's host costs are known
   bool synchronizes_;            ///< its host waits before every pass
   std::uint32_t step_work_ = 0;  ///< of the host: before a step, a pass and the optimizer
@@ -141,7 +143,7 @@ Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead)
   op.kind = Op::Kind::communicate;
   op.part = Part::stage;
   op.phase = ahead ? Phase::forward : Phase::backward;
-  op.work = add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline});
+  op.work = add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, message_host_});
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
   op.step = step_;
@@ -157,7 +159,8 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
   if (!gathers(boundary, ahead)) return received;
   op.stream = Stream::tensor;
   op.slot = static_cast<std::uint8_t>(Slot::tensor);
-  op.work = add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor});
+  op.work =
+      add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
   return writer_.add(op, {received});
 }
 

@@ -17,13 +17,17 @@ std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::i
 }
 
 std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after) {
-  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor});
+  const double ranks = static_cast<double>(ranks_);
+  const Picoseconds host =
+      from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
+  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host});
   return add({Op::Kind::communicate, message, part, phase_, after});
 }
 
 std::uint32_t add_message(Workload& workload, const Message& message) {
   const auto same = [&](const Message& m) {
-    return m.collective == message.collective && m.bytes == message.bytes && m.dimension == message.dimension;
+    return m.collective == message.collective && m.bytes == message.bytes &&
+           m.dimension == message.dimension && m.host_ps == message.host_ps;
   };
   const auto found = std::ranges::find_if(workload.messages, same);
   const auto at = static_cast<std::uint32_t>(found - workload.messages.begin());

@@ -20,8 +20,11 @@ namespace orrery {
 
 class StepBuilder {
  public:
-  StepBuilder(const Software& software, Workload& workload, Phase phase)
-      : software_(software), workload_(workload), phase_(phase) {}
+  StepBuilder(const Experiment& experiment, Workload& workload, Phase phase)
+      : software_(experiment.software),
+        ranks_(experiment.plan.tensor_parallel),
+        workload_(workload),
+        phase_(phase) {}
 
   /// Adds a compute step after step `after`; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
@@ -34,6 +37,7 @@ class StepBuilder {
   std::int32_t add(const Step& step);
 
   const Software& software_;
+  std::int64_t ranks_;  ///< of a tensor group
   Workload& workload_;
   Phase phase_;
   std::vector<Step> steps_;

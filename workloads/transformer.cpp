@@ -29,6 +29,7 @@ class Transformer {
   Transformer(const Experiment& experiment, Workload& workload)
       : model_(experiment.model),
         plan_(experiment.plan),
+        experiment_(experiment),
         software_(experiment.software),
         workload_(workload),
         shape_(model_, plan_) {}
@@ -43,6 +44,13 @@ class Transformer {
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   [[nodiscard]] static Kernel scaled(std::int64_t count, double bytes_each) {
     return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
+  }
+  /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
+  /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
+  void add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  void add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  [[nodiscard]] bool fuses_softmax() const {
+    return plan_.micro_batch_size * shape_.heads % software_.fused_softmax_multiple == 0;
   }
   /// Adds the gradients of one micro-batch to those of the ones before it.
   void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
@@ -74,10 +82,23 @@ class Transformer {
 
   const Model& model_;
   const Plan& plan_;
+  const Experiment& experiment_;
   const Software& software_;
   Workload& workload_;
   TransformerShape shape_;
 };
+
+void Transformer::add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const {
+  if (fuses_softmax()) return kernels.push_back(elementwise(2 * shape_.element * scores));
+  for (const std::int64_t bytes : {shape_.element + 4, Bytes{8}, Bytes{5}, Bytes{8}, 4 + shape_.element})
+    kernels.push_back(elementwise(bytes * scores));
+}
+
+void Transformer::add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const {
+  if (fuses_softmax()) return kernels.push_back(elementwise(3 * shape_.element * scores));
+  for (const std::int64_t bytes : {shape_.element + 4, Bytes{12}, Bytes{9}, Bytes{8}, 4 + shape_.element})
+    kernels.push_back(elementwise(bytes * scores));
+}
 
 std::vector<Kernel> Transformer::core_attention() const {
   const auto& s = shape_;
@@ -92,7 +113,8 @@ std::vector<Kernel> Transformer::core_attention() const {
     return {fused};
   }
   const Bytes scores = batch * n * n * s.element;
-  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch), elementwise(2 * scores)};
+  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch)};
+  add_softmax(kernels, batch * n * n);
   if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
   kernels.push_back(gemm(n, model_.head_dim, n, batch));
   return kernels;
@@ -115,7 +137,7 @@ std::vector<Kernel> Transformer::core_attention_backward() const {
   const Kernel& context = ahead.back();
   std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
   if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  kernels.push_back(elementwise(3 * scores));
+  add_softmax_backward(kernels, batch * n * n);
   kernels.push_back(input_gradient(score));
   kernels.push_back(weight_gradient(score));
   return kernels;
@@ -207,7 +229,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
 /// Runs `run(builder, part, sub-blocks, after)` over the sub-blocks of a layer.
 template <class Run>
 Steps Transformer::layer_steps(Phase phase, bool reversed, Run run) const {
-  StepBuilder to(software_, workload_, phase);
+  StepBuilder to(experiment_, workload_, phase);
   if (model_.parallel_block) {
     const std::int32_t out = run(to, Part::layer, {attention(), mlp()}, kBlockInput);
     return std::move(to).finish(out);
@@ -232,7 +254,7 @@ Block Transformer::layer() const {
   if (plan_.recompute == Recompute::full) {
     block.recompute = layer_steps(Phase::recompute, false, ahead);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
-    StepBuilder to(software_, workload_, Phase::recompute);
+    StepBuilder to(experiment_, workload_, Phase::recompute);
     const std::int32_t core = to.compute(Part::attention, core_attention(), kBlockInput);
     block.recompute = std::move(to).finish(core);
   }
@@ -246,11 +268,11 @@ Block Transformer::layer() const {
 Block Transformer::embedding() const {
   Block block;
   const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
-  StepBuilder ahead(software_, workload_, Phase::forward);
+  StepBuilder ahead(experiment_, workload_, Phase::forward);
   const std::int32_t looked_up =
       leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput));
   block.forward = std::move(ahead).finish(looked_up);
-  StepBuilder back(software_, workload_, Phase::backward);
+  StepBuilder back(experiment_, workload_, Phase::backward);
   const std::int32_t ready = enter(back, Part::embedding, kBlockInput, Collective::all_gather);
   // The gradient of the table is dense: cleared, then added to where tokens occur.
   std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
@@ -265,7 +287,7 @@ Block Transformer::embedding() const {
 
 Steps Transformer::head_forward() const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
-  StepBuilder to(software_, workload_, Phase::forward);
+  StepBuilder to(experiment_, workload_, Phase::forward);
   const std::int32_t ready = enter(to, Part::head, kBlockInput, Collective::all_gather);
   std::int32_t out = to.compute(Part::head,
                                 {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
@@ -282,7 +304,7 @@ Steps Transformer::head_forward() const {
 Steps Transformer::head_backward() const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
-  StepBuilder to(software_, workload_, Phase::backward);
+  StepBuilder to(experiment_, workload_, Phase::backward);
   // Before the weight gradient, sequence parallelism gathers the input again.
   const std::int32_t input = enter(to, Part::head, kBlockInput, Collective::all_gather);
   to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},

@@ -12,6 +12,7 @@ struct Software {
   double forward_issue_us = 0;      ///< CPU time to issue one kernel of a forward pass or a recomputation
   double backward_issue_us = 0;     ///< the same in a backward pass
   double collective_issue_us = 0;   ///< CPU time to issue one collective or message
+  double tensor_skew_us = 0;        ///< more for a tensor-parallel collective, times the square of its ranks
   double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
@@ -23,8 +24,11 @@ struct Software {
   double backward_bytes_per_logit = 4;          ///< of the loss, backward
   double optimizer_bytes_per_parameter = 28;    ///< of the optimizer step, gradient clipping included
   double accumulation_bytes_per_parameter = 0;  ///< per micro-batch, to add its gradients up
-  std::int64_t gradient_bytes = 2;              ///< width in which gradients are kept and reduced
-  std::int64_t flash_version = 2;               ///< generation of the fused attention kernel, 1 to 3
+  /// The fused softmax of unfused attention needs micro-batch x heads of a rank to be a multiple of this;
+  /// elsewhere scaling, masking, softmax and casts are kernels of their own. 1: it always applies.
+  std::int64_t fused_softmax_multiple = 1;
+  std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
+  std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
 
   /// Compute that runs beside a collective loses this share of the collective's time to it.
   double interference = 0;

@@ -87,6 +87,7 @@ struct Message {
   Collective collective{};
   Bytes bytes = 0;
   Dimension dimension{};
+  Picoseconds host_ps = 0;  ///< CPU time to issue it
 };
 
 /// One operation of a program. Communication operations with the same slot are matched in order
@@ -150,7 +151,6 @@ struct Workload {
   std::vector<std::uint32_t> program_of_rank;
   std::vector<ComputeWork> works;
   std::vector<Message> messages;
-  Picoseconds message_host_ps = 0;  ///< CPU time to issue one communication operation
 
   std::vector<std::uint32_t> group_begin;    ///< per group + 1: range in group_members
   std::vector<std::uint32_t> group_members;  ///< ranks in the group's order; send_recv: sender, receiver

@@ -34,7 +34,7 @@ std::vector<Picoseconds> lags_of(const Program& program, const Workload& workloa
       lags[i] = earliest_start(workload.works[op.work], works[op.work].duration_ps, issued);
       issued += workload.works[op.work].host_ps;
     } else {
-      issued += workload.message_host_ps;
+      issued += workload.messages[op.work].host_ps;
     }
     issued = std::min(issued, kLongest);
   }
