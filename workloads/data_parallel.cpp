@@ -20,6 +20,7 @@ std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, s
 DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
                            Workload& workload, ProgramWriter& writer)
     : plan_(experiment.plan),
+      by_tensor_(experiment.software.gathers_tensors),
       enabled_(experiment.plan.data_parallel > 1 && experiment.data_parallel_sync.method != "none"),
       blocks_(blocks),
       stage_(stage),
@@ -35,7 +36,7 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
 }
 
 OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
-                              const Pass* pass, OpId dep) {
+                              const Pass* pass, OpId dep, std::int64_t pieces) {
   const Bytes width = what == Collective::all_gather ? element_ : gradient_;
   Op op;
   op.kind = Op::Kind::communicate;
@@ -43,13 +44,22 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.phase = phase;
   op.part = part;
   op.slot = static_cast<std::uint8_t>(Slot::data);
-  op.work = add_message(workload_, {what, parameters * width, Dimension::data, message_host_});
+  op.work =
+      add_message(workload_, {what, divide_up(parameters, pieces) * width, Dimension::data, message_host_});
   op.step = step_;
   if (pass != nullptr) {
     op.micro_batch = pass->micro_batch;
     op.chunk = pass->chunk;
   }
-  return writer_.add(op, {dep});
+  OpId last = kNoOp;
+  for (std::int64_t i = 0; i < pieces; ++i) last = writer_.add(op, {dep});
+  return last;
+}
+
+/// In how many collectives ZeRO-3 moves the parameters or gradients of a block.
+std::int64_t DataParallel::pieces_of(const Pass& pass, std::size_t block) const {
+  const PlacedBlock& placed = stage_.chunks[static_cast<std::size_t>(pass.chunk)].blocks[block];
+  return by_tensor_ ? std::max<std::int64_t>(1, blocks_.kinds[placed.kind].tensors) : 1;
 }
 
 OpId DataParallel::begin_step(std::int32_t step) {
@@ -93,7 +103,8 @@ OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   // Gathering ahead, one block is fetched while the one before it runs.
   const OpId after = plan_.overlap_parameter_gather ? block_before_last_ : last_block_;
   const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
-  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_));
+  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_),
+                    pieces_of(pass, block));
 }
 
 OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
@@ -108,7 +119,7 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
   bucket_ += stage_.chunks[chunk].blocks[block].parameters;
-  if (plan_.zero_stage == 3) return flush(&pass, done);
+  if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(pass, block));
   const bool full = bucket_elements(plan_) > 0 && bucket_ >= bucket_elements(plan_);
   const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2;
   return full && now ? flush(&pass, done) : kNoOp;
@@ -120,10 +131,10 @@ OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
 }
 
 /// Reduces the gradients collected so far; what later compute has to wait for.
-OpId DataParallel::flush(const Pass* pass, OpId done) {
+OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
   if (bucket_ == 0) return kNoOp;
   const auto what = plan_.zero_stage == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-  last_reduce_ = collective(what, bucket_, Part::bucket, Phase::synchronize, pass, done);
+  last_reduce_ = collective(what, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
   bucket_ = 0;
   return plan_.overlap_gradient_reduce ? kNoOp : last_reduce_;
 }

@@ -43,13 +43,15 @@ class DataParallel {
 
  private:
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
-                  OpId dep);
+                  OpId dep, std::int64_t pieces = 1);
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
-  OpId flush(const Pass* pass, OpId done);
+  OpId flush(const Pass* pass, OpId done, std::int64_t pieces = 1);
+  [[nodiscard]] std::int64_t pieces_of(const Pass& pass, std::size_t block) const;
   void gather_ahead();
   void sum_tied_embedding(OpId last);
 
   const Plan& plan_;
+  bool by_tensor_;
   bool enabled_;
   const ModelBlocks& blocks_;
   const Stage& stage_;

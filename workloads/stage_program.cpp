@@ -261,16 +261,16 @@ Program write_stage_program(const Experiment& experiment, const ModelBlocks& blo
 }
 
 std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
-  constexpr std::int64_t kPerPass = 8;   // receive, gather, send, host
-  constexpr std::int64_t kPerBlock = 3;  // parameter gathers and gradient reduction
+  constexpr std::int64_t kPerPass = 8;  // receive, gather, send, host
   std::int64_t operations = 0;
   for (const Chunk& chunk : stage.chunks) {
     operations += kPerPass;
     for (const PlacedBlock& placed : chunk.blocks) {
       const Block& block = blocks.kinds[placed.kind];
+      const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
       operations +=
-          kPerBlock + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
-                                                block.backward.list.size());
+          moves + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
+                                            block.backward.list.size());
     }
   }
   const std::int64_t bucket = bucket_elements(experiment.plan);
