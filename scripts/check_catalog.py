@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks catalog/: every entry is JSON with exactly the known keys, says what it is and where it comes
-from, every model has as many parameters as its publication says, and every measured run has a source.
+from, every model has as many parameters as its publication says, every calibrated constant and every measured run
+has a source, and every calibration named exists.
 Exit status 1 on any problem."""
 
 import csv
@@ -17,14 +18,27 @@ MODEL_KEYS = {
     "positions", "other_parameters",
 }  # and max_positions where positions are learned
 GPU_KEYS = {
-    "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us", "gemm_efficiency",
-    "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock", "tile_feed_elements", "gemm_tile_us",
-    "gemm_start_us", "memory_ramp_us", "flash_efficiency", "flash3_efficiency",
+    "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
-NODE_KEYS = {"kind", "link_gb_per_s", "latency_us", "efficiency"}
-RAMP_KEYS = {"base_latency_us", "ramp_us", "ramp_efficiency"}  # optional, of a node and of a fabric
-FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "latency_us", "efficiency", "oversubscription"}
+NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}
+FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape
+CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits
+
+# What is measured or fitted, by the part it is a constant of: the keys a calibration must hold, itself or
+# through those it inherits from, and those it may hold. The keys of software are left to the reader.
+LINK_CONSTANTS = {"latency_us", "efficiency"}
+RAMP_CONSTANTS = {"base_latency_us", "ramp_us", "ramp_efficiency"}
+CONSTANTS = {
+    "gpu": ({
+        "kernel_launch_us", "gemm_efficiency", "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock",
+        "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
+        "flash3_efficiency",
+    }, set()),
+    "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency"}),
+    "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS),
+}
+CAN_BE_ZERO = {"gemm_efficiency_fp8", "flash3_efficiency", "nvls_efficiency", "base_latency_us", "ramp_us"}
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8"}
 NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
 FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "star", "full-mesh"}
@@ -91,6 +105,7 @@ def parameters(model):
 class Checker:
     def __init__(self):
         self.problems = []
+        self.calibrations = {}
 
     def expect(self, condition, path, message):
         if not condition:
@@ -114,9 +129,6 @@ class Checker:
             text = entry.pop(key, None)
             self.expect(isinstance(text, str) and text.strip(), path, f"needs a text for '{key}'")
         return entry
-
-    def share(self, value, path, key):
-        self.expect(0 < value <= 1, path, f"{key} is {value}, must be in (0, 1]")
 
     def positive(self, entry, keys, path):
         for key in keys:
@@ -145,34 +157,75 @@ class Checker:
             return
         self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
         self.positive(entry["peak_tflops"], entry["peak_tflops"], path)
-        self.positive(entry, ["memory_gb", "memory_gb_per_s", "sms", "kernel_launch_us"], path)
-        self.positive(entry, ["tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us"], path)
-        for key in ("gemm_efficiency", "memory_efficiency", "sustained_clock", "flash_efficiency"):
-            self.share(entry[key], path, key)
-        for key in ("gemm_efficiency_fp8", "flash3_efficiency"):  # 0 where the GPU has no such thing
-            self.expect(0 <= entry[key] <= 1, path, f"{key} is {entry[key]}, must be in [0, 1]")
+        self.positive(entry, ["memory_gb", "memory_gb_per_s", "sms"], path)
+        self.names_calibration(entry, "gpu", path)
 
     def cluster(self, path, entry):
         if not self.keys(entry, CLUSTER_KEYS, path):
             return
         node, fabric = entry["node"], entry["fabric"]
-        good = self.keys(node, NODE_KEYS, f"{path}: /node", RAMP_KEYS | {"nvls_efficiency"})
-        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", RAMP_KEYS | {"shape"}) and good):
+        good = self.keys(node, NODE_KEYS, f"{path}: /node")
+        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape"}) and good):
             return
         self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
         self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
         self.expect(fabric["kind"] in FABRIC_KINDS, path, f"unknown fabric kind '{fabric['kind']}'")
         self.positive(entry, ["gpus_per_node", "nodes"], path)
-        self.positive(node, ["link_gb_per_s", "latency_us"], path)
-        self.positive(fabric, ["nics_per_node", "nic_gbps", "latency_us"], path)
-        self.share(node["efficiency"], path, "node/efficiency")
-        self.share(fabric["efficiency"], path, "fabric/efficiency")
-        for name, part in (("node", node), ("fabric", fabric)):
-            self.share(part.get("ramp_efficiency", 1), path, f"{name}/ramp_efficiency")
-            self.expect(part.get("base_latency_us", 0) >= 0, path, f"{name}/base_latency_us is negative")
-            self.expect(part.get("ramp_us", 0) >= 0, path, f"{name}/ramp_us is negative")
-        self.expect(0 <= node.get("nvls_efficiency", 0) <= 1, path, "node/nvls_efficiency must be in [0, 1]")
+        self.positive(node, ["link_gb_per_s"], path)
+        self.positive(fabric, ["nics_per_node", "nic_gbps"], path)
+        self.names_calibration(node, "node", path)
+        self.names_calibration(fabric, "fabric", path)
         self.expect(fabric["oversubscription"] >= 1, path, "oversubscription must be at least 1")
+
+    def names_calibration(self, entry, part, path):
+        name = entry["calibration"]
+        known = sorted(key for key, value in self.calibrations.items() if value.get("part") == part)
+        self.expect(name in known, path, f"'{name}' is not a calibration of a {part} ({', '.join(known)})")
+
+    def constant(self, path, part, key, constant):
+        where = f"{path}: /constants/{key}"
+        if not (self.expect(isinstance(constant, dict), where, "must be an object")
+                and self.keys(constant, {"value", "source"}, where)):
+            return
+        value, source = constant["value"], constant["source"]
+        self.expect(isinstance(source, str) and source.strip(), where, "needs a text for 'source'")
+        if part == "software":
+            return
+        if self.expect(isinstance(value, (int, float)) and not isinstance(value, bool), where, "must be a number"):
+            most = 1 if "efficiency" in key or key == "sustained_clock" else float("inf")
+            zero = value == 0 and key in CAN_BE_ZERO
+            self.expect(zero or 0 < value <= most, where, f"value {value} is out of range")
+
+    def calibration(self, path, entry):
+        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits"}):
+            return
+        part, constants = entry["part"], entry["constants"]
+        if not (self.expect(part in CONSTANTS or part == "software", path, f"unknown part '{part}'")
+                and self.expect(isinstance(constants, dict), path, "constants must be an object")):
+            return
+        for key, constant in constants.items():
+            self.constant(path, part, key, constant)
+        held, seen = set(constants), [path.stem]
+        while parent := entry.get("inherits"):
+            if not self.expect(parent in self.calibrations, path, f"inherits '{parent}', which does not exist"):
+                return
+            if not self.expect(parent not in seen, path, "inherits from itself"):
+                return
+            entry = self.calibrations[parent]
+            self.expect(entry.get("part") == part, path, f"inherits '{parent}', which is not of a {part}")
+            held |= set(entry.get("constants", {}))
+            seen.append(parent)
+        if part in CONSTANTS:
+            needed, optional = CONSTANTS[part]
+            self.keys(dict.fromkeys(held), needed, f"{path}: /constants", optional)
+
+    def load_calibrations(self):
+        for path in sorted((ROOT / "catalog" / "calibrations").glob("*.json")):
+            try:
+                entry = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:
+                entry = None  # reported when it is checked
+            self.calibrations[path.stem] = entry if isinstance(entry, dict) else {}
 
     def folder(self, kind, names, check):
         folder = ROOT / "catalog" / kind
@@ -202,9 +255,11 @@ class Checker:
 
 def main():
     checker = Checker()
+    checker.load_calibrations()
     count = checker.folder("models", set(PARAMETERS), checker.model)
     count += checker.folder("gpus", GPUS, checker.gpu)
     count += checker.folder("clusters", CLUSTERS, checker.cluster)
+    count += checker.folder("calibrations", set(checker.calibrations), checker.calibration)
     count += checker.measurements()
     for problem in checker.problems:
         print(problem, file=sys.stderr)

@@ -36,13 +36,15 @@ bool starts_afresh(const std::string& pointer, const Origins& origins) {
 /// The catalog entry that gave the value at `pointer`, or that should have.
 const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
   const std::string parent = parent_of(pointer);
-  if (starts_afresh(parent, origins)) return nullptr;
+  const bool afresh = starts_afresh(parent, origins);
   const CatalogUse* best = nullptr;
   bool best_has = false;
   for (const CatalogUse& use : origins.uses) {
     if (!is_at_or_below(pointer, use.pointer)) continue;
     const CatalogEntry* entry = origins.catalog.find(use.kind, use.name);
     const bool holds = entry != nullptr && has(entry->value, pointer.substr(use.pointer.size()));
+    const bool calibration = use.kind == CatalogKind::calibration;
+    if (calibration ? !holds : afresh) continue;  // a calibration lacks what it likes
     const bool nearer = best == nullptr || use.pointer.size() > best->pointer.size();
     if ((holds && !best_has) || (holds == best_has && nearer)) {
       best = &use;

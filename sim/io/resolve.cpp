@@ -35,6 +35,10 @@ void merge(Json& target, const Json& given) {
   for (const auto& [key, value] : given.items()) merge(target[key], value);
 }
 
+std::string with_article(std::string_view part) {
+  return part == "software" ? "software" : fmt::format("a {}", part);
+}
+
 /// A node or fabric: a name and an object with its own kind start afresh.
 void overlay_wiring(Json& target, const Json& given) {
   if (given.is_string()) {
@@ -130,18 +134,22 @@ std::vector<std::string_view> Resolver::calibrations(std::string_view kind) cons
 }
 
 void Resolver::calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path) {
+  const Path mention(path, "calibration");
   std::vector<std::string> seen;
   for (std::string next = name; !next.empty();) {
     const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
     if (found == nullptr || found->part != kind) {
+      const std::string named =
+          seen.empty() ? "found " + quote(next)
+                       : fmt::format("calibration {} inherits {}", quote(seen.back()), quote(next));
+      const std::string other = found == nullptr ? "" : ", which is of " + with_article(found->part);
       const auto known = calibrations(kind);
-      findings_.add(Path(path, "calibration"),
-                    fmt::format("found {}, allowed a calibration of a {} ({}){}", quote(next), kind,
-                                joined(known), hint(next, known)));
+      findings_.add(mention, fmt::format("{}{}, allowed a calibration of {} ({}){}", named, other,
+                                         with_article(kind), joined(known), hint(next, known)));
       return;
     }
     if (std::find(seen.begin(), seen.end(), next) != seen.end()) {
-      findings_.add(path, fmt::format("calibration {} inherits from itself", quote(next)));
+      findings_.add(mention, fmt::format("calibration {} inherits from itself", quote(next)));
       return;
     }
     uses_.push_back({path.pointer(), CatalogKind::calibration, next});

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -18,6 +20,22 @@ std::string compute(const Gpu& gpu) {
       "large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
       "{} us between kernels",
       100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
+}
+
+/// One sentence on whose measurements apply; "" where no part of the experiment has a calibration.
+std::string calibrations(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const bool wired = !cluster.graph && cluster.gpus_per_node > 1 && cluster.node.kind != "none";
+  const bool joined = !cluster.graph && (cluster.nodes > 1 || !wired);
+  std::string text;
+  const auto add = [&](std::string_view part, const std::string& name) {
+    if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part, name);
+  };
+  add("gpu", cluster.gpu.calibration);
+  if (wired) add("node", cluster.node.calibration);
+  if (joined && cluster.gpus() > 1) add("fabric", cluster.fabric.calibration);
+  add("software stack", experiment.stack);
+  return text.empty() ? "" : "constants not given are those of the calibrations: " + text;
 }
 
 std::string folding(const Experiment& experiment, const Run& run) {
@@ -46,10 +64,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
   }
-  if (!experiment.stack.empty()) {
-    list.push_back(
-        fmt::format("host, fusion and optimizer as calibrated for the software stack {}", experiment.stack));
-  }
+  if (std::string sentence = calibrations(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");

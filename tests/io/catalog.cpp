@@ -9,7 +9,7 @@ using namespace orrery;
 
 TEST_CASE("a catalog lists, finds and describes its entries") {
   const Catalog& catalog = io_test::catalog();
-  CHECK(catalog.names(CatalogKind::gpu) == std::vector<std::string>{"fast", "old"});
+  CHECK(catalog.names(CatalogKind::gpu) == std::vector<std::string>{"fast", "old", "tuned", "untuned"});
   CHECK(catalog.contains(CatalogKind::cluster, "box"));
   CHECK_FALSE(catalog.contains(CatalogKind::model, "box"));
   CHECK(catalog.summary(CatalogKind::model, "tiny") == "a tiny model");
@@ -55,6 +55,18 @@ TEST_CASE("every entry of the embedded catalog is right, or not modelled yet") {
   for (const std::string& gpu : gpus) check("gpt3-125m", R"({"gpu": ")" + gpu + "\"}");
   for (const std::string& cluster : catalog.names(CatalogKind::cluster))
     check("gpt3-125m", "\"" + cluster + "\"");
+}
+
+TEST_CASE("every software calibration of the embedded catalog is right") {
+  const Catalog catalog = Catalog::embedded();
+  for (const std::string& name : catalog.names(CatalogKind::calibration)) {
+    if (catalog.text(CatalogKind::calibration, name).find(R"("part": "software")") == std::string::npos)
+      continue;
+    CAPTURE(name);
+    CHECK_NOTHROW(
+        read_experiment_text(R"({"model": "gpt3-125m", "cluster": "dgx-h100", "stack": ")" + name + "\"}", "",
+                             {}, catalog, io_test::menus()));
+  }
 }
 
 TEST_CASE("schemas come from the same tables") {

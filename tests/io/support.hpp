@@ -33,6 +33,27 @@ inline const Catalog& catalog() {
         "node": {"kind": "nvswitch", "link_gb_per_s": 300, "latency_us": 2, "efficiency": 0.7},
         "fabric": {"kind": "switch", "nics_per_node": 8, "nic_gbps": 200, "latency_us": 5}})"},
       {"clusters/old-box.json", R"({"base": "box", "gpu": {"base": "old", "memory_gb": 32}})"},
+      {"calibrations/quick.json", R"({"summary": "a gpu", "source": "none", "part": "gpu", "constants": {
+        "gemm_efficiency": {"value": 0.9, "source": "measured"},
+        "sustained_clock": {"value": 0.8, "source": "measured"}}})"},
+      {"calibrations/quicker.json", R"({"part": "gpu", "inherits": "quick", "constants": {
+        "sustained_clock": {"value": 0.95, "source": "measured"}}})"},
+      {"calibrations/odd.json", R"({"part": "gpu", "inherits": "absent", "constants": {}})"},
+      {"calibrations/mixed.json", R"({"part": "gpu", "inherits": "wires", "constants": {}})"},
+      {"calibrations/circle-a.json", R"({"part": "gpu", "inherits": "circle-b", "constants": {}})"},
+      {"calibrations/circle-b.json", R"({"part": "gpu", "inherits": "circle-a", "constants": {}})"},
+      {"calibrations/wires.json", R"({"part": "node", "constants": {
+        "latency_us": {"value": 3, "source": "measured"}, "ramp_us": {"value": 7, "source": "measured"}}})"},
+      {"calibrations/bad-wires.json",
+       R"({"part": "node", "constants": {"efficiency": {"value": 2, "source": "measured"}}})"},
+      {"calibrations/ether.json",
+       R"({"part": "fabric", "constants": {"efficiency": {"value": 0.5, "source": "measured"}}})"},
+      {"gpus/tuned.json", R"({"peak_tflops": {"fp16": 300}, "memory_gb": 80, "memory_gb_per_s": 2000,
+        "calibration": "quick"})"},
+      {"gpus/untuned.json", R"({"base": "tuned", "calibration": "quik"})"},
+      {"clusters/tuned-box.json", R"({"gpu": "tuned", "gpus_per_node": 8, "nodes": 2,
+        "node": {"kind": "nvswitch", "link_gb_per_s": 300, "calibration": "wires"},
+        "fabric": {"kind": "switch", "nics_per_node": 8, "nic_gbps": 200, "calibration": "ether"}})"},
       {"clusters/bad-box.json", R"({"gpu": "fast", "gpus_per_node": 8, "node": {"kind": "nvswitch"}})"}});
   return made;
 }

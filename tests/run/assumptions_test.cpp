@@ -1,0 +1,31 @@
+// The sentence of a result that names the calibrations it rests on.
+#include <doctest/doctest.h>
+
+#include "tests/run/experiments.hpp"
+
+using namespace orrery;
+using orrery::test::read;
+
+namespace {
+
+/// The sentence on calibrations; "" where there is none.
+std::string sentence(const std::string& cluster, const std::vector<std::string>& overrides = {}) {
+  const Experiment e =
+      read(R"({"model": "gpt3-125m", "stack": "ideal", "cluster": )" + cluster + "}", overrides);
+  for (const std::string& line : run(e).report.assumptions) {
+    if (line.find("calibrations") != std::string::npos) return line;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a result names the calibrations of the parts that take part") {
+  const std::string start = "constants not given are those of the calibrations: ";
+  CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})") ==
+        start + "gpu a100, node nvlink-a100, fabric infiniband-hdr, software stack ideal");
+  CHECK(sentence(R"("dgx-a100-80gb")") == start + "gpu a100, node nvlink-a100, software stack ideal");
+  CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})", {"cluster.gpus_per_node=1"}) ==
+        start + "gpu a100, fabric infiniband-hdr, software stack ideal");
+  CHECK(sentence(R"({"gpu": "h200"})") == start + "gpu h100, software stack ideal");
+}
