@@ -29,6 +29,7 @@ struct Software {
   std::int64_t fused_softmax_multiple = 1;
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
   std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
+  double flash_speed = 1;           ///< of the fused attention kernel, over that of its generation
 
   /// Compute that runs beside a collective loses this share of the collective's time to it.
   double interference = 0;

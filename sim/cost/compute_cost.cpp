@@ -28,7 +28,8 @@ class KernelPricer {
       case Kernel::Kind::attention:
         return gpu_.gemm_start_us * 1e-6 +
                std::max(attention_seconds(kernel, gpu_, core_precision_, software_.flash_version,
-                                          core_.flops_per_s),
+                                          core_.flops_per_s) /
+                            software_.flash_speed,
                         bytes);
       case Kernel::Kind::memory:
         break;

@@ -43,6 +43,8 @@ const std::vector<Field<Software>>& software_fields() {
       T::integer("gradient_bytes", 2, 4, &S::gradient_bytes, "2",
                  "width in which 16-bit training keeps and reduces gradients"),
       T::integer("flash_version", 1, 3, &S::flash_version, "2", "generation of the fused attention kernel"),
+      T::number("flash_speed", "", 0.01, 100, &S::flash_speed, "1",
+                "speed of the fused attention kernel over that of its generation"),
       T::number("interference", "", 0, 1, &S::interference, "0",
                 "share of a collective's time that compute beside it loses"),
       T::flag("gathers_tensors", &S::gathers_tensors, "false",
