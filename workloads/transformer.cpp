@@ -40,6 +40,11 @@ class Transformer {
   [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
   /// Activation traffic outside the products, per rank: cut over tensor ranks by sequence parallelism.
   [[nodiscard]] Bytes outside() const { return plan_.sequence_parallel ? whole() / shape_.tensor : whole(); }
+  /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
+  [[nodiscard]] Bytes hidden() const {
+    if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
+    return static_cast<Bytes>(static_cast<double>(whole()) * software_.tensor_overlap);
+  }
   /// Kernels beside the products, which a framework fuses more or less.
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   [[nodiscard]] static Kernel scaled(std::int64_t count, double bytes_each) {
@@ -64,8 +69,9 @@ class Transformer {
   [[nodiscard]] std::vector<Kernel> core_attention() const;
   [[nodiscard]] std::vector<Kernel> core_attention_backward() const;
 
-  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Collective plain) const;
-  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after) const;
+  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  void move_beside(StepBuilder& to, Part part, std::int32_t after) const;
   std::int32_t forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
                        std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
@@ -172,21 +178,29 @@ SubBlock Transformer::mlp() const {
 }
 
 /// Before a product cut by columns: sequence parallelism gathers its input.
-std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Collective plain) const {
+std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
   if (!tensor_parallel() || !plan_.sequence_parallel) return after;
-  return to.collective(part, plain, whole(), after);
+  return to.collective(part, Collective::all_gather, bytes, after);
 }
 
 /// After a product cut by rows: its partial sums are added up.
-std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after) const {
+std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
   if (!tensor_parallel()) return after;
   const auto sum = plan_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
-  return to.collective(part, sum, whole(), after);
+  return to.collective(part, sum, bytes, after);
+}
+
+/// Products that work chunk by chunk hide part of their collectives: it moves while they compute.
+void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after) const {
+  if (hidden() == 0) return;
+  to.collective(part, Collective::all_gather, hidden(), after);
+  to.collective(part, Collective::reduce_scatter, hidden(), after);
 }
 
 std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
                                   std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, Collective::all_gather);
+  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  move_beside(to, part, ready);
   std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
   for (const SubBlock& sub : subs) {
     kernels.push_back(sub.first);
@@ -194,14 +208,15 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<
     kernels.push_back(sub.second);
   }
   append(kernels, subs.front().after);
-  return leave(to, part, to.compute(part, std::move(kernels), ready));
+  return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
 }
 
 std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
                                    std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, Collective::all_gather);
+  const std::int32_t ready = enter(to, part, after, whole() - hidden());
   // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
-  const std::int32_t input = enter(to, part, ready, Collective::all_gather);
+  const std::int32_t input = enter(to, part, ready, whole() - hidden());
+  move_beside(to, part, ready);
   std::vector<Kernel> kernels = subs.front().after;
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   for (const SubBlock& sub : subs) {
@@ -219,9 +234,9 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
     rest.push_back(elementwise(3 * outside()));
     std::int32_t done = to.compute(part, std::move(kernels), ready);
     if (input != ready) done = to.compute(part, std::move(late), input);
-    return leave(to, part, done);
+    return leave(to, part, done, whole() - hidden());
   }
-  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready));
+  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
   to.compute(part, std::move(late), input);
   return to.compute(part, {elementwise(3 * outside())}, sum);
 }
@@ -270,10 +285,10 @@ Block Transformer::embedding() const {
   const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
   StepBuilder ahead(experiment_, workload_, Phase::forward);
   const std::int32_t looked_up =
-      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput));
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
   block.forward = std::move(ahead).finish(looked_up);
   StepBuilder back(experiment_, workload_, Phase::backward);
-  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, Collective::all_gather);
+  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
   std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
   accumulate(kernels, shape_.embedding_parameters());
@@ -288,7 +303,7 @@ Block Transformer::embedding() const {
 Steps Transformer::head_forward() const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   StepBuilder to(experiment_, workload_, Phase::forward);
-  const std::int32_t ready = enter(to, Part::head, kBlockInput, Collective::all_gather);
+  const std::int32_t ready = enter(to, Part::head, kBlockInput, whole());
   std::int32_t out = to.compute(Part::head,
                                 {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
                                  scaled(logits, software_.forward_bytes_per_logit)},
@@ -306,13 +321,13 @@ Steps Transformer::head_backward() const {
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
   StepBuilder to(experiment_, workload_, Phase::backward);
   // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = enter(to, Part::head, kBlockInput, Collective::all_gather);
+  const std::int32_t input = enter(to, Part::head, kBlockInput, whole());
   to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
              kBlockInput);
   std::vector<Kernel> kernels{weight_gradient(product), elementwise(3 * outside())};
   accumulate(kernels, shape_.vocab * model_.hidden);
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
-  const std::int32_t sum = leave(to, Part::head, done);
+  const std::int32_t sum = leave(to, Part::head, done, whole());
   return std::move(to).finish(sum);
 }
 

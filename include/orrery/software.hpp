@@ -31,8 +31,12 @@ struct Software {
   std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
   double flash_speed = 1;           ///< of the fused attention kernel, over that of its generation
 
-  /// Compute that runs beside a collective loses this share of the collective's time to it.
-  double interference = 0;
+  // What overlaps.
+  bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
+  bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
+  /// With overlap_tensor_parallel, the share of sequence parallelism's collectives that products chunked
+  /// for it hide.
+  double tensor_overlap = 0;
   /// ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once.
   bool gathers_tensors = false;
 

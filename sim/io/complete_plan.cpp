@@ -19,12 +19,14 @@ class PlanCompletion {
         cluster_(experiment.cluster),
         plan_(experiment.plan),
         sync_(experiment.data_parallel_sync),
+        software_(experiment.software),
         given_(given),
         menus_(menus),
         findings_(findings) {}
 
   void run() {
     complete_precision();
+    complete_overlap();
     check_tensor_parallel();
     check_layers();
     check_sync();
@@ -78,6 +80,14 @@ class PlanCompletion {
         fmt::format("found \"{}\", allowed {}: the precisions for which the gpu {}has a peak",
                     kPrecisionNames[static_cast<std::size_t>(plan_.precision)], joined(available),
                     cluster_.gpu.name.empty() ? "" : printable(cluster_.gpu.name) + " "));
+  }
+
+  /// What a plan leaves open overlaps as the software does by itself.
+  void complete_overlap() {
+    if (model_.kind != ModelKind::transformer) return;
+    if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
+    if (!has("overlap_parameter_gather"))
+      plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
   }
 
   void check_tensor_parallel() {
@@ -200,6 +210,7 @@ class PlanCompletion {
   const Cluster& cluster_;
   Plan& plan_;
   const DataParallelSync& sync_;
+  const Software& software_;
   const Json& given_;
   const Menus& menus_;
   Findings& findings_;
