@@ -107,7 +107,8 @@ int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, 
 }
 
 /// Options that may be given several times, one value each.
-CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& target, const char* help) {
+CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& target,
+                            const char* help) {
   return app.add_option(name, target, help)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -124,7 +125,8 @@ Command add_calibrate(CLI::App& app, const CommonOptions& common) {
       ->required()
       ->delimiter(',');
   add_repeatable(app, "--bounds", options->bounds, "KEY=LOW:HIGH, where a constant is searched; repeatable");
-  add_repeatable(app, "--out", options->out, "Write the calibration (- for standard output); one for each --base");
+  add_repeatable(app, "--out", options->out,
+                 "Write the calibration (- for standard output); one for each --base");
   add_calibration_files(app, options->calibrations);
   app.add_option("--folds", options->fit.folds, "Folds of the cross-validation (default 5), 0 for none")
       ->check(CLI::Range(0, 1000));

@@ -166,7 +166,7 @@ class Fitter {
       Rows seen, held_out;
       for (std::size_t i = 0; i < order.size(); ++i)
         (i % folds == fold ? held_out : seen).push_back(order[i]);
-      const int evaluations = std::max(1, fit_.options.evaluations / 2);
+      const int evaluations = std::max(1, fit_.options.evaluations / 4);
       const Minimum minimum =
           search(seen, start, kFoldStep, evaluations, fmt::format("fold {} of {}", fold + 1, folds));
       const auto ratios = predictor_.ratios(held_out, values_at(minimum.at));

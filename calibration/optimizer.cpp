@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-constexpr double kSmallestStep = 1e-5;
-constexpr double kSmallestGain = 1e-7;  ///< of the objective, relative
+constexpr double kSmallestStep = 1e-4;
+constexpr double kSmallestGain = 1e-5;  ///< of the objective, relative
 
 /// The objective as NLopt calls it; keeps the best point and the first exception.
 struct Search {
