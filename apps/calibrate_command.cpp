@@ -111,6 +111,7 @@ CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::st
                             const char* help) {
   return app.add_option(name, target, help)
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -13,6 +13,7 @@ void add_calibration_files(CLI::App& app, std::vector<std::string>& files) {
                  "A calibration file that stack and calibration keys may name, as orrery calibrate writes; "
                  "repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -136,14 +136,28 @@ class Fitter {
       residuals.push_back(std::log(ratio));
       weights.push_back(robust_weight(residuals.back()));
     }
-    const Determination found = determination(sensitivity(), residuals, weights);
+    Sensitivity by_row = sensitivity();
+    const Values effects = take_effects(by_row);
+    const Determination found = determination(by_row, residuals, weights);
     fit_.singular_values = found.singular_values;
     for (std::size_t j = 0; j < values_.size(); ++j) {
-      const double effect = kTenth * found.largest_effects[j];
+      const double effect = effects[j];
       if (effect < kLeastEffect) keep_base(j);
       fit_.constants.push_back({variables()[j], values_[j], found.standard_errors[j], effect,
                                 effect >= kLeastEffect && found.standard_errors[j] <= kMostError});
     }
+  }
+
+  /// The largest effect of a tenth of each constant. What does nothing is not fitted, so it must not make
+  /// others uncertain: its derivatives become 0.
+  static Values take_effects(Sensitivity& by_row) {
+    Values effects(by_row.front().size(), 0);
+    for (std::size_t j = 0; j < effects.size(); ++j) {
+      for (const Values& row : by_row) effects[j] = std::max(effects[j], kTenth * std::abs(row[j]));
+      if (effects[j] >= kLeastEffect) continue;
+      for (Values& row : by_row) row[j] = 0;
+    }
+    return effects;
   }
 
   /// What does nothing keeps the base's value, unless that turns out to do something.

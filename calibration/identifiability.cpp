@@ -29,12 +29,10 @@ Determination determination(const Sensitivity& sensitivity, const std::vector<do
   const auto rows = static_cast<Eigen::Index>(sensitivity.size());
   const auto columns = static_cast<Eigen::Index>(sensitivity.front().size());
   Eigen::MatrixXd weighted(rows, columns);
-  out.largest_effects.assign(sensitivity.front().size(), 0);
   for (std::size_t i = 0; i < sensitivity.size(); ++i) {
     for (std::size_t j = 0; j < sensitivity[i].size(); ++j) {
       weighted(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
           std::sqrt(weights[i]) * sensitivity[i][j];
-      out.largest_effects[j] = std::max(out.largest_effects[j], std::abs(sensitivity[i][j]));
     }
   }
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(weighted, Eigen::ComputeFullV);

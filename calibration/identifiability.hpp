@@ -11,7 +11,6 @@ using Sensitivity = std::vector<std::vector<double>>;
 
 struct Determination {
   std::vector<double> standard_errors;  ///< by constant, in its scale; large where nothing determines it
-  std::vector<double> largest_effects;  ///< by constant: the largest derivative of a row, without its sign
   std::vector<double> singular_values;  ///< of the weighted sensitivity, falling
 };
 

@@ -23,7 +23,7 @@ inline const TableContext& context() {
                             "made.json", "made")
           .first,
       menus(),
-      {"plan.global_batch_size=8", "simulation.network=alpha-beta"}};
+      {"plan.global_batch_size=8", "model.seq_length=64"}};
   return made;
 }
 
