@@ -22,7 +22,7 @@ constexpr double kDifference = 0.02;     ///< for derivatives, of a constant's s
 constexpr double kTenth = 0.1;           ///< the change whose effect is reported
 constexpr double kLeastEffect = 0.0005;  ///< of a change by a tenth
 constexpr double kMostError = 0.5;       ///< of an identifiable constant
-constexpr double kSameLoss = 1e-4;
+constexpr double kSameLoss = 0.01;
 constexpr double kNoLoss = 1e-6;
 
 using Values = std::vector<double>;
