@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/batch.hpp"
+#include "apps/calibration_files.hpp"
 #include "apps/outputs.hpp"
 #include "orrery/error.hpp"
 #include "sim/io/read_experiment.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
               const std::function<Report(const Experiment&)>& answer) {
-  const Catalog catalog = Catalog::embedded();
+  const Catalog catalog = catalog_with(arguments.calibrations);
   const Menus names = menus();
   std::vector<std::string> overrides = arguments.overrides;
   // Without an experiment file, the first positional is an override as well.
@@ -31,6 +32,7 @@ int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input");
   app.add_option("overrides", arguments.overrides, "key=value, such as plan.tensor_parallel=4");
+  add_calibration_files(app, arguments.calibrations);
   return app.add_flag("--batch", arguments.batch,
                       "One experiment per line of standard input, one result line each");
 }
@@ -43,8 +45,8 @@ int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions
     throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
   }
   int status = kDone;
-  read_experiment_file(arguments.experiment, arguments.overrides, Catalog::embedded(), menus(),
-                       [&](const Experiment& experiment) { status = one(experiment); });
+  read_experiment_file(arguments.experiment, arguments.overrides, catalog_with(arguments.calibrations),
+                       menus(), [&](const Experiment& experiment) { status = one(experiment); });
   return status;
 }
 

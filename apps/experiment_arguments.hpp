@@ -19,6 +19,7 @@ namespace orrery {
 struct ExperimentArguments {
   std::string experiment;  ///< a file, or "-"; empty with batch
   std::vector<std::string> overrides;
+  std::vector<std::string> calibrations;  ///< files
   bool batch = false;
 };
 

@@ -17,6 +17,7 @@ struct MemoryOptions {
 int deliver(const MemoryOptions& options, const CommonOptions& common, const Experiment& experiment) {
   const Report report = account_memory(experiment);
   Outputs outputs(options.arguments.experiment);
+  for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   if (OutputFile* file = outputs.open(options.json)) write_json(report, 2, to(*file));
   if (OutputFile* file = outputs.open(options.csv)) write_csv(report, to(*file));
   outputs.commit();

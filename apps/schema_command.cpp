@@ -11,8 +11,8 @@ namespace orrery {
 
 Command add_schema(CLI::App& app, const CommonOptions& /*common*/) {
   auto what = std::make_shared<std::string>("experiment");
-  app.add_option("what", *what, "model, cluster or experiment")
-      ->check(CLI::IsMember({"model", "cluster", "experiment"}));
+  app.add_option("what", *what, "model, cluster, experiment or calibration")
+      ->check(CLI::IsMember({"model", "cluster", "experiment", "calibration"}));
   return [what] {
     std::printf("%s\n", json_schema(*what, menus()).c_str());
     return kDone;

@@ -58,6 +58,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
   const auto begin = std::chrono::steady_clock::now();
   const TraceOptions trace = trace_options(options, experiment);
   Outputs outputs(options.arguments.experiment);
+  for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);

@@ -1,17 +1,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/outputs.hpp"
+#include "apps/table_arguments.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
 #include "validation/measured_table.hpp"
@@ -23,25 +22,20 @@ namespace {
 
 struct ValidateOptions {
   std::vector<std::string> arguments;
+  std::vector<std::string> calibrations;
   std::string json, csv, markdown;
 
   /// What wrote the results, for the page.
   [[nodiscard]] std::string command() const {
     std::string text = "orrery validate";
     for (const std::string& argument : arguments) text += " " + argument;
+    for (const std::string& file : calibrations) text += " --calibration " + file;
     return text + " --markdown " + markdown;
   }
 };
 
-/// Tables first, overrides after: what holds a "=" and is no file is an override.
-bool is_override(const std::string& argument) {
-  std::error_code ignored;
-  return argument.find('=') != std::string::npos && !std::filesystem::exists(argument, ignored);
-}
-
 std::vector<std::string> tables_named(const ValidateOptions& options) {
-  std::vector<std::string> names;
-  std::ranges::copy_if(options.arguments, std::back_inserter(names), std::not_fn(is_override));
+  std::vector<std::string> names = tables_among(options.arguments);
   if (names.empty()) {
     for (const ShippedTable& table : shipped_tables()) names.push_back(table.name);
   }
@@ -50,8 +44,7 @@ std::vector<std::string> tables_named(const ValidateOptions& options) {
 
 /// All tables; what is wrong in any of them is reported together.
 std::vector<MeasuredTable> load(const std::vector<std::string>& names, const ValidateOptions& options) {
-  TableContext context{Catalog::embedded(), menus(), {}};
-  std::ranges::copy_if(options.arguments, std::back_inserter(context.overrides), is_override);
+  const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   std::vector<MeasuredTable> tables;
   std::vector<Problem> problems;
   for (const std::string& name : names) {
@@ -84,6 +77,7 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   const std::vector<MeasuredTable> tables = load(names, options);
   Outputs outputs("");
   for (const std::string& name : names) outputs.protect(name);
+  for (const std::string& file : options.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.markdown);
@@ -104,13 +98,11 @@ Command add_validate(CLI::App& app, const CommonOptions& common) {
       "tables", options->arguments,
       "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
       "every row");
+  add_calibration_files(app, options->calibrations);
   app.add_option("--json", options->json, "Write the results as JSON (- for standard output)");
   app.add_option("--csv", options->csv, "Write a line per row and figure");
   app.add_option("--markdown", options->markdown, "Write a page of the results");
-  return [options, &common, given = app.get_option("--threads")] {
-    const unsigned all = std::max(1U, std::thread::hardware_concurrency());
-    return run_validate(*options, common, given->count() > 0 ? common.threads : all);
-  };
+  return [options, &common, &app] { return run_validate(*options, common, threads_of(app, common)); };
 }
 
 }  // namespace orrery

@@ -220,19 +220,20 @@ MeasuredTable read_measured_table(std::string_view text, const std::string& sour
   return TableReader(source, context).read(text);
 }
 
-MeasuredTable load_measured_table(const std::string& name, const TableContext& context) {
-  if (name == "-" || name.ends_with(".csv") || is_file(name)) {
-    return read_measured_table(read_text(name), name, context);
-  }
+TableText load_table_text(const std::string& name) {
+  if (name == "-" || name.ends_with(".csv") || is_file(name)) return {name, read_text(name)};
   const CatalogFiles shipped = embedded_measurements();
-  if (const auto found = shipped.find(name); found != shipped.end()) {
-    return read_measured_table(found->second, name + ".csv", context);
-  }
+  if (const auto found = shipped.find(name); found != shipped.end()) return {name + ".csv", found->second};
   std::vector<std::string> names;
   for (const auto& [known, text] : shipped) names.push_back(known);
   throw InputError({Problem{kCommandLine, 0, 0, "",
                             fmt::format("found table {}, allowed a file or {}{}", quote(name),
                                         joined(views(names)), hint(name, views(names)))}});
+}
+
+MeasuredTable load_measured_table(const std::string& name, const TableContext& context) {
+  const TableText table = load_table_text(name);
+  return read_measured_table(table.text, table.source, context);
 }
 
 std::vector<ShippedTable> shipped_tables() {

@@ -47,7 +47,16 @@ struct TableContext {
 MeasuredTable read_measured_table(std::string_view text, const std::string& source,
                                   const TableContext& context);
 
-/// The table in the file `name`, or the one of that name that is built in; "-" is standard input.
+/// A table's text and what it is called in error messages.
+struct TableText {
+  std::string source;
+  std::string text;
+};
+
+/// The text of the file `name`, or of the table of that name that is built in; "-" is standard input.
+TableText load_table_text(const std::string& name);
+
+/// The table that `load_table_text` finds.
 MeasuredTable load_measured_table(const std::string& name, const TableContext& context);
 
 /// A built-in table and the number of its rows.

@@ -1,15 +1,14 @@
 #include "validation/validate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/report/writers.hpp"
+#include "validation/parallel.hpp"
 
 namespace orrery {
 namespace {
@@ -24,10 +23,7 @@ struct Job {
   std::exception_ptr error;
 
   /// What the time to simulate grows with.
-  [[nodiscard]] std::int64_t size() const {
-    const Experiment& e = row->experiment;
-    return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
-  }
+  [[nodiscard]] std::int64_t size() const { return simulation_size(row->experiment); }
 };
 
 std::vector<Job> jobs_of(const std::vector<MeasuredTable>& tables) {
@@ -45,24 +41,18 @@ void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progr
   std::vector<Job*> order;
   for (Job& job : jobs) order.push_back(&job);
   std::ranges::stable_sort(order, std::greater<>(), &Job::size);
-  std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex counting;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < order.size(); i = next++) {
-      try {
-        order[i]->prediction = predict(order[i]->row->experiment);
-      } catch (...) {
-        order[i]->error = std::current_exception();
-      }
-      const std::lock_guard lock(counting);
-      ++done;
-      if (progress) progress(done, order.size());
+  for_each_index(order.size(), threads, [&](std::size_t i) {
+    try {
+      order[i]->prediction = predict(order[i]->row->experiment);
+    } catch (...) {
+      order[i]->error = std::current_exception();
     }
-  };
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, order.size()); ++i) helpers.emplace_back(work);
-  work();
+    const std::lock_guard lock(counting);
+    ++done;
+    if (progress) progress(done, order.size());
+  });
 }
 
 /// The problems of a row that cannot be simulated, in its line of the table; none when all of them say
@@ -129,6 +119,10 @@ TableResult result_of(const MeasuredTable& table, const Job*& job, std::vector<P
 }
 
 }  // namespace
+
+std::int64_t simulation_size(const Experiment& e) {
+  return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
+}
 
 Prediction predict(const Experiment& experiment) {
   const Report report = simulate(experiment);

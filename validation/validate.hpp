@@ -24,6 +24,9 @@ struct Prediction {
 /// Simulates `experiment`. Safe to call from several threads. @throws as simulate().
 [[nodiscard]] Prediction predict(const Experiment& experiment);
 
+/// What the time to simulate grows with: start the large ones first.
+[[nodiscard]] std::int64_t simulation_size(const Experiment& experiment);
+
 /// One measured figure of one row and its prediction.
 struct ComparedFigure {
   std::string row;

@@ -29,7 +29,8 @@ struct Software {
   std::int64_t fused_softmax_multiple = 1;
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
   std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
-  double flash_speed = 1;           ///< of the fused attention kernel, over that of its generation
+  double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
+  double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
 
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel

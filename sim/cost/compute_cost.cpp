@@ -17,7 +17,10 @@ class KernelPricer {
         precision_(precision),
         core_precision_(core_precision(precision)),
         products_(gemm_rates(gpu, precision)),
-        core_(gemm_rates(gpu, core_precision_)) {}
+        core_(gemm_rates(gpu, core_precision_)) {
+    products_.flops_per_s *= software.gemm_speed;
+    core_.flops_per_s *= software.gemm_speed;
+  }
 
   [[nodiscard]] double seconds(const Kernel& kernel) const {
     const double bytes = memory_seconds(static_cast<double>(kernel.bytes));

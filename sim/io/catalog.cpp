@@ -6,6 +6,7 @@
 #include "orrery/error.hpp"
 #include "sim/io/catalog_data.hpp"
 #include "sim/io/document.hpp"
+#include "sim/io/read_calibration.hpp"
 #include "sim/io/wording.hpp"
 
 namespace orrery {
@@ -15,39 +16,7 @@ constexpr std::array<std::string_view, kCatalogKindCount> kKindNames{"model", "g
                                                                      "calibration"};
 constexpr std::array<std::string_view, kCatalogKindCount> kFolders{"models/", "gpus/", "clusters/",
                                                                    "calibrations/"};
-constexpr std::array<std::string_view, 4> kCalibratedParts{"gpu", "node", "fabric", "software"};
 constexpr std::string_view kExtension = ".json";
-
-[[noreturn]] void refuse(const std::string& path, const std::string& pointer, const std::string& message) {
-  throw InputError({Problem{"catalog/" + path, 0, 0, pointer, message}});
-}
-
-std::string text_at(const Json& value, const char* key) {
-  const auto found = value.find(key);
-  return found != value.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-/// Leaves the constants alone, each as its value.
-void read_calibration(const std::string& path, CatalogEntry& entry) {
-  entry.part = text_at(entry.value, "part");
-  entry.inherits = text_at(entry.value, "inherits");
-  const auto known = std::find(kCalibratedParts.begin(), kCalibratedParts.end(), entry.part);
-  if (known == kCalibratedParts.end()) {
-    refuse(path, "/part", "found " + quote(entry.part) + ", allowed one of " + joined(kCalibratedParts));
-  }
-  Json constants = Json::object();
-  if (const auto given = entry.value.find("constants"); given != entry.value.end() && given->is_object()) {
-    for (const auto& [key, constant] : given->items()) {
-      if (!constant.is_object() || !constant.contains("value") || text_at(constant, "source").empty())
-        refuse(path, "/constants/" + key,
-               "found " + described(constant) + ", allowed an object with value and source");
-      constants[key] = constant["value"];
-    }
-  } else {
-    refuse(path, "/constants", "found no object, allowed an object of constants");
-  }
-  entry.value = std::move(constants);
-}
 
 CatalogEntry read_entry(const std::string& path, const std::string& text) {
   CatalogEntry entry{text, parse_document(text, "catalog/" + path).value, "", "", ""};
@@ -68,9 +37,9 @@ void add(CatalogData& data, const std::string& path, const std::string& text) {
     if (!path.starts_with(kFolders[kind]) || !path.ends_with(kExtension)) continue;
     const std::size_t start = kFolders[kind].size();
     const std::string name = path.substr(start, path.size() - start - kExtension.size());
-    CatalogEntry entry = read_entry(path, text);
-    if (static_cast<CatalogKind>(kind) == CatalogKind::calibration) read_calibration(path, entry);
-    data.entries[kind].emplace(name, std::move(entry));
+    const bool calibration = static_cast<CatalogKind>(kind) == CatalogKind::calibration;
+    data.entries[kind].emplace(
+        name, calibration ? read_calibration(text, "catalog/" + path).entry : read_entry(path, text));
     return;
   }
   throw InputError({Problem{"catalog/" + path, 0, 0, "",
@@ -110,6 +79,21 @@ Catalog::Catalog(const CatalogFiles& files) {
   auto data = std::make_shared<CatalogData>();
   for (const auto& [path, text] : files) add(*data, path, text);
   data_ = std::move(data);
+}
+
+std::pair<Catalog, std::string> Catalog::with_calibration(std::string_view text, const std::string& source,
+                                                          const std::string& name) const {
+  NamedCalibration read = read_calibration(text, source);
+  std::string known_as = read.name.empty() ? name : read.name;
+  auto data = std::make_shared<CatalogData>(*data_);
+  data->entries[static_cast<std::size_t>(CatalogKind::calibration)].insert_or_assign(known_as,
+                                                                                     std::move(read.entry));
+  return {Catalog(std::move(data)), std::move(known_as)};
+}
+
+std::string Catalog::part_of_calibration(std::string_view name) const {
+  const CatalogEntry* entry = data_->find(CatalogKind::calibration, name);
+  return entry == nullptr ? "" : entry->part;
 }
 
 std::vector<std::string> Catalog::names(CatalogKind kind) const {

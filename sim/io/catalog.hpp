@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace orrery {
@@ -38,6 +39,13 @@ class Catalog {
   /// The catalog built into the program.
   static Catalog embedded() { return Catalog(embedded_catalog_files()); }
 
+  /// The same with the calibration in `text`, known under its own `name` if it has that key, else under
+  /// `name`, in the place of one that had the name; and that name. `source` names the text in errors.
+  /// @throws InputError with all that is wrong in it.
+  [[nodiscard]] std::pair<Catalog, std::string> with_calibration(std::string_view text,
+                                                                 const std::string& source,
+                                                                 const std::string& name) const;
+
   /// In order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes gpt3-13b.
   [[nodiscard]] std::vector<std::string> names(CatalogKind kind) const;
   [[nodiscard]] bool contains(CatalogKind kind, std::string_view name) const;
@@ -45,6 +53,8 @@ class Catalog {
   [[nodiscard]] std::string text(CatalogKind kind, std::string_view name) const;
   /// The entry's `summary`, or "".
   [[nodiscard]] std::string summary(CatalogKind kind, std::string_view name) const;
+  /// What a calibration is of, "gpu", "node", "fabric" or "software"; "" for an unknown name.
+  [[nodiscard]] std::string part_of_calibration(std::string_view name) const;
   /// The known name nearest to `name`, if any is near.
   [[nodiscard]] std::optional<std::string> nearest(CatalogKind kind, std::string_view name) const;
 
@@ -52,6 +62,8 @@ class Catalog {
   [[nodiscard]] const CatalogData& data() const { return *data_; }
 
  private:
+  explicit Catalog(std::shared_ptr<const CatalogData> data) : data_(std::move(data)) {}
+
   std::shared_ptr<const CatalogData> data_;
 };
 

@@ -43,6 +43,8 @@ const std::vector<Field<Software>>& software_fields() {
       T::integer("gradient_bytes", 2, 4, &S::gradient_bytes, "2",
                  "width in which 16-bit training keeps and reduces gradients"),
       T::integer("flash_version", 1, 3, &S::flash_version, "2", "generation of the fused attention kernel"),
+      T::number("gemm_speed", "", 0.01, 100, &S::gemm_speed, "1",
+                "speed of the matrix library over the one the GPU's constants were measured with"),
       T::number("flash_speed", "", 0.01, 100, &S::flash_speed, "1",
                 "speed of the fused attention kernel over that of its generation"),
       T::flag("overlaps_tensor_parallel", &S::overlaps_tensor_parallel, "false",

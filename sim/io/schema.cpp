@@ -5,6 +5,7 @@
 #include "orrery/error.hpp"
 #include "sim/io/fields.hpp"
 #include "sim/io/json.hpp"
+#include "sim/io/read_calibration.hpp"
 
 namespace orrery {
 namespace {
@@ -133,11 +134,50 @@ Schema experiment_schema(const Menus& menus) {
   return experiment;
 }
 
+Schema text_schema(const char* meaning) { return {{"type", "string"}, {"description", meaning}}; }
+
+/// A constant of a calibration: the value of its field, and what is known about it.
+Schema constant_schema(const FieldInfo& field, const Menus& menus) {
+  Schema value = type_of(field, menus);
+  value["description"] = description(field);
+  Schema constant =
+      closed_object({{"value", value},
+                     {"source", text_schema("where it comes from")},
+                     {"minimum", {{"type", "number"}, {"description", "least value a fit tries"}}},
+                     {"maximum", {{"type", "number"}, {"description", "largest value a fit tries"}}}});
+  constant["required"] = {"value", "source"};
+  return constant;
+}
+
+Schema calibration_of(std::string_view part, const Menus& menus) {
+  Schema constants = Schema::object();
+  for (const FieldInfo& field : calibrated_fields(part))
+    constants[std::string(field.name)] = constant_schema(field, menus);
+  Schema calibration = closed_object(
+      {{"name", text_schema("what experiments call it, in place of the file's name")},
+       {"summary", text_schema("one sentence")},
+       {"source", text_schema("where it comes from")},
+       {"part", {{"const", part}, {"description", "what it is of"}}},
+       {"inherits", text_schema("calibration that has what this one lacks")},
+       {"constants", closed_object(std::move(constants))},
+       {"fit", {{"type", "object"}, {"description", "how its constants were fitted; not read"}}}});
+  calibration["required"] = {"part", "constants"};
+  return calibration;
+}
+
+Schema calibration_schema(const Menus& menus) {
+  Schema parts = Schema::array();
+  for (const std::string_view part : calibrated_parts()) parts.push_back(calibration_of(part, menus));
+  return {{"anyOf", std::move(parts)}};
+}
+
 Schema schema_of(std::string_view which, const Menus& menus) {
   if (which == "model") return model_schema(menus);
   if (which == "cluster") return cluster_schema(menus);
   if (which == "experiment") return experiment_schema(menus);
-  throw InputError("", fmt::format("found schema \"{}\", allowed model, cluster, experiment", which));
+  if (which == "calibration") return calibration_schema(menus);
+  throw InputError(
+      "", fmt::format("found schema \"{}\", allowed model, cluster, experiment, calibration", which));
 }
 
 }  // namespace

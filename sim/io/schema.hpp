@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// `which` is "model", "cluster" or "experiment"; throws InputError for another. Contradictions between
-/// keys are beyond a schema: what it accepts may still be refused.
+/// `which` is "model", "cluster", "experiment" or "calibration"; throws InputError for another.
+/// Contradictions between keys are beyond a schema: what it accepts may still be refused.
 std::string json_schema(std::string_view which, const Menus& menus);
 
 }  // namespace orrery

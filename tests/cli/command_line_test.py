@@ -288,10 +288,66 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(table.read_text(), text)
         self.assertEqual(orrery("validate", table, "--csv", self.path / "none" / "f").returncode, 1)
 
+    def calibration(self, name="ours.json", **constants):
+        path = self.path / name
+        constants = {key: {"value": value, "source": "here"} for key, value in constants.items()}
+        path.write_text(json.dumps({"part": "software", "constants": constants}))
+        return path
+
+    def measured(self, calibration):
+        """A table of three runs, measured as simulated with `calibration`."""
+        header = "name,model,cluster.base,cluster.nodes,cluster.gpus_per_node,plan.micro_batch_size,plan.global_batch_size,stack,measured.step_time_s"
+        rows = [f"b{b},gpt3-125m,dgx-a100-80gb,1,1,{b},4,ours," for b in (1, 2, 4)]
+        table = self.table(*[row + "1" for row in rows], header=header)
+        out = orrery("validate", table, "--calibration", calibration, "--json", "-")
+        times = [row["predicted"] for row in json.loads(out.stdout)["tables"][0]["rows"]]
+        return self.table(*[f"{row}{time}" for row, time in zip(rows, times)], header=header)
+
+    def test_calibrate(self):
+        table = self.measured(self.calibration(elementwise_traffic=3.3))
+        ours = self.calibration(elementwise_traffic=2)
+        arguments = ["calibrate", table, "--calibration", ours, "--base", "ours", "--fit", "software.elementwise_traffic", "--folds", 3]
+        out = orrery(*arguments, "--out", self.path / "fitted.json")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("held out", out.stdout)
+        written = (self.path / "fitted.json").read_text()
+        self.assertAlmostEqual(json.loads(written)["constants"]["elementwise_traffic"]["value"], 3.3, delta=0.033)
+        self.assertEqual(json.loads(written)["fit"]["rows"], ["t: b1", "t: b2", "t: b4"])
+        self.assertEqual(orrery(*arguments, "--out", "-", "--threads", 1).stdout, written)
+        out = orrery("validate", table, "stack=fitted", "--calibration", self.path / "fitted.json", "--json", "-")
+        self.assertLess(json.loads(out.stdout)["tables"][0]["max_abs_error"], 0.01)
+        for command in ("simulate", "memory"):
+            out = orrery(command, self.experiment, "stack=fitted", "--calibration", self.path / "fitted.json")
+            self.assertEqual((out.returncode, out.stderr), (0, ""))
+
+    def test_calibrate_refuses(self):
+        ours = self.calibration(elementwise_traffic=2)
+        table = self.measured(ours)
+        text = table.read_text()
+        files = self.files()
+        def wrong(words, *arguments):
+            out = orrery("calibrate", table, "--calibration", ours, *arguments)
+            self.assertEqual((out.returncode, out.stdout), (2, ""), out.stderr)
+            self.assertIn(words, out.stderr)
+            self.assertEqual(self.files(), files)
+            self.assertEqual(table.read_text(), text)
+        fit = ["--fit", "software.elementwise_traffic"]
+        wrong('did you mean "ours"?', "--base", "our", *fit)
+        wrong('did you mean "software.elementwise_traffic"?', "--base", "ours", "--fit", "software.elementwise_trafic")
+        wrong("--bounds", "--base", "ours", *fit, "--bounds", "software.elementwise_traffic=1")
+        wrong("--out", "--base", "ours", *fit, "--out", self.path / "a", "--out", self.path / "b")
+        wrong("would replace", "--base", "ours", *fit, "--out", table)
+        wrong("--base is required", *fit)
+        bad = self.calibration("bad.json", elementwise_trafic=2)
+        files = self.files()
+        wrong('did you mean "elementwise_traffic"?', "--base", "ours", *fit, "--calibration", bad)
+        self.assertRegex(orrery("simulate", self.experiment, "--calibration", bad).stderr, r"bad\.json:1:\d+: /constants/elementwise_trafic")
+        self.assertEqual(orrery("simulate", self.experiment, "--calibration", self.path / "none.json").returncode, 2)
+
     def test_lists_and_schemas(self):
         for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree"):
             self.assertIn(word, orrery("list").stdout)
-        for what in ("model", "cluster", "experiment"):
+        for what in ("model", "cluster", "experiment", "calibration"):
             schema = json.loads(orrery("schema", what).stdout)
             self.assertIn("properties", json.dumps(schema))
         self.assertEqual(orrery("--version").returncode, 0)

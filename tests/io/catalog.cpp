@@ -81,3 +81,33 @@ TEST_CASE("schemas come from the same tables") {
   }
   CHECK_THROWS_AS(json_schema("models", menus), InputError);
 }
+
+TEST_CASE("a calibration joins the catalog under its name, and what is wrong in one is located") {
+  const auto [named, name] = io_test::catalog().with_calibration(
+      R"({"name": "mine", "part": "software", "constants": {
+            "forward_issue_us": {"value": 7, "source": "a test", "minimum": 1, "maximum": 9}}, "fit": {"any": 1}})",
+      "f.json", "f");
+  CHECK(name == "mine");
+  CHECK(named.part_of_calibration("mine") == "software");
+  const Experiment experiment = read_experiment_text(
+      R"({"model": "tiny", "cluster": "box", "stack": "mine"})", "e.json", {}, named, io_test::menus());
+  CHECK(experiment.software.forward_issue_us == 7);
+  const auto wrong = [](const char* text) {
+    try {
+      static_cast<void>(io_test::catalog().with_calibration(text, "f.json", "f"));
+      return std::string();
+    } catch (const InputError& error) {
+      return error.problems().front().text();
+    }
+  };
+  CHECK(wrong(R"({"part": "software",
+ "constants": {"forward_issue": {"value": 1, "source": "s"}}})")
+            .starts_with("f.json:2:16: /constants/forward_issue: found unknown key"));
+  CHECK(wrong(R"({"part": "gpu", "constants": {"sustained_clock": {"value": 2, "source": "s"}}})")
+            .find("allowed a number from 0.001 to 1") != std::string::npos);
+  CHECK(wrong(R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1}}})").find("source: missing") !=
+        std::string::npos);
+  CHECK(wrong(R"({"constants": {}})").find("/part: missing") != std::string::npos);
+  CHECK(wrong(R"({"part": "gpu", "constants": {}, "inherit": "x"})").find("did you mean \"inherits\"?") !=
+        std::string::npos);
+}

@@ -1,0 +1,144 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/calibration_files.hpp"
+#include "apps/commands.hpp"
+#include "apps/outputs.hpp"
+#include "apps/table_arguments.hpp"
+#include "calibration/calibrate.hpp"
+#include "calibration/calibration_file.hpp"
+#include "calibration/fit_errors.hpp"
+#include "orrery/error.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+namespace {
+
+struct CalibrateOptions {
+  std::vector<std::string> arguments;
+  std::vector<std::string> calibrations;
+  std::vector<std::string> bases, keys, bounds, out;
+  FitOptions fit;
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw InputError({Problem{"command line", 0, 0, "", message}});
+}
+
+bool read_number(std::string_view text, double& value) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && stop == text.data() + text.size() && std::isfinite(value);
+}
+
+std::map<std::string, Bounds> bounds_of(const std::vector<std::string>& given) {
+  std::map<std::string, Bounds> out;
+  for (const std::string& text : given) {
+    const auto equals = text.find('=');
+    const auto colon = text.find(':', equals == std::string::npos ? 0 : equals);
+    Bounds bounds;
+    const bool right =
+        equals != std::string::npos && colon != std::string::npos &&
+        read_number(std::string_view(text).substr(equals + 1, colon - equals - 1), bounds.low) &&
+        read_number(std::string_view(text).substr(colon + 1), bounds.high);
+    if (!right) refuse("--bounds: found \"" + text + "\", allowed KEY=LOW:HIGH");
+    if (!out.emplace(text.substr(0, equals), bounds).second)
+      refuse("--bounds: found \"" + text.substr(0, equals) + "\" twice");
+  }
+  return out;
+}
+
+FitRequest request_of(const CalibrateOptions& options, Outputs& outputs) {
+  FitRequest request{{}, options.bases, options.keys, bounds_of(options.bounds)};
+  const auto names = tables_among(options.arguments);
+  if (names.empty()) refuse("a table of measured runs is missing");
+  for (const std::string& name : names) {
+    outputs.protect(name);
+    request.tables.push_back(load_table_text(name));
+  }
+  return request;
+}
+
+FitProgress progress_on_terminal(const CommonOptions& common) {
+  if (common.quiet || isatty(STDERR_FILENO) == 0) return {};
+  return [last = std::chrono::steady_clock::time_point()](const std::string& phase, int evaluations,
+                                                          double loss) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(100)) return;
+    last = now;
+    std::fprintf(stderr, "\r\x1b[K%s: %d evaluations, loss %.5g", phase.c_str(), evaluations, loss);
+  };
+}
+
+void print(const Fit& fit, const std::vector<std::string>& out) {
+  write_fit_text(fit, [](std::string_view text) { std::cout << text; });
+  if (out.empty()) std::cout << "nothing was written; --out FILE writes the calibration\n";
+  std::cout.flush();
+  if (!std::cout) throw RunError("cannot write to standard output");
+}
+
+int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, unsigned threads) {
+  Outputs outputs("");
+  for (const std::string& file : options.calibrations) outputs.protect(file);
+  const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
+  const FitProblem problem = make_fit_problem(request_of(options, outputs), context);
+  if (!options.out.empty() && options.out.size() != options.bases.size())
+    refuse("--out: one file for each --base, in their order");
+  std::vector<OutputFile*> files;
+  for (const std::string& path : options.out) files.push_back(outputs.open(path));
+  FitOptions how = options.fit;
+  how.threads = threads;
+  const FitProgress progress = progress_on_terminal(common);
+  const Fit fit = calibrate(problem, how, progress);
+  if (progress) std::fprintf(stderr, "\r\x1b[K");
+  for (std::size_t i = 0; i < files.size(); ++i)
+    files[i]->write(calibration_text(context.catalog, options.bases[i], fit));
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) print(fit, options.out);
+  return kDone;
+}
+
+/// Options that may be given several times, one value each.
+CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& target,
+                            const char* help) {
+  return app.add_option(name, target, help)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
+
+Command add_calibrate(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<CalibrateOptions>();
+  app.add_option("tables", options->arguments,
+                 "CSV files or names of orrery list measurements, and key=value for every row");
+  add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable")->required();
+  add_repeatable(app, "--fit", options->keys, "Constants to fit, as KEY,KEY,... of an experiment; repeatable")
+      ->required()
+      ->delimiter(',');
+  add_repeatable(app, "--bounds", options->bounds, "KEY=LOW:HIGH, where a constant is searched; repeatable");
+  add_repeatable(app, "--out", options->out,
+                 "Write the calibration (- for standard output); one for each --base");
+  add_calibration_files(app, options->calibrations);
+  app.add_option("--folds", options->fit.folds, "Folds of the cross-validation (default 5), 0 for none")
+      ->check(CLI::Range(0, 1000));
+  app.add_option("--seed", options->fit.seed, "Of the folds and of starts after the first (default 0)");
+  app.add_option("--starts", options->fit.starts,
+                 "Searches, those after the first from random places (default 1)")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--evaluations", options->fit.evaluations,
+                 "Most evaluations of a search (default: 40 for each constant and one more)")
+      ->check(CLI::Range(1, 1'000'000));
+  return [options, &common, &app] { return run_calibrate(*options, common, threads_of(app, common)); };
+}
+
+}  // namespace orrery

@@ -1,0 +1,18 @@
+// What the commands that work on tables of measured runs have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/commands.hpp"
+
+namespace orrery {
+
+/// Tables and overrides come in any order: what holds a "=" and is no file is an override.
+[[nodiscard]] std::vector<std::string> tables_among(const std::vector<std::string>& arguments);
+[[nodiscard]] std::vector<std::string> overrides_among(const std::vector<std::string>& arguments);
+
+/// All threads of the machine unless --threads is given.
+[[nodiscard]] unsigned threads_of(const CLI::App& app, const CommonOptions& common);
+
+}  // namespace orrery

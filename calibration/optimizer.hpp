@@ -1,0 +1,26 @@
+// Least value of a function of a few variables, without derivatives. Plain numbers; knows nothing of fits.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace orrery {
+
+/// What `minimize` uses, in words.
+inline constexpr const char* kMinimizer = "BOBYQA, then subplex";
+
+using Objective = std::function<double(std::span<const double>)>;
+
+struct Minimum {
+  std::vector<double> at;
+  double value = 0;
+  int evaluations = 0;
+};
+
+/// The best point found in the unit cube from `start` in it, with first steps of `step` and at most
+/// `evaluations` (above 0) evaluations. Deterministic. Rethrows what `objective` throws.
+[[nodiscard]] Minimum minimize(const Objective& objective, const std::vector<double>& start, double step,
+                               int evaluations);
+
+}  // namespace orrery
