@@ -337,7 +337,7 @@ Block Transformer::head() const {
   block.backward = head_backward();
   block.activations = shape_.head_activations();
   block.parameters = shape_.head_parameters();
-  block.tensors = model_.tied_embeddings ? 2 : 3;
+  block.tensors = shape_.head_tensors();
   return block;
 }
 

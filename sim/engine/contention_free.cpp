@@ -21,7 +21,8 @@ bool sweep(const TaskGraph& graph, Timeline& timeline) {
       if (pred >= task) return false;
       start = std::max(start, finish[pred]);
     }
-    if (kLagging && !predecessors.empty()) start = std::max(start, later(finish[predecessors[0]], graph.lag[task], task));
+    if (kLagging && !predecessors.empty())
+      start = std::max(start, later(finish[predecessors[0]], graph.lag[task], task));
     timeline.start_ps[task] = start;
     finish[task] = later(start, graph.cost_of(task).duration_ps, task);
     makespan = std::max(makespan, finish[task]);

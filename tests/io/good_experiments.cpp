@@ -120,7 +120,8 @@ TEST_CASE("an explicit graph says how many GPUs there are") {
 }
 
 TEST_CASE("a plan overlaps as the software does, unless it says otherwise") {
-  const std::string text = R"({"model": "tiny", "cluster": "box", "plan": {"tensor_parallel": 2}, "software": {)";
+  const std::string text =
+      R"({"model": "tiny", "cluster": "box", "plan": {"tensor_parallel": 2}, "software": {)";
   const Plan plain = read(text + "}}").plan;
   CHECK(!plain.overlap_tensor_parallel);
   CHECK(!plain.overlap_parameter_gather);

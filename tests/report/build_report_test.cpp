@@ -139,8 +139,8 @@ TEST_CASE("while something is in flight, a wait for the host belongs to it") {
     tasks.insert(tasks.begin() + 1, host);
   }
   const Breakdown b = build_report(run.view()).breakdown;
-  CHECK(b.bubble_ps == 2 * 1);         // 8 to 9
-  CHECK(b.host_ps == 2 * (5 + 4));     // 9 to 14 and 16 to 20
+  CHECK(b.bubble_ps == 2 * 1);      // 8 to 9
+  CHECK(b.host_ps == 2 * (5 + 4));  // 9 to 14 and 16 to 20
   CHECK(b.exposed_ps[kTensor] == 2 * 2);
   CHECK(b.compute_ps == 2 * 9);
   CHECK(total(b) == 2 * 21);

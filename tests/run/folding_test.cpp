@@ -29,7 +29,8 @@ bool same_times(const Run& a, const Run& b) {
 }
 
 /// Nothing for the plans that a random cluster or its GPUs do not allow.
-std::optional<Run> run_if_valid(const std::string& text, Folding folding, std::optional<Network> network = {}) {
+std::optional<Run> run_if_valid(const std::string& text, Folding folding,
+                                std::optional<Network> network = {}) {
   try {
     Experiment e = read(text);
     e.simulation.folding = folding;

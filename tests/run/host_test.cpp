@@ -20,8 +20,7 @@ constexpr const char* kModel =
     R"("model": {"kind": "transformer", "layers": 4, "hidden": 256, "heads": 8, "vocab": 1000, "seq_length": 128})";
 
 /// Slow enough that the smallest kernel takes longer than a few us, without constants of its own.
-constexpr const char* kGpu =
-    R"("gpu": {"peak_tflops": {"bf16": 1}, "memory_gb": 80, "memory_gb_per_s": 10})";
+constexpr const char* kGpu = R"("gpu": {"peak_tflops": {"bf16": 1}, "memory_gb": 80, "memory_gb_per_s": 10})";
 
 std::string one_gpu(std::int64_t micro_batches) {
   return std::string("{") + kModel + R"(, "stack": "ideal", "cluster": {)" + kGpu +
@@ -84,14 +83,15 @@ LastTwo last_two(const Run& r) {
 TEST_CASE("a host slower than its GPU: the step takes as long as issuing it") {
   for (const std::int64_t micro_batches : {1, 3}) {
     CAPTURE(micro_batches);
-    const Run r = run(read(one_gpu(micro_batches),
-                           {"software.forward_issue_us=100000", "software.backward_issue_us=200000",
-                            "software.parameter_issue_us=70", "software.pass_overhead_us=11",
-                            "software.step_overhead_ms=13"}));
+    const Run r = run(read(
+        one_gpu(micro_batches),
+        {"software.forward_issue_us=100000", "software.backward_issue_us=200000",
+         "software.parameter_issue_us=70", "software.pass_overhead_us=11", "software.step_overhead_ms=13"}));
     const Picoseconds spent = issued(r.workload);
     // 100 ms a kernel forward, 200 ms backward, two passes a micro-batch, 13 ms before them.
-    CHECK(spent == kernels(r.workload, false) * 100'000'000'000 + kernels(r.workload, true) * 200'000'000'000 +
-                       2 * micro_batches * 11'000'000 + 13'000'000'000);
+    CHECK(spent == kernels(r.workload, false) * 100'000'000'000 +
+                       kernels(r.workload, true) * 200'000'000'000 + 2 * micro_batches * 11'000'000 +
+                       13'000'000'000);
     // The last kernel runs when it is issued, then the host waits for it, issues the optimizer of 4 layers
     // of 12 tensors, two tables and the two of the last norm, and the GPU runs that.
     const LastTwo last = last_two(r);
@@ -128,10 +128,10 @@ TEST_CASE("a host faster than its GPU: the step begins and ends with it") {
   for (const std::int64_t micro_batches : {1, 3}) {
     CAPTURE(micro_batches);
     const Report ideal = with(one_gpu(micro_batches));
-    const Report r =
-        with(one_gpu(micro_batches),
-             {"software.forward_issue_us=0.000003", "software.backward_issue_us=0.000003",
-              "software.parameter_issue_us=0.5", "software.pass_overhead_us=2", "software.step_overhead_ms=1"});
+    const Report r = with(
+        one_gpu(micro_batches),
+        {"software.forward_issue_us=0.000003", "software.backward_issue_us=0.000003",
+         "software.parameter_issue_us=0.5", "software.pass_overhead_us=2", "software.step_overhead_ms=1"});
     // 1 ms before the step, 2 us before the first pass, 3 ps for its first kernel; later passes are issued
     // while the GPU computes. The optimizer is issued when all is done: 52 tensors.
     CHECK(r.makespan_ps == ideal.makespan_ps + 1'000'000'000 + 2'000'000 + 3 + 52 * 500'000);
@@ -141,8 +141,8 @@ TEST_CASE("a host faster than its GPU: the step begins and ends with it") {
 }
 
 TEST_CASE("steps follow each other: each waits for the one before") {
-  const std::vector<std::string> costs{"software.forward_issue_us=100000", "software.backward_issue_us=100000",
-                                       "software.step_overhead_ms=5"};
+  const std::vector<std::string> costs{"software.forward_issue_us=100000",
+                                       "software.backward_issue_us=100000", "software.step_overhead_ms=5"};
   const auto steps = [&](int n) {
     std::vector<std::string> overrides = costs;
     overrides.push_back("simulation.steps=" + std::to_string(n));
@@ -203,7 +203,8 @@ TEST_CASE("a step never gets shorter when the host gets slower") {
 }
 
 TEST_CASE("issue times beyond the end of simulated time are an error") {
-  // 10 s a kernel: a pass over 60,000 layers of nine kernels or more takes 5.4e18 ps and more; 2^62 are 4.6e18.
+  // 10 s a kernel: a pass over 60,000 layers of nine kernels or more takes 5.4e18 ps and more; 2^62
+  // are 4.6e18.
   const std::string text = std::string(R"({"model": {"kind": "transformer", "layers": 60000, "hidden": 8,
     "heads": 1, "vocab": 8, "seq_length": 1}, "stack": "ideal", "cluster": {)") +
                            kGpu + R"(, "nodes": 1}, "software": {"forward_issue_us": 1e7,

@@ -88,8 +88,8 @@ TEST_CASE("softmax is one kernel where micro-batch x heads is a multiple, five e
   }
   // Cast 2 + 4; scale 4 + 4; mask 4 + 1; softmax 4 + 4; cast 4 + 2. Backward: cast 2 + 4; softmax 3 x 4;
   // mask 4 + 1 + 4; scale 4 + 4; cast 4 + 2.
-  const std::vector<Bytes> pieces{2 * sbh,    6 * scores, 8 * scores,    5 * scores, 8 * scores,
-                                  6 * scores, dropout,    3 * sbh + mask};
+  const std::vector<Bytes> pieces{2 * sbh,    6 * scores, 8 * scores, 5 * scores,
+                                  8 * scores, 6 * scores, dropout,    3 * sbh + mask};
   const std::vector<Bytes> pieces_back{3 * sbh + mask, dropout,    6 * scores, 12 * scores,
                                        9 * scores,     8 * scores, 6 * scores, 3 * sbh};
   for (const std::int64_t multiple : {3, 16}) {
@@ -137,9 +137,7 @@ TEST_CASE("ZeRO-3 by tensor: as many collectives as a block has tensors, and no 
   e.model.normalization = Normalization::rms_norm;
   e.model.positions = Positions::rotary;
   e.model.biases = e.model.tied_embeddings = false;
-  const int fewer = moved(lower(e), Dimension::data, Collective::reduce_scatter).operations;
-  CHECK(fewer >= 3 * (4 * 6 + 1 + 2));
-  CHECK(fewer <= 3 * (4 * 6 + 1 + 3));
+  CHECK(moved(lower(e), Dimension::data, Collective::reduce_scatter).operations == 3 * (4 * 6 + 1 + 2));
   // Other stages of ZeRO do not care.
   e.plan.zero_stage = 2;
   const Workload other = lower(e);
@@ -261,7 +259,8 @@ TEST_CASE("memory traffic of loss, accumulation, optimizer and elementwise kerne
   CHECK(parameters % 4 == 0);
   CHECK(phase_traffic(lower(e), Phase::optimize) == parameters / 4 * 69 / 2);
 
-  // Norms and softmax, but neither tables nor loss: sbh 2 + 3 and the mask, softmax and dropout 4 + 5 a score.
+  // Norms and softmax, but neither tables nor loss: sbh 2 + 3 and the mask, softmax and dropout 4 + 5 a
+  // score.
   e = small();
   e.software.elementwise_traffic = 2;
   const Bytes sbh = kSeq * kHidden * 2;
