@@ -90,7 +90,9 @@ class TableReader {
   void read_header(const CsvRow& header) {
     const std::vector<std::string> known = experiment_keys();
     std::vector<std::string> figures;
-    for (ResultFigure& figure : result_figures(Report{})) figures.push_back(std::move(figure.key));
+    Report any;
+    any.training_tokens = 1;  // training_days is a figure too
+    for (ResultFigure& figure : result_figures(any)) figures.push_back(std::move(figure.key));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < header.size(); ++i) {
       const CsvCell& cell = header[i];
