@@ -115,6 +115,32 @@ TEST_CASE("a gap that the host ends is a wait for the host from when it begins t
   CHECK(report.gpu_utilization_min == 12.0 / 26);
 }
 
+TEST_CASE("a wait for the host begins with the first of its operations that follow each other") {
+  // host:    2-5 waits for nobody we know, 5 + 3 of issue, 8-10, 10-11, issues the pass 1 later
+  // compute: bubble 0-2, host 2-12, pass 12-20
+  RunFixture run(1);
+  const auto work = run.add_work(0);
+  const auto step = run.add_task(2, 5);
+  const auto pass = run.add_task(8, 10, {step});
+  const auto wait = run.add_task(10, 11, {pass});
+  const auto compute = run.add_task(12, 20, {wait});
+  run.expanded.graph.lag = {0, 3, 0, 1};
+  const Op op = compute_op(work, Phase::forward, Part::layer);
+  Op issue = op;
+  issue.stream = Stream::host;
+  for (const std::uint32_t task : {step, pass, wait}) run.add_op(0, issue, task);
+  run.add_op(0, op, compute);
+  Breakdown b = build_report(run.view()).breakdown;
+  CHECK(b.bubble_ps == 2);
+  CHECK(b.host_ps == 10);
+  CHECK(b.compute_ps == 8);
+  // Had the second operation waited for something else, from 7 to 8, the host would begin at 8.
+  run.expanded.graph.lag = {0, 2, 0, 1};
+  b = build_report(run.view()).breakdown;
+  CHECK(b.bubble_ps == 8);
+  CHECK(b.host_ps == 4);
+}
+
 TEST_CASE("while something is in flight, a wait for the host belongs to it") {
   // compute: pass 0-8, pass 20-21; host 9-12 with a lag of 8; all-reduce 14-16.
   RunFixture run(2);

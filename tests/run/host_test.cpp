@@ -95,7 +95,7 @@ TEST_CASE("a host slower than its GPU: the step takes as long as issuing it") {
     // The last kernel runs when it is issued, then the host waits for it, issues the optimizer of 4 layers
     // of 12 tensors, two tables and the two of the last norm, and the GPU runs that.
     const LastTwo last = last_two(r);
-    CHECK(r.report.makespan_ps == spent + last.gradient + (4 * 12 + 4) * 70'000'000 + last.optimizer);
+    CHECK(r.report.makespan_ps == spent + last.gradient + (4 * 12 + 4) * 70'000'000LL + last.optimizer);
     CHECK(r.report.critical_path.compute_ps == last.gradient + last.optimizer);
     CHECK(r.report.critical_path.host_ps == r.report.makespan_ps - last.gradient - last.optimizer);
     // The GPU computes as long as ever and waits for the host in the rest.
