@@ -114,15 +114,18 @@ TEST_CASE("errors inside a calibration name it, missing keys do not") {
 }
 
 TEST_CASE("a calibration file needs a part, and a value and a source for every constant") {
-  check_refused(R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1}}})",
-                "/constants/sustained_clock: found an object, allowed an object with value and source");
+  check_refused(
+      R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1}}})",
+      "/constants/sustained_clock/source: missing; every constant needs it: text of at most 1000 bytes");
   check_refused(R"({"part": "gpu", "constants": {"sustained_clock": {"source": "measured"}}})",
-                "/constants/sustained_clock: found an object, allowed an object with value and source");
-  check_refused(R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1, "source": ""}}})",
-                "/constants/sustained_clock: found an object, allowed an object with value and source");
+                "/constants/sustained_clock/value: missing; every constant needs it: the constant");
+  check_refused(
+      R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1, "source": ""}}})",
+      "/constants/sustained_clock/source: found \"\", allowed a text that says where the value comes from");
   check_refused(R"({"part": "gpu", "constants": {"sustained_clock": 1}})",
-                "/constants/sustained_clock: found 1, allowed an object with value and source");
-  check_refused(R"({"part": "gpu"})", "/constants: found no object, allowed an object of constants");
+                "/constants/sustained_clock: found 1, allowed an object");
+  check_refused(R"({"part": "gpu"})",
+                "/constants: missing; every calibration needs it: an object of constants");
   check_refused(R"({"part": "cpu", "constants": {}})",
                 "/part: found \"cpu\", allowed one of gpu, node, fabric, software");
 }
