@@ -32,6 +32,7 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
       element_(element_bytes(plan_.precision)),
       gradient_(gradient_bytes(experiment)),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
+      gather_efficiency_(experiment.software.parameter_gather_efficiency),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
       plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
@@ -47,8 +48,8 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.phase = phase;
   op.part = part;
   op.slot = static_cast<std::uint8_t>(Slot::data);
-  op.work =
-      add_message(workload_, {what, divide_up(parameters, pieces) * width, Dimension::data, message_host_});
+  op.work = add_message(workload_, {what, divide_up(parameters, pieces) * width, Dimension::data,
+                                    message_host_, what == Collective::all_gather ? gather_efficiency_ : 1});
   op.step = step_;
   if (pass != nullptr) {
     op.micro_batch = pass->micro_batch;

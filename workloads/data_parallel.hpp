@@ -60,6 +60,7 @@ class DataParallel {
   Bytes element_;
   Bytes gradient_;
   Picoseconds message_host_;  ///< to issue a collective
+  double gather_efficiency_;
   std::uint32_t optimizer_work_;
 
   std::int32_t step_ = 0;

@@ -25,11 +25,7 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
 }
 
 std::uint32_t add_message(Workload& workload, const Message& message) {
-  const auto same = [&](const Message& m) {
-    return m.collective == message.collective && m.bytes == message.bytes &&
-           m.dimension == message.dimension && m.host_ps == message.host_ps;
-  };
-  const auto found = std::ranges::find_if(workload.messages, same);
+  const auto found = std::ranges::find(workload.messages, message);
   const auto at = static_cast<std::uint32_t>(found - workload.messages.begin());
   if (found == workload.messages.end()) workload.messages.push_back(message);
   return at;

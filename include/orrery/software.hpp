@@ -32,6 +32,9 @@ struct Software {
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
 
+  /// Share of the links' pace that ZeRO's parameter gathers reach.
+  double parameter_gather_efficiency = 1;
+
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather

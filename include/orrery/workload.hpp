@@ -88,6 +88,9 @@ struct Message {
   Bytes bytes = 0;
   Dimension dimension{};
   Picoseconds host_ps = 0;  ///< CPU time to issue it
+  double efficiency = 1;    ///< share of the links' pace it reaches: data take 1 / efficiency as long
+
+  friend bool operator==(const Message&, const Message&) = default;
 };
 
 /// One operation of a program. Communication operations with the same slot are matched in order

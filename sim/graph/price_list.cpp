@@ -9,6 +9,15 @@ double bytes_on(const Leg& leg, const LinkUse& use) {
   return rate * to_seconds(leg.alone_ps);
 }
 
+/// Where software does not keep the links busy, they idle before the data move.
+void slow_down(TransferPrice& price, double efficiency) {
+  if (efficiency >= 1 || price.legs.empty()) return;
+  Picoseconds data = 0;
+  for (const Leg& leg : price.legs) data += leg.alone_ps;
+  const double more = static_cast<double>(data) * (1 / efficiency - 1);
+  price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
+}
+
 /// Appends a price and counts its traffic, `operations` times.
 void append(PriceList& list, const TransferPrice& price, std::uint64_t operations) {
   const auto first_use = static_cast<std::uint32_t>(list.uses.size());
@@ -48,6 +57,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
     const auto& groups = channels.channels[call.channel].groups;
     for (const std::uint32_t group : groups) {
       pricer.price(workload.messages[call.message], workload.members(group), one);
+      slow_down(one, workload.messages[call.message].efficiency);
       append(list, one, call.operations);
     }
   }

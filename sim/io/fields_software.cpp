@@ -47,6 +47,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "speed of the matrix library over the one the GPU's constants were measured with"),
       T::number("flash_speed", "", 0.01, 100, &S::flash_speed, "1",
                 "speed of the fused attention kernel over that of its generation"),
+      T::number("parameter_gather_efficiency", "", 0.01, 1, &S::parameter_gather_efficiency, "1",
+                "share of the links' pace that ZeRO's parameter gathers reach"),
       T::flag("overlaps_tensor_parallel", &S::overlaps_tensor_parallel, "false",
               "the default of plan.overlap_tensor_parallel"),
       T::flag("overlaps_parameter_gather", &S::overlaps_parameter_gather, "false",
