@@ -1,6 +1,7 @@
 #include "workloads/data_parallel.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "workloads/step_builder.hpp"
 
@@ -11,8 +12,10 @@ namespace {
 std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, std::int64_t tensors,
                             Workload& workload) {
   const double bytes = static_cast<double>(parameters) * software.optimizer_bytes_per_parameter;
+  const Int128 issue = Int128{from_microseconds(software.parameter_issue_us)} * tensors;
+  constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
   return add_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
-                  from_microseconds(software.parameter_issue_us) * tensors);
+                  issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
 }
 
 }  // namespace

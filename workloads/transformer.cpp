@@ -71,7 +71,7 @@ class Transformer {
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
-  void move_beside(StepBuilder& to, Part part, std::int32_t after) const;
+  void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
   std::int32_t forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
                        std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
@@ -191,16 +191,16 @@ std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after, 
 }
 
 /// Products that work chunk by chunk hide part of their collectives: it moves while they compute.
-void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after) const {
+void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const {
   if (hidden() == 0) return;
-  to.collective(part, Collective::all_gather, hidden(), after);
+  for (int i = 0; i < gathers; ++i) to.collective(part, Collective::all_gather, hidden(), after);
   to.collective(part, Collective::reduce_scatter, hidden(), after);
 }
 
 std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
                                   std::int32_t after) const {
   const std::int32_t ready = enter(to, part, after, whole() - hidden());
-  move_beside(to, part, ready);
+  move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
   for (const SubBlock& sub : subs) {
     kernels.push_back(sub.first);
@@ -216,7 +216,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
   const std::int32_t ready = enter(to, part, after, whole() - hidden());
   // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
   const std::int32_t input = enter(to, part, ready, whole() - hidden());
-  move_beside(to, part, ready);
+  move_beside(to, part, ready, 2);
   std::vector<Kernel> kernels = subs.front().after;
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   for (const SubBlock& sub : subs) {
@@ -337,7 +337,7 @@ Block Transformer::head() const {
   block.backward = head_backward();
   block.activations = shape_.head_activations();
   block.parameters = shape_.head_parameters();
-  block.tensors = model_.tied_embeddings ? 2 : 3;
+  block.tensors = shape_.head_tensors();
   return block;
 }
 

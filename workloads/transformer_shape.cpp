@@ -18,6 +18,8 @@ std::int64_t norm_count(const Model& m) {
   return m.normalization == Normalization::layer_norm ? 2 * m.hidden : m.hidden;
 }
 
+std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normalization::layer_norm ? 2 : 1; }
+
 std::int64_t norms_per_layer(const Model& m) { return m.parallel_block ? 1 : 2; }
 
 /// Products of one layer, forward, per token: 2 FLOPs a weight, and scores and context.
@@ -86,8 +88,11 @@ std::int64_t TransformerShape::head_parameters() const {
 
 std::int64_t TransformerShape::layer_tensors() const {
   constexpr std::int64_t kProducts = 4;  // into attention, out of it, into the MLP, out of it
-  const std::int64_t per_norm = model_.normalization == Normalization::layer_norm ? 2 : 1;
-  return kProducts * (model_.biases ? 2 : 1) + norms_per_layer(model_) * per_norm;
+  return kProducts * (model_.biases ? 2 : 1) + norms_per_layer(model_) * tensors_per_norm(model_);
+}
+
+std::int64_t TransformerShape::head_tensors() const {
+  return tensors_per_norm(model_) + (model_.tied_embeddings ? 0 : 1);
 }
 
 Bytes TransformerShape::outside(Bytes bytes) const {

@@ -33,6 +33,7 @@ struct TransformerShape {
   [[nodiscard]] std::int64_t head_parameters() const;
   /// Weights, biases and gains of a layer, each counted as one.
   [[nodiscard]] std::int64_t layer_tensors() const;
+  [[nodiscard]] std::int64_t head_tensors() const;
 
   /// Bytes kept per micro-batch by one layer: sbh (34 + 5 as/h) for a plain GPT on one rank, cut as
   /// in Korthikanti et al. 2022, table 2.

@@ -35,7 +35,7 @@ struct Gpu {
   double memory_ramp_us = 0;       ///< start and end of a memory-bound kernel
   double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
-  std::string calibration{};     ///< where the constants above come from
+  std::string calibration{};       ///< where the constants above come from
 };
 
 /// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.

@@ -55,9 +55,13 @@ struct TaskGraph {
   [[nodiscard]] std::span<const std::uint32_t> predecessors(std::uint32_t task) const {
     return {preds.data() + pred_begin[task], preds.data() + pred_begin[task + 1]};
   }
+  /// Whether `task` starts its lag after `pred`.
+  [[nodiscard]] bool lags(std::uint32_t task, std::uint32_t pred) const {
+    return !lag.empty() && preds[pred_begin[task]] == pred;
+  }
   /// When `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
   [[nodiscard]] Picoseconds released(std::uint32_t task, std::uint32_t pred, Picoseconds finish) const {
-    return !lag.empty() && preds[pred_begin[task]] == pred ? finish + lag[task] : finish;
+    return lags(task, pred) ? finish + lag[task] : finish;
   }
   [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs[cost[task]]; }
 };

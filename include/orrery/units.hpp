@@ -34,7 +34,9 @@ constexpr Picoseconds transfer_ps(Int128 bytes, std::int64_t bytes_per_s, std::i
 
 constexpr double to_seconds(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
 
-/// Microseconds as written in a specification, rounded half up to whole ps; value >= 0.
-constexpr Picoseconds from_microseconds(double value) { return static_cast<Picoseconds>(value * 1e6 + 0.5); }
+/// Microseconds as written in a specification, rounded half up to whole ps, 9e18 at most; value >= 0.
+constexpr Picoseconds from_microseconds(double value) {
+  return value < 9e12 ? static_cast<Picoseconds>(value * 1e6 + 0.5) : Picoseconds{9'000'000'000'000'000'000};
+}
 
 }  // namespace orrery

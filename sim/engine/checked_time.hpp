@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "orrery/task_graph.hpp"
 #include "orrery/units.hpp"
 #include "sim/network/network_model.hpp"
 
@@ -26,6 +27,12 @@ inline Picoseconds later(Picoseconds time, Picoseconds duration, std::uint32_t t
     throw_bad_time(task, duration);
   }
   return time + duration;
+}
+
+/// TaskGraph::released that throws like `later` instead of passing the end of time.
+inline Picoseconds released(const TaskGraph& graph, std::uint32_t task, std::uint32_t pred,
+                            Picoseconds finish) {
+  return graph.lags(task, pred) ? later(finish, graph.lag[task], task) : finish;
 }
 
 }  // namespace orrery

@@ -21,7 +21,8 @@ bool sweep(const TaskGraph& graph, Timeline& timeline) {
       if (pred >= task) return false;
       start = std::max(start, finish[pred]);
     }
-    if (kLagging && !predecessors.empty()) start = std::max(start, finish[predecessors[0]] + graph.lag[task]);
+    if (kLagging && !predecessors.empty())
+      start = std::max(start, later(finish[predecessors[0]], graph.lag[task], task));
     timeline.start_ps[task] = start;
     finish[task] = later(start, graph.cost_of(task).duration_ps, task);
     makespan = std::max(makespan, finish[task]);
@@ -45,7 +46,7 @@ void run_in_any_order(const TaskGraph& graph, Timeline& timeline) {
     timeline.finish_ps[task] = finish;
     timeline.makespan_ps = std::max(timeline.makespan_ps, finish);
     for (const std::uint32_t next : successors.of(task)) {
-      timeline.start_ps[next] = std::max(timeline.start_ps[next], graph.released(next, task, finish));
+      timeline.start_ps[next] = std::max(timeline.start_ps[next], released(graph, next, task, finish));
       if (--waiting[next] == 0) ready.push_back(next);
     }
   }

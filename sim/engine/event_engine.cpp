@@ -114,7 +114,7 @@ void EventEngine::settle_successors() {
     const Picoseconds finish = timeline_.finish_ps[task];
     for (const std::uint32_t next : successors_.of(task)) {
       Picoseconds& start = timeline_.start_ps[next];
-      start = std::max(start, graph_.released(next, task, finish));
+      start = std::max(start, released(graph_, next, task, finish));
       if (--left_[next] == 0) release(next);
     }
   }

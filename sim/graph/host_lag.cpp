@@ -1,20 +1,24 @@
 #include "sim/graph/host_lag.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace orrery {
 namespace {
 
-/// Past any time the engine accepts, and far enough from the end of 64 bits to add to.
-constexpr Picoseconds kLongest = Picoseconds{1} << 62;
+/// Of times that are not negative; the engine refuses the end of 64 bits and much less.
+Picoseconds capped_sum(Picoseconds a, Picoseconds b) {
+  constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
+  return b > kLongest - a ? kLongest : a + b;
+}
 
 bool is_host(const Op& op) { return op.stream == Stream::host; }
 
 /// Earliest start of an operation whose issue begins `issued` after the host was last free.
 Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picoseconds issued) {
   const auto kernels = static_cast<Picoseconds>(std::max<std::size_t>(work.kernels.size(), 1));
-  const Picoseconds first = issued + work.host_ps / kernels;
-  const Picoseconds last = issued + work.host_ps - duration / kernels * (kernels - 1);
+  const Picoseconds first = capped_sum(issued, work.host_ps / kernels);
+  const Picoseconds last = capped_sum(issued, work.host_ps) - duration / kernels * (kernels - 1);
   return std::max(first, last);
 }
 
@@ -32,11 +36,10 @@ std::vector<Picoseconds> lags_of(const Program& program, const Workload& workloa
       hosted = true;
     } else if (op.kind == Op::Kind::compute) {
       lags[i] = earliest_start(workload.works[op.work], works[op.work].duration_ps, issued);
-      issued += workload.works[op.work].host_ps;
+      issued = capped_sum(issued, workload.works[op.work].host_ps);
     } else {
-      issued += workload.messages[op.work].host_ps;
+      issued = capped_sum(issued, workload.messages[op.work].host_ps);
     }
-    issued = std::min(issued, kLongest);
   }
   return lags;
 }

@@ -94,6 +94,9 @@ class CalibrationReader {
       if (!constant.is_object()) continue;
       for (const std::string_view needed : {"value", "source"})
         require(constant, constant_fields(), needed, "every constant", here, scope_);
+      if (constant.contains("source") && constant["source"] == "")
+        findings_.add(Path(here, "source"),
+                      "found \"\", allowed a text that says where the value comes from");
       if (!constant.contains("value")) continue;
       read_value(constant["value"], *field, Path(here, "value"));
       values[key] = constant["value"];

@@ -101,7 +101,7 @@ class ClassSweep {
     Picoseconds now = 0;
     for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
       const Interval time = times_[op];
-      if (time.start > now) wait(now, time.start, host_begin(op));
+      if (time.start > now) wait(now, time.start, host_begin(op, now));
       work(view_.program->ops[op], time.finish - time.start, prices);
       now = time.finish;
     }
@@ -122,10 +122,18 @@ class ClassSweep {
     }
   }
 
-  /// From when on the operation waits for the host alone; kNever if something else released it.
-  [[nodiscard]] Picoseconds host_begin(std::uint32_t op) const {
+  /// Whether the host's operation before `op` released it, not one of its other predecessors.
+  [[nodiscard]] bool host_released(std::uint32_t op) const {
     const std::uint32_t host = view_.host[op];
-    if (host == kNoHost || times_[op].start != times_[host].finish + times_[op].lag) return kNever;
+    return host != kNoHost && times_[op].start == times_[host].finish + times_[op].lag;
+  }
+
+  /// From when on the operation, of a stream free at `now`, waits for the host alone: the host works without
+  /// a pause from then on. kNever if something else released it.
+  [[nodiscard]] Picoseconds host_begin(std::uint32_t op, Picoseconds now) const {
+    if (!host_released(op)) return kNever;
+    std::uint32_t host = view_.host[op];
+    while (times_[host].start > now && host_released(host)) host = view_.host[host];
     return times_[host].start;
   }
 

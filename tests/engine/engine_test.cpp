@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/deadlock.hpp"
@@ -77,6 +79,45 @@ TEST_CASE("edges to lower ids: any order of tasks gives the same times") {
   build.add_edge(TaskId{2}, middle);  // a task added later
   build.add_task(three);
   check_finishes(std::move(build).finish(), {9, 6, 3});
+}
+
+TEST_CASE("a lag counts from the first predecessor only") {
+  TaskGraphBuilder build;
+  const CostId one = build.add_duration(1);
+  const TaskId a = build.add_task(build.add_duration(5));
+  const TaskId b = build.add_task(build.add_duration(9));
+  build.add_task(one, {a, b});
+  build.add_task(one, {b, a});
+  build.add_task(one, {a, b});
+  build.add_task(one, {a, a, b});
+  build.add_task(one);
+  TaskGraph graph = std::move(build).finish();
+  graph.lag = {50, 50, 7, 7, 3, 7, 50};
+  // max(9, 5 + 7) + 1, max(5, 9 + 7) + 1, max(9, 5 + 3) + 1, max(9, 5 + 7) + 1; without predecessors: 0 + 1.
+  check_finishes(graph, {5, 9, 13, 17, 10, 13, 1});
+}
+
+TEST_CASE("lags in any order of ids") {
+  TaskGraphBuilder build;
+  const CostId three = build.add_duration(3);
+  build.add_task(three, {TaskId{1}, TaskId{2}});
+  build.add_task(three, {TaskId{2}});
+  build.add_task(three);
+  TaskGraph graph = std::move(build).finish();
+  graph.lag = {4, 10, 0};
+  check_finishes(graph, {23, 16, 3});  // 3; 3 + 10 + 3; max(16 + 4, 3) + 3
+  // With the other predecessor first: max(3 + 4, 16) + 3.
+  std::swap(graph.preds[0], graph.preds[1]);
+  check_finishes(graph, {19, 16, 3});
+}
+
+TEST_CASE("a transfer starts after its lag") {
+  TaskGraphBuilder build;
+  const TaskId before = build.add_task(build.add_duration(5));
+  build.add_task(build.add_transfer({{2, 30, 10, {on_link(0)}}}), {before});
+  TaskGraph graph = std::move(build).finish();
+  graph.lag = {0, 8};
+  check_finishes(graph, {5, 45});  // 5 + 8 + 2 + 30
 }
 
 TEST_CASE("a transfer is its legs, one after the other") {
@@ -160,6 +201,29 @@ TEST_CASE("time ends in an error, never in a wrap") {
   const TaskGraph graph = std::move(beyond).finish();
   CHECK_THROWS_AS((void)run_contention_free(graph), std::overflow_error);
   CHECK_THROWS_AS((void)run_on({10}, graph), std::overflow_error);
+}
+
+TEST_CASE("a lag ends in an error too, never in a wrap") {
+  constexpr Picoseconds kMost = std::numeric_limits<Picoseconds>::max();
+  for (const bool in_order : {true, false}) {
+    CAPTURE(in_order);
+    TaskGraphBuilder build;
+    const std::uint32_t first = in_order ? 0 : 1;
+    const std::uint32_t second = 1 - first;
+    build.add_task(build.add_duration(in_order ? 5 : 0));
+    build.add_task(build.add_duration(in_order ? 0 : 5));
+    build.add_edge(TaskId{first}, TaskId{second});
+    TaskGraph graph = std::move(build).finish();
+    graph.lag.assign(2, 0);
+    graph.lag[second] = kTimeLimit - 5;  // 5 + limit - 5: exactly at the limit
+    CHECK(run_contention_free(graph).makespan_ps == kTimeLimit);
+    CHECK(run_on({10}, graph).makespan_ps == kTimeLimit);
+    for (const Picoseconds lag : {kTimeLimit - 4, kTimeLimit + 1, kMost - 4, kMost}) {
+      graph.lag[second] = lag;
+      CHECK_THROWS_AS((void)run_contention_free(graph), std::overflow_error);
+      CHECK_THROWS_AS((void)run_on({10}, graph), std::overflow_error);
+    }
+  }
 }
 
 TEST_CASE("a flow slowed beyond the end of time is an error") {

@@ -118,3 +118,33 @@ TEST_CASE("an explicit graph says how many GPUs there are") {
   CHECK(e.cluster.graph->links[0].latency_us == 1);
   CHECK_FALSE(e.cluster.graph->links[1].bidirectional);
 }
+
+TEST_CASE("a plan overlaps as the software does, unless it says otherwise") {
+  const std::string text =
+      R"({"model": "tiny", "cluster": "box", "plan": {"tensor_parallel": 2}, "software": {)";
+  const Plan plain = read(text + "}}").plan;
+  CHECK(!plain.overlap_tensor_parallel);
+  CHECK(!plain.overlap_parameter_gather);
+  const std::string tensor = text + R"("overlaps_tensor_parallel": true}})";
+  const std::string gather = text + R"("overlaps_parameter_gather": true}})";
+  CHECK(read(tensor).plan.overlap_tensor_parallel);
+  CHECK(!read(tensor).plan.overlap_parameter_gather);
+  CHECK(!read(gather).plan.overlap_tensor_parallel);
+  CHECK(read(gather).plan.overlap_parameter_gather);
+  CHECK(!read(tensor, {"plan.overlap_tensor_parallel=false"}).plan.overlap_tensor_parallel);
+  CHECK(!read(gather, {"plan.overlap_parameter_gather=false"}).plan.overlap_parameter_gather);
+  CHECK(read(text + "}}", {"plan.overlap_tensor_parallel=true"}).plan.overlap_tensor_parallel);
+  CHECK(read(text + "}}", {"plan.overlap_parameter_gather=true"}).plan.overlap_parameter_gather);
+}
+
+TEST_CASE("the training run and the software of an experiment") {
+  const Experiment e = read(
+      R"({"model": "tiny", "cluster": "box", "training": {"tokens": 3e11},
+      "software": {"forward_issue_us": 2.5, "gradient_bytes": 4, "synchronize_passes": true}})");
+  CHECK(e.training.tokens == 300'000'000'000);
+  CHECK(e.software.forward_issue_us == 2.5);
+  CHECK(e.software.backward_issue_us == 0);
+  CHECK(e.software.gradient_bytes == 4);
+  CHECK(e.software.synchronize_passes);
+  CHECK(read(R"({"model": "tiny", "cluster": "box"})").training.tokens == 0);
+}

@@ -44,8 +44,6 @@ inline const Catalog& catalog() {
       {"calibrations/circle-b.json", R"({"part": "gpu", "inherits": "circle-a", "constants": {}})"},
       {"calibrations/wires.json", R"({"part": "node", "constants": {
         "latency_us": {"value": 3, "source": "measured"}, "ramp_us": {"value": 7, "source": "measured"}}})"},
-      {"calibrations/bad-wires.json",
-       R"({"part": "node", "constants": {"efficiency": {"value": 2, "source": "measured"}}})"},
       {"calibrations/ether.json",
        R"({"part": "fabric", "constants": {"efficiency": {"value": 0.5, "source": "measured"}}})"},
       {"gpus/tuned.json", R"({"peak_tflops": {"fp16": 300}, "memory_gb": 80, "memory_gb_per_s": 2000,

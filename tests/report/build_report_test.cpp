@@ -19,7 +19,7 @@ Int128 total(const Breakdown& b) {
 }
 
 Picoseconds total(const CriticalPath& path) {
-  Picoseconds sum = path.compute_ps + path.wait_ps;
+  Picoseconds sum = path.compute_ps + path.host_ps + path.wait_ps;
   for (const Picoseconds part : path.communication_ps) sum += part;
   return sum;
 }
@@ -86,6 +86,116 @@ TEST_CASE("the critical path ends last and adds up to the makespan") {
   CHECK(path.communication_ps[kData] == 4);
   CHECK(path.wait_ps == 1);
   CHECK(total(path) == 30);
+}
+
+TEST_CASE("a gap that the host ends is a wait for the host from when it begins to work, a bubble before") {
+  // host:    waits for the first pass, 10-13, and issues the second pass 4 later: 13 + 4 = 17
+  // compute: pass 0-8, bubble 8-10, host 10-17, pass 17-20, pass 25-26 released by nothing here
+  RunFixture run(1);
+  const auto work = run.add_work(1);
+  const auto first = run.add_task(0, 8);
+  const auto host = run.add_task(10, 13, {first});
+  const auto second = run.add_task(17, 20, {host, first});
+  const auto third = run.add_task(25, 26, {host, second});
+  run.expanded.graph.lag = {0, 0, 4, 9};
+  const Op pass = compute_op(work, Phase::forward, Part::layer);
+  Op issue = pass;
+  issue.stream = Stream::host;
+  run.add_op(0, pass, first);
+  run.add_op(0, issue, host);
+  run.add_op(0, pass, second);
+  run.add_op(0, pass, third);  // 13 + 9 = 22, not 25: of 20 to 25 the host is not to blame
+  const Report report = build_report(run.view());
+  CHECK(report.breakdown.host_ps == 3 + 7);  // three launches
+  CHECK(report.breakdown.bubble_ps == 2 + 5);
+  CHECK(report.breakdown.compute_ps == 7 + 2 + 0);
+  CHECK(total(report.breakdown) == 26);
+  // Neither waiting for the host nor its work is work of the GPU: 8 + 3 + 1 of 26.
+  CHECK(report.gpu_utilization_mean == 12.0 / 26);
+  CHECK(report.gpu_utilization_min == 12.0 / 26);
+}
+
+TEST_CASE("a wait for the host begins with the first of its operations that follow each other") {
+  // host:    2-5 waits for nobody we know, 5 + 3 of issue, 8-10, 10-11, issues the pass 1 later
+  // compute: bubble 0-2, host 2-12, pass 12-20
+  RunFixture run(1);
+  const auto work = run.add_work(0);
+  const auto step = run.add_task(2, 5);
+  const auto pass = run.add_task(8, 10, {step});
+  const auto wait = run.add_task(10, 11, {pass});
+  const auto compute = run.add_task(12, 20, {wait});
+  run.expanded.graph.lag = {0, 3, 0, 1};
+  const Op op = compute_op(work, Phase::forward, Part::layer);
+  Op issue = op;
+  issue.stream = Stream::host;
+  for (const std::uint32_t task : {step, pass, wait}) run.add_op(0, issue, task);
+  run.add_op(0, op, compute);
+  Breakdown b = build_report(run.view()).breakdown;
+  CHECK(b.bubble_ps == 2);
+  CHECK(b.host_ps == 10);
+  CHECK(b.compute_ps == 8);
+  // Had the second operation waited for something else, from 7 to 8, the host would begin at 8.
+  run.expanded.graph.lag = {0, 2, 0, 1};
+  b = build_report(run.view()).breakdown;
+  CHECK(b.bubble_ps == 8);
+  CHECK(b.host_ps == 4);
+}
+
+TEST_CASE("while something is in flight, a wait for the host belongs to it") {
+  // compute: pass 0-8, pass 20-21; host 9-12 with a lag of 8; all-reduce 14-16.
+  RunFixture run(2);
+  run.add_group({0, 1}, Slot::tensor);
+  const auto work = run.add_work(0);
+  const auto message = run.add_message(Collective::all_reduce, 8, Dimension::tensor);
+  const auto reduce = run.add_task(14, 16);
+  run.expanded.graph.lag = {0};
+  for (std::uint32_t c = 0; c < 2; ++c) {
+    const auto first = run.add_task(0, 8);
+    const auto host = run.add_task(9, 12);
+    const auto second = run.add_task(20, 21, {host});
+    run.expanded.graph.lag.insert(run.expanded.graph.lag.end(), {0, 0, 8});
+    Op pass = compute_op(work, Phase::forward, Part::layer);
+    run.add_op(c, pass, first);
+    run.add_op(c, communicate_op(message, Stream::tensor, Slot::tensor), reduce);
+    run.add_op(c, pass, second);
+    pass.stream = Stream::host;
+    auto& ops = run.workload.programs[c].ops;  // the host's operation comes before the second pass
+    ops.insert(ops.begin() + 1, pass);
+    auto& tasks = run.expanded.first_task[c];
+    tasks.insert(tasks.begin() + 1, host);
+  }
+  const Breakdown b = build_report(run.view()).breakdown;
+  CHECK(b.bubble_ps == 2 * 1);      // 8 to 9
+  CHECK(b.host_ps == 2 * (5 + 4));  // 9 to 14 and 16 to 20
+  CHECK(b.exposed_ps[kTensor] == 2 * 2);
+  CHECK(b.compute_ps == 2 * 9);
+  CHECK(total(b) == 2 * 21);
+}
+
+TEST_CASE("the critical path through the host: its work, and until it has issued what comes next") {
+  RunFixture run(1);
+  const auto work = run.add_work(0);
+  const auto first = run.add_task(0, 8);
+  const auto host = run.add_task(8, 13, {first});
+  const auto second = run.add_task(17, 20, {host, first});
+  run.expanded.graph.lag = {0, 0, 4};
+  Op pass = compute_op(work, Phase::forward, Part::layer);
+  run.add_op(0, pass, first);
+  pass.stream = Stream::host;
+  run.add_op(0, pass, host);
+  pass.stream = Stream::compute;
+  run.add_op(0, pass, second);
+  CriticalPath path = build_report(run.view()).critical_path;
+  CHECK(path.compute_ps == 8 + 3);
+  CHECK(path.host_ps == 5 + 4);
+  CHECK(path.wait_ps == 0);
+  CHECK(total(path) == 20);
+  // Where the lag ends earlier, the other predecessor decides, and the rest is wait.
+  run.expanded.graph.lag = {0, 0, 2};
+  path = build_report(run.view()).critical_path;
+  CHECK(path.host_ps == 5 + 2);
+  CHECK(path.wait_ps == 2);
+  CHECK(total(path) == 20);
 }
 
 TEST_CASE("a gap before the start of a task is wait") {

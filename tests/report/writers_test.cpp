@@ -131,6 +131,33 @@ TEST_CASE("parts of the JSON result add up to the step time, per step") {
   CHECK(json["mfu"].get<double>() * 312 == doctest::Approx(json["model_tflops_per_gpu"].get<double>()));
 }
 
+TEST_CASE("deciles of the step time and days of training appear where they are known") {
+  Report report = finished_report();
+  report.error_p10 = -0.25;
+  report.error_p90 = 0.5;
+  report.training_tokens = 300'000'000'000;
+  Json json = Json::parse(json_text(report));
+  const double step = report.step_time_s();
+  CHECK(json["step_time_s_p10"] == step * 0.75);
+  CHECK(json["step_time_s_p90"] == step * 1.5);
+  CHECK(json["training_days"] == 3e11 / report.tokens_per_s() / 86400);
+  const std::vector<std::string> all = keys(json);
+  CHECK(std::vector<std::string>(all.begin() + 9, all.begin() + 14) ==
+        std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
+                                 "samples_per_s"});
+  CHECK(summary_text(report).find("as far as measured runs tell") != std::string::npos);
+  CHECK(summary_text(report).find(" days ") != std::string::npos);
+  // Equal deciles, 0 where none are known, are no spread.
+  report.error_p10 = report.error_p90 = 0;
+  report.training_tokens = 0;
+  json = Json::parse(json_text(report));
+  CHECK(!json.contains("step_time_s_p10"));
+  CHECK(!json.contains("step_time_s_p90"));
+  CHECK(!json.contains("training_days"));
+  CHECK(summary_text(report).find("as far as measured runs tell") == std::string::npos);
+  CHECK(summary_text(report).find(" days ") == std::string::npos);
+}
+
 TEST_CASE("an infeasible result has null for what needs a timeline") {
   const Json json = Json::parse(json_text(infeasible_report(), -1));
   for (const char* key : {"step_time_s", "samples_per_s", "model_tflops_per_gpu", "mfu", "hfu"}) {

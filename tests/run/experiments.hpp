@@ -33,13 +33,22 @@ class RandomExperiment {
  public:
   explicit RandomExperiment(std::uint64_t seed) : random_(seed) {}
 
-  std::string text() {
+  std::string text() { return "{" + parts() + "}"; }
+
+  /// The same on a software stack drawn at random, from free to slower than the GPUs.
+  std::string text_with_software() {
+    const std::string plan = parts();
+    return "{" + plan + ", \"software\": " + software() + "}";
+  }
+
+ private:
+  std::string parts() {
     const int t = pick({1, 2, 4});
     const int p = pick({1, 2, 4});
     const int d = pick({1, 2, 3, 4});
     const bool interleaved = p > 1 && pick({0, 1}) == 1;
     const int m = p * pick({1, 2, 3});
-    return R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
+    return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
            key("attention", pick({"core", "flash"})) + "," +
            key("tied_embeddings", pick({"true", "false"}), false) + "}," + cluster(t * p * d) +
            ",\"plan\": {" + number("tensor_parallel", t) + number("pipeline_parallel", p) +
@@ -53,10 +62,23 @@ class RandomExperiment {
            flag("overlap_tensor_parallel") + flag("scatter_gather") + number("bucket_mb", pick({0, 1, 40})) +
            key("rank_order", pick({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"})) + "}," +
            R"("simulation": {)" + key("network", pick({"alpha-beta", "flow"})) + "," +
-           key("folding", "auto") + ", \"steps\": " + std::to_string(pick({1, 2})) + "}}";
+           key("folding", "auto") + ", \"steps\": " + std::to_string(pick({1, 2})) + "}";
   }
 
- private:
+  std::string software() {
+    std::string out = "{";
+    for (const char* cost : {"forward_issue_us", "backward_issue_us", "collective_issue_us", "tensor_skew_us",
+                             "parameter_issue_us", "pass_overhead_us"})
+      out += number(cost, pick({0, 0, 1, 7, 300}));
+    out += number("step_overhead_ms", pick({0, 0, 2}));
+    out += number("elementwise_traffic", pick({1, 3}));
+    out += number("accumulation_bytes_per_parameter", pick({0, 6}));
+    out += number("fused_softmax_multiple", pick({1, 4, 16}));
+    out += number("gradient_bytes", pick({2, 4}));
+    out += flag("synchronize_passes") + flag("gathers_tensors");
+    return out + key("tensor_overlap", pick({"0", "0.3", "1"}), false) + "}";
+  }
+
   template <class T>
   T pick(std::initializer_list<T> values) {
     return values.begin()[random_() % values.size()];

@@ -29,10 +29,12 @@ bool same_times(const Run& a, const Run& b) {
 }
 
 /// Nothing for the plans that a random cluster or its GPUs do not allow.
-std::optional<Run> run_if_valid(const std::string& text, Folding folding) {
+std::optional<Run> run_if_valid(const std::string& text, Folding folding,
+                                std::optional<Network> network = {}) {
   try {
     Experiment e = read(text);
     e.simulation.folding = folding;
+    if (network) e.simulation.network = *network;
     return run(e);
   } catch (const InputError&) {
     return std::nullopt;
@@ -42,6 +44,7 @@ std::optional<Run> run_if_valid(const std::string& text, Folding folding) {
 void check_same(const Report& a, const Report& b) {
   CHECK(a.makespan_ps == b.makespan_ps);
   CHECK(a.breakdown.compute_ps == b.breakdown.compute_ps);
+  CHECK(a.breakdown.optimizer_ps == b.breakdown.optimizer_ps);
   CHECK(a.breakdown.exposed_ps == b.breakdown.exposed_ps);
   CHECK(a.breakdown.bubble_ps == b.breakdown.bubble_ps);
   CHECK(a.breakdown.host_ps == b.breakdown.host_ps);
@@ -73,6 +76,29 @@ TEST_CASE("folded equals unfolded over random plans") {
     smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
   }
   CHECK(smaller > 100);
+}
+
+TEST_CASE("folded equals unfolded with random host costs, under both networks") {
+  std::uint64_t smaller = 0;
+  std::uint64_t waited = 0;
+  for (std::uint64_t seed = 3000; seed < 3150; ++seed) {
+    const std::string text = RandomExperiment(seed).text_with_software();
+    CAPTURE(seed);
+    CAPTURE(text);
+    for (const Network network : {Network::alpha_beta, Network::flow}) {
+      CAPTURE(network);
+      const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
+      if (!folded_or_not) break;
+      const Run& folded = *folded_or_not;
+      const Run unfolded = *run_if_valid(text, Folding::off, network);
+      CHECK(same_times(folded, unfolded));
+      check_same(folded.report, unfolded.report);
+      smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+      waited += folded.report.breakdown.host_ps > 0 ? 1 : 0;
+    }
+  }
+  CHECK(smaller > 100);
+  CHECK(waited > 100);
 }
 
 TEST_CASE("the main job folds, and folds without changing a picosecond") {

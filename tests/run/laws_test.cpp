@@ -25,7 +25,7 @@ Int128 total(const Breakdown& b) {
 
 Picoseconds total(const CriticalPath& path) {
   return std::accumulate(path.communication_ps.begin(), path.communication_ps.end(),
-                         path.compute_ps + path.wait_ps);
+                         path.compute_ps + path.host_ps + path.wait_ps);
 }
 
 /// The longest time any one GPU computes.
@@ -34,7 +34,7 @@ Picoseconds busiest_gpu(const Run& r) {
   for (std::uint32_t c = 0; c < r.expanded.classes(); ++c) {
     Picoseconds busy = 0;
     for (const Op& op : r.workload.programs[r.expanded.program[c]].ops) {
-      if (op.kind == Op::Kind::compute) busy += r.prices.works[op.work].duration_ps;
+      if (op.stream == Stream::compute) busy += r.prices.works[op.work].duration_ps;
     }
     most = std::max(most, busy);
   }
@@ -57,8 +57,9 @@ Report with(const std::string& text, const std::vector<std::string>& overrides) 
 }  // namespace
 
 TEST_CASE("parts add up, and no resource does more than fits") {
-  for (std::uint64_t seed = 1000; seed < 1120; ++seed) {
-    const std::string text = RandomExperiment(seed).text();
+  for (std::uint64_t seed = 1000; seed < 1240; ++seed) {
+    RandomExperiment random(seed);
+    const std::string text = seed % 2 == 0 ? random.text() : random.text_with_software();
     CAPTURE(seed);
     CAPTURE(text);
     const std::optional<Run> r_or_not = run_if_valid(text);
@@ -80,7 +81,8 @@ TEST_CASE("parts add up, and no resource does more than fits") {
 }
 
 TEST_CASE("both networks agree where transfers do not meet") {
-  const std::string base = R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
+  const std::string base =
+      R"({"stack": "ideal", "model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
     "plan": {"global_batch_size": 32, "pipeline_schedule": "1f1b"}})";
   const std::vector<std::vector<std::string>> plans{
       {"plan.tensor_parallel=8", "plan.data_parallel=2"},
@@ -102,7 +104,8 @@ TEST_CASE("both networks agree where transfers do not meet") {
 
 TEST_CASE("eight groups that share one NIC take eight times as long for their data") {
   // Data-parallel all-reduce of 8 tensor ranks at once over one NIC: ring of 2 nodes, 2 (n-1)/n M/B = M/B.
-  const std::string base = R"({"model": {"kind": "mlp", "layers": 1, "hidden": 8192, "seq_length": 8},
+  const std::string base =
+      R"({"stack": "ideal", "model": {"kind": "mlp", "layers": 1, "hidden": 8192, "seq_length": 8},
     "cluster": {"gpu": {"peak_tflops": {"bf16": 1000}, "memory_gb": 1000, "memory_gb_per_s": 10000}, "gpus_per_node": 8, "nodes": 2,
       "node": {"kind": "nvswitch", "link_gb_per_s": 600, "latency_us": 0},
       "fabric": {"kind": "switch", "nics_per_node": 1, "nic_gbps": 80, "latency_us": 0}},
@@ -146,7 +149,7 @@ TEST_CASE("ZeRO-3 without prefetch computes and gathers in turn, in every schedu
   // 2 * (3 + 3 gathers + 3 reductions) = 18 ms, one after the other; the optimizer reads
   // 1.5 M parameters of 28 bytes at 10 TB/s in 4.2 us.
   const std::string base =
-      R"({"model": {"kind": "mlp", "widths": [1000, 1000, 1000, 1000], "seq_length": 1000},
+      R"({"stack": "ideal", "model": {"kind": "mlp", "widths": [1000, 1000, 1000, 1000], "seq_length": 1000},
     "cluster": {"gpu": {"peak_tflops": {"bf16": 1}, "memory_gb": 1, "memory_gb_per_s": 10000}, "nodes": 2,
       "fabric": {"kind": "switch", "nic_gbps": 8}}, "plan": {"data_parallel": 2, "zero_stage": 3, "global_batch_size": 4}})";
   for (const char* schedule : {"gpipe", "1f1b", "sequential"}) {
@@ -192,7 +195,8 @@ TEST_CASE("the same experiment gives the same result in any thread") {
 }
 
 TEST_CASE("overlap hides communication and never costs time on private links") {
-  const std::string base = R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
+  const std::string base =
+      R"({"stack": "ideal", "model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
     "plan": {"tensor_parallel": 2, "data_parallel": 8, "global_batch_size": 64}})";
   const Report plain = with(base, {});
   const Report reduced = with(base, {"plan.overlap_gradient_reduce=true"});
