@@ -23,7 +23,7 @@ GPU_KEYS = {
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape
-CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits
+CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, and the fit it comes from
 
 # What is measured or fitted, by the part it is a constant of: the keys a calibration must hold, itself or
 # through those it inherits from, and those it may hold. The keys of software are left to the reader.
@@ -197,7 +197,7 @@ class Checker:
             self.expect(zero or 0 < value <= most, where, f"value {value} is out of range")
 
     def calibration(self, path, entry):
-        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits"}):
+        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits", "fit", "name"}):
             return
         part, constants = entry["part"], entry["constants"]
         if not (self.expect(part in CONSTANTS or part == "software", path, f"unknown part '{part}'")

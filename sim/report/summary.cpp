@@ -117,10 +117,8 @@ class Summary {
     line("  {:<11}{:>13}   {} samples/s   {} tokens/s", "step time", duration(report_.step_time_s()),
          scaled(report_.samples_per_s()), scaled(report_.tokens_per_s()));
     if (report_.has_spread()) {
-      line("  {:<11}{:>13}   {}", "", painted("2", "80 % within"),
-           painted("2",
-                   fmt::format("{} to {}, as far as measured runs tell", duration(report_.step_time_s_p10()),
-                               duration(report_.step_time_s_p90()))));
+      line("  {:<11}{:>13}   to {} {}", "", duration(report_.step_time_s_p10()),
+           duration(report_.step_time_s_p90()), painted("2", "8 of 10 measured runs lie in this range"));
     }
     if (report_.training_tokens > 0) {
       line("  {:<11}{:>10.1f} days      for {} tokens", "training", report_.training_days(),
