@@ -145,7 +145,7 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(std::vector<std::string>(all.begin() + 9, all.begin() + 14) ==
         std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
                                  "samples_per_s"});
-  CHECK(summary_text(report).find("as far as measured runs tell") != std::string::npos);
+  CHECK(summary_text(report).find("8 of 10 measured runs lie in this range") != std::string::npos);
   CHECK(summary_text(report).find(" days ") != std::string::npos);
   // Equal deciles, 0 where none are known, are no spread.
   report.error_p10 = report.error_p90 = 0;
