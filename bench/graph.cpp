@@ -36,7 +36,7 @@ struct Prepared {
         topology(build_topology(experiment.cluster)),
         workload(lower(experiment)),
         channels(match_channels(workload)),
-        prices(price(workload, channels, *topology, experiment.cluster.gpu, experiment.plan)) {}
+        prices(price(workload, channels, *topology, experiment)) {}
 };
 
 void count(benchmark::State& state, std::size_t items) {
@@ -59,8 +59,7 @@ BENCHMARK(BM_Lower)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
 void BM_Price(benchmark::State& state) {
   const Prepared p(state.range(0));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(
-        price(p.workload, p.channels, *p.topology, p.experiment.cluster.gpu, p.experiment.plan));
+    benchmark::DoNotOptimize(price(p.workload, p.channels, *p.topology, p.experiment));
   }
   count(state, p.channels.prices);
 }
