@@ -120,6 +120,7 @@ OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> 
   if (!hosted_) return kNoOp;
   Op op;
   op.stream = Stream::host;
+  op.phase = Phase::synchronize;
   op.part = Part::stage;
   op.work = work;
   op.step = step_;

@@ -24,11 +24,13 @@ TraceLabels::TraceLabels() : tied_(label("tied embedding all-reduce", "synchroni
   for (const auto phase : kPhaseNames) {
     for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), phase));
     for (const auto collective : kCollectiveNames) collectives_.push_back(label(collective, phase));
+    host_.push_back(label(fmt::format("host, {}", phase), phase));
     for (const auto stream : kStreamNames) transfers_.push_back(label(stream, phase));
   }
 }
 
 const std::string& TraceLabels::of(const Workload& workload, const Op& op) const {
+  if (op.stream == Stream::host) return host_[at(op.phase)];
   if (op.kind == Op::Kind::compute) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];
   if (op.part == Part::embedding && op.phase == Phase::synchronize) return tied_;

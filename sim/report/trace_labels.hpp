@@ -22,6 +22,7 @@ class TraceLabels {
   std::vector<std::string> collectives_;  // [phase][collective]
   std::string tied_;
   std::vector<std::string> transfers_;  // [phase][stream]
+  std::vector<std::string> host_;       // [phase]
 };
 
 }  // namespace orrery
