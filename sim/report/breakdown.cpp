@@ -97,21 +97,27 @@ class ClassSweep {
     }
   }
 
-  ClassTotals run(std::span<const ComputePrice> prices, Picoseconds makespan) {
+  ClassTotals run(const RunView& run) {
     Picoseconds now = 0;
     for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
       const Interval time = times_[op];
       if (time.start > now) wait(now, time.start, host_begin(op, now));
-      work(view_.program->ops[op], time.finish - time.start, prices);
+      work(run, view_.program->ops[op], time.finish - time.start);
       now = time.finish;
     }
-    if (makespan > now) wait(now, makespan, kNever);
+    if (run.timeline.makespan_ps > now) wait(now, run.timeline.makespan_ps, kNever);
     return totals_;
   }
 
  private:
-  void work(const Op& op, Picoseconds duration, std::span<const ComputePrice> prices) {
-    const Picoseconds launch = std::min(prices[op.work].launch_ps, duration);
+  void work(const RunView& run, const Op& op, Picoseconds duration) {
+    const bool pass = op.kind == Op::Kind::pass;
+    const ComputePrice& price = pass ? run.pass_prices[op.work] : run.compute_prices[op.work];
+    if (pass) {  // the rest of it is tensor collectives
+      totals_.exposed[static_cast<std::size_t>(Dimension::tensor)] += duration - price.duration_ps;
+      duration = price.duration_ps;
+    }
+    const Picoseconds launch = std::min(price.launch_ps, duration);
     totals_.host += launch;
     totals_.launch += launch;
     if (op.phase == Phase::optimize) {
@@ -251,7 +257,7 @@ Exposure measure_exposure(const RunView& run) {
       gather(run, some, ops, times);
       for (std::size_t k = 0; k < count; ++k) {
         ClassSweep sweep(view, times.data() + k * ops);
-        sum.add(sweep.run(run.compute_prices, run.timeline.makespan_ps), run.expanded.multiplicity[some[k]]);
+        sum.add(sweep.run(run), run.expanded.multiplicity[some[k]]);
       }
     }
   }

@@ -19,6 +19,7 @@ struct RunView {
   const Timeline& timeline;
   const Topology& topology;
   std::span<const ComputePrice> compute_prices;  ///< per Workload::works
+  std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
   std::span<const double> link_bytes;  ///< per link of the topology: bytes it carries, all ranks counted
 };
 

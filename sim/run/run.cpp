@@ -74,7 +74,7 @@ void complete(const Experiment& experiment, Run& run) {
 }  // namespace
 
 RunView Run::view() const {
-  return {workload, expanded, timeline, *topology, prices.works, prices.link_bytes};
+  return {workload, expanded, timeline, *topology, prices.works, prices.passes, prices.link_bytes};
 }
 
 Run run(const Experiment& experiment) {
