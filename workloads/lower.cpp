@@ -46,7 +46,7 @@ Workload lower(const Experiment& experiment) {
     workload.programs.push_back(write_stage_program(experiment, blocks, stage, workload));
     workload.stage_memory.push_back(memory_of(stage, experiment, blocks));
   }
-  add_communicators(plan, blocks.tied_parameters > 0, !workload.passes.empty(), workload);
+  add_communicators(plan, blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
   workload.parameters = parameter_count(experiment.model);

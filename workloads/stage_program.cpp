@@ -18,11 +18,14 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0;
 }
 
-/// Whether collectives of the tensor groups meet other messages on the links between nodes.
+/// Whether collectives of the tensor groups may slow down other messages, or be slowed down: on the links
+/// between nodes, and within a node where GPUs share links and not all of them form one group.
 bool shares_links(const Experiment& experiment) {
   if (experiment.simulation.network == Network::alpha_beta) return false;
+  const Cluster& cluster = experiment.cluster;
   const std::int64_t span = RankLayout(experiment.plan).tensor_span();
-  return experiment.cluster.gpus_per_node % span != 0;
+  if (cluster.graph || cluster.gpus_per_node % span != 0) return true;
+  return cluster.node.kind != "nvswitch" && experiment.plan.tensor_parallel < cluster.gpus_per_node;
 }
 
 bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }

@@ -89,16 +89,17 @@ std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
   return out;
 }
 
-std::vector<LinkUtilization> link_utilization(const RunView& run) {
+std::vector<LinkUtilization> link_utilization(const Topology& topology, std::span<const double> link_bytes,
+                                              Picoseconds makespan) {
   std::array<LinkUtilization, kLinkKindCount> kinds{};
   std::array<std::int64_t, kLinkKindCount> links{};
-  const double seconds = to_seconds(run.timeline.makespan_ps);
-  for (std::size_t i = 0; i < run.topology.links().size(); ++i) {
-    const Link& link = run.topology.links()[i];
+  const double seconds = to_seconds(makespan);
+  for (std::size_t i = 0; i < topology.links().size(); ++i) {
+    const Link& link = topology.links()[i];
     const auto kind = static_cast<std::size_t>(link.kind);
     ++links[kind];
-    if (seconds <= 0 || i >= run.link_bytes.size()) continue;
-    const double share = run.link_bytes[i] / (static_cast<double>(link.bytes_per_s) * seconds);
+    if (seconds <= 0 || i >= link_bytes.size()) continue;
+    const double share = link_bytes[i] / (static_cast<double>(link.bytes_per_s) * seconds);
     kinds[kind].mean += share;
     kinds[kind].peak = std::max(kinds[kind].peak, share);
   }
