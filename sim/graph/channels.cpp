@@ -64,8 +64,12 @@ class Matcher {
   void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<std::uint32_t>>& told) {
     const std::uint32_t channel = result_.channel_of[program * kSlotCount + slot];
     std::vector<std::uint32_t> sequence;
+    const Op* first = nullptr;
     for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind == Op::Kind::communicate && op.slot == slot) sequence.push_back(op.work);
+      if (op.kind != Op::Kind::communicate || op.slot != slot) continue;
+      if (first == nullptr) first = &op;
+      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
+      sequence.push_back(op.work);
     }
     if (channel == kNone) {
       if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");

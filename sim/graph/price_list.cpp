@@ -1,5 +1,9 @@
 #include "sim/graph/price_list.hpp"
 
+#include <algorithm>
+
+#include "sim/graph/signature.hpp"
+
 namespace orrery {
 namespace {
 
@@ -18,22 +22,191 @@ void slow_down(TransferPrice& price, double efficiency) {
   price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
 }
 
-/// Appends a price and counts its traffic, `operations` times.
-void append(PriceList& list, const TransferPrice& price, std::uint64_t operations) {
-  const auto first_use = static_cast<std::uint32_t>(list.uses.size());
-  Cost cost{price.alone_ps(), static_cast<std::uint32_t>(list.legs.size()), 0};
-  for (Leg leg : price.legs) {
-    for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-      list.link_bytes[index(price.uses[u].link)] +=
-          bytes_on(leg, price.uses[u]) * static_cast<double>(operations);
-    }
-    leg.use_begin += first_use;
-    leg.use_end += first_use;
-    list.legs.push_back(leg);
+/// Prices transfers, and looks up those that cannot differ from earlier ones: pairs whose routes have
+/// equal links, and groups of the same GPUs of alike nodes.
+class TransferPricer {
+ public:
+  TransferPricer(const Workload& workload, const Topology& topology, const Experiment& experiment,
+                 PriceList& list)
+      : workload_(workload),
+        topology_(topology),
+        pricer_(topology, experiment.plan.collectives),
+        list_(list) {}
+
+  Transfer price(std::uint32_t message, std::span<const std::uint32_t> members) {
+    if (members.size() == 2 && workload_.messages[message].collective == Collective::send_recv)
+      return price_pair(message, members);
+    if (topology_.links_per_node() > 0 && on_one_node(members)) return price_in_node(message, members);
+    return price_anew(message, members);
   }
-  list.uses.insert(list.uses.end(), price.uses.begin(), price.uses.end());
-  cost.leg_end = static_cast<std::uint32_t>(list.legs.size());
-  list.transfers.push_back(cost);
+
+ private:
+  /// A price met before: that of the communicator whose first link is at list_.links[first_link].
+  struct Known {
+    std::uint32_t price = 0;
+    std::uint32_t first_link = 0;
+    std::uint32_t links = 0;
+    std::uint32_t node = 0;
+  };
+
+  [[nodiscard]] std::uint32_t node(std::uint32_t member) const {
+    return index(topology_.node_of(GpuId{member}));
+  }
+
+  [[nodiscard]] bool on_one_node(std::span<const std::uint32_t> members) const {
+    const std::uint32_t first = node(members.front()) * topology_.gpus_per_node();
+    return std::ranges::all_of(
+        members, [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); });
+  }
+
+  Transfer price_pair(std::uint32_t message, std::span<const std::uint32_t> members) {
+    links_.clear();
+    topology_.route(GpuId{members[0]}, GpuId{members[1]}, links_);
+    Signature key;
+    key.append(message);
+    key.append(node(members[0]) == node(members[1]) ? 1 : 0);
+    for (const LinkId link : links_) {
+      key.append(static_cast<std::uint64_t>(topology_.link(link).bytes_per_s));
+      key.append(static_cast<std::uint64_t>(topology_.link(link).latency_ps));
+    }
+    const std::uint32_t number = pair_table_.number(key);
+    if (number == pairs_.size()) {
+      price_message(message, members);
+      pairs_.push_back(add_price());
+    }
+    return {pairs_[number], place_links()};
+  }
+
+  Transfer price_in_node(std::uint32_t message, std::span<const std::uint32_t> members) {
+    const std::uint32_t here = node(members.front());
+    Signature key;
+    key.append(message);
+    for (const std::uint32_t member : members) key.append(member - here * topology_.gpus_per_node());
+    const std::uint32_t number = node_table_.number(key);
+    if (number == in_node_.size()) {
+      const Transfer first = price_anew(message, members);
+      in_node_.push_back({first.price, first.first_link,
+                          static_cast<std::uint32_t>(list_.links.size()) - first.first_link, here});
+      return first;
+    }
+    const Known& known = in_node_[number];
+    links_.clear();
+    for (std::uint32_t i = 0; i < known.links; ++i) {
+      const std::uint32_t link = index(list_.links[known.first_link + i]);
+      links_.push_back(LinkId{link + (here - known.node) * topology_.links_per_node()});
+    }
+    return {known.price, place_links()};
+  }
+
+  Transfer price_anew(std::uint32_t message, std::span<const std::uint32_t> members) {
+    price_message(message, members);
+    links_.clear();
+    for (const LinkUse& use : one_.uses) links_.push_back(use.link);
+    if (one_.legs.size() > 1) {
+      std::ranges::sort(links_);
+      links_.erase(std::ranges::unique(links_).begin(), links_.end());
+    }
+    const std::uint32_t price = add_price();
+    return {price, place_links()};
+  }
+
+  void price_message(std::uint32_t message, std::span<const std::uint32_t> members) {
+    pricer_.price(workload_.messages[message], members, one_);
+    slow_down(one_, workload_.messages[message].efficiency);
+  }
+
+  /// The price at hand, with its links as places in links_, if it is not in the list yet.
+  std::uint32_t add_price() {
+    std::uint32_t place = 0;
+    for (LinkUse& use : one_.uses) {
+      place = place_of(use.link, place);
+      use.link = LinkId{place};
+    }
+    Signature content;
+    for (const Leg& leg : one_.legs) {
+      content.append(static_cast<std::uint64_t>(leg.latency_ps));
+      content.append(static_cast<std::uint64_t>(leg.alone_ps));
+      content.append(static_cast<std::uint64_t>(leg.rate));
+      content.append(leg.use_end - leg.use_begin);
+    }
+    for (const LinkUse& use : one_.uses) {
+      content.append(index(use.link));
+      content.append(use.weight);
+    }
+    const std::uint32_t number = price_table_.number(content);
+    if (number < list_.prices.size()) return number;
+    const auto first_use = static_cast<std::uint32_t>(list_.uses.size());
+    Cost cost{one_.alone_ps(), static_cast<std::uint32_t>(list_.legs.size()), 0};
+    for (Leg leg : one_.legs) {
+      leg.use_begin += first_use;
+      leg.use_end += first_use;
+      list_.legs.push_back(leg);
+    }
+    list_.uses.insert(list_.uses.end(), one_.uses.begin(), one_.uses.end());
+    cost.leg_end = static_cast<std::uint32_t>(list_.legs.size());
+    list_.prices.push_back(cost);
+    return number;
+  }
+
+  /// Where the link is in links_, looked for from `place` on.
+  [[nodiscard]] std::uint32_t place_of(LinkId link, std::uint32_t place) const {
+    while (links_[place] != link) place = place + 1 < links_.size() ? place + 1 : 0;
+    return place;
+  }
+
+  /// Messages of one communicator that cross the same links share their list.
+  std::uint32_t place_links() {
+    const std::size_t placed = list_.links.size();
+    if (placed >= links_.size() && std::equal(links_.begin(), links_.end(),
+                                              list_.links.end() - static_cast<std::ptrdiff_t>(links_.size())))
+      return static_cast<std::uint32_t>(placed - links_.size());
+    list_.links.insert(list_.links.end(), links_.begin(), links_.end());
+    return static_cast<std::uint32_t>(placed);
+  }
+
+  const Workload& workload_;
+  const Topology& topology_;
+  CollectivePricer pricer_;
+  PriceList& list_;
+  SignatureTable pair_table_;
+  SignatureTable node_table_;
+  SignatureTable price_table_;
+  std::vector<std::uint32_t> pairs_;
+  std::vector<Known> in_node_;
+  TransferPrice one_;
+  std::vector<LinkId> links_;  ///< of the transfer at hand
+};
+
+std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
+  std::vector<ComputePrice> prices;
+  for (const ComputeWork& work : workload.works) {
+    if (work.kernels.empty()) {
+      prices.push_back({work.host_ps, 0});
+    } else {
+      prices.push_back(
+          price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
+    }
+  }
+  return prices;
+}
+
+/// Counts the traffic of all transfers. Prices are fewer than those, so each is turned into bytes once.
+void count_bytes(const Channels& channels, PriceList& list) {
+  std::vector<double> bytes(list.uses.size());
+  for (const Leg& leg : list.legs) {
+    for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) bytes[u] = bytes_on(leg, list.uses[u]);
+  }
+  for (const Call& call : channels.calls) {
+    const auto operations = static_cast<double>(call.operations);
+    for (std::size_t i = 0; i < channels.channels[call.channel].groups.size(); ++i) {
+      const Transfer& transfer = list.transfers[call.first_price + i];
+      const auto [first, last] = list.uses_of(list.prices[transfer.price]);
+      for (std::uint32_t u = first; u < last; ++u) {
+        const LinkId link = list.links[transfer.first_link + index(list.uses[u].link)];
+        list.link_bytes[index(link)] += bytes[u] * operations;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -41,26 +214,20 @@ void append(PriceList& list, const TransferPrice& price, std::uint64_t operation
 PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
                 const Experiment& experiment) {
   PriceList list;
+  list.works = price_works(workload, experiment);
+  list.transfers.resize(channels.prices);
+  TransferPricer pricer(workload, topology, experiment, list);
+  for (const Channel& channel : channels.channels) {
+    for (std::size_t i = 0; i < channel.groups.size(); ++i) {
+      const auto members = workload.members(channel.groups[i]);
+      for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
+        const Call& call = channels.calls[c];
+        list.transfers[call.first_price + i] = pricer.price(call.message, members);
+      }
+    }
+  }
   list.link_bytes.assign(topology.links().size(), 0.0);
-  for (const ComputeWork& work : workload.works) {
-    if (work.kernels.empty()) {
-      list.works.push_back({work.host_ps, 0});
-      continue;
-    }
-    list.works.push_back(
-        price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
-  }
-  CollectivePricer pricer(topology, experiment.plan.collectives);
-  TransferPrice one;
-  list.transfers.reserve(channels.prices);
-  for (const Call& call : channels.calls) {
-    const auto& groups = channels.channels[call.channel].groups;
-    for (const std::uint32_t group : groups) {
-      pricer.price(workload.messages[call.message], workload.members(group), one);
-      slow_down(one, workload.messages[call.message].efficiency);
-      append(list, one, call.operations);
-    }
-  }
+  count_bytes(channels, list);
   return list;
 }
 
