@@ -67,17 +67,17 @@ BENCHMARK(BM_Price)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
 
 void BM_Fold(benchmark::State& state) {
   const Prepared p(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, true));
+  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, {}));
   count(state, p.workload.ranks());
 }
 BENCHMARK(BM_Fold)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
 
 void BM_Expand(benchmark::State& state) {
   const Prepared p(state.range(0));
-  const Folded each = unfolded(p.workload);
+  const Folded each = unfolded(p.workload, share_all_links(p.channels, p.prices, *p.topology));
   std::size_t tasks = 0;
   for (auto _ : state) {
-    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each, true);
+    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }

@@ -197,7 +197,8 @@ std::optional<Report> simulate_repeats(const Experiment& experiment) {
     const auto shift = SteadyState(run, longer_one.plan).shift();
     if (!shift) continue;
     const Run before = run_to_timeline(with_micro_batches(experiment, longer - period));
-    if (run.timeline.makespan_ps - before.timeline.makespan_ps != *shift) continue;
+    const bool alike_ranks = run.expanded.class_of_rank == before.expanded.class_of_rank;
+    if (!alike_ranks || run.timeline.makespan_ps - before.timeline.makespan_ps != *shift) continue;
     const Extrapolation extrapolation((all - longer) / period);
     report_on(experiment, extrapolation.of(measure(before.view()), measure(run.view())), run);
     run.report.stats.tasks += before.expanded.graph.tasks();

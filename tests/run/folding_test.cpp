@@ -101,6 +101,30 @@ TEST_CASE("folded equals unfolded with random host costs, under both networks") 
   CHECK(waited > 100);
 }
 
+TEST_CASE("folded equals unfolded where replicas do not fill leaf switches evenly, under both networks") {
+  std::uint64_t smaller = 0;
+  std::uint64_t shared = 0;
+  for (std::uint64_t seed = 7000; seed < 7150; ++seed) {
+    const std::string text = RandomExperiment(seed).text_with_leaves();
+    CAPTURE(seed);
+    CAPTURE(text);
+    for (const Network network : {Network::alpha_beta, Network::flow}) {
+      CAPTURE(network);
+      const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
+      if (!folded_or_not) break;
+      const Run& folded = *folded_or_not;
+      const Run unfolded = *run_if_valid(text, Folding::off, network);
+      CHECK(same_times(folded, unfolded));
+      check_same(folded.report, unfolded.report);
+      smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+      shared += folded.expanded.graph.uses.empty() ? 0 : 1;
+    }
+  }
+  MESSAGE(smaller << " smaller, " << shared << " with shared links");
+  CHECK(smaller > 100);
+  CHECK(shared > 30);
+}
+
 TEST_CASE("the main job folds, and folds without changing a picosecond") {
   Experiment e = example("megatron-145b.json");
   e.plan.global_batch_size = 24 * 2 * 8;  // eight micro-batches in place of 48
