@@ -78,7 +78,7 @@ void simulate_with_links(const Channels& channels, Run& run) {
     simulate_tasks(folded, channels, run);
     std::vector<LinkId> more = contention.overloaded(folded, run.expanded, run.timeline);
     if (more.empty()) return;
-    if (runs == kMostRuns) more = contention.all();
+    if (runs == kMostRuns) more = contention.possible();
     std::vector<LinkId> both;
     std::ranges::set_union(shared, more, std::back_inserter(both));
     shared = std::move(both);
