@@ -203,6 +203,7 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
                                            const Timeline& timeline) const {
   std::vector<LinkId> links;
   std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
+  if (links.empty()) return links;
   const std::vector<std::uint64_t> loads = hash_loads(folded);
   SignatureTable table;
   std::vector<std::uint32_t> kind;
