@@ -204,6 +204,12 @@ struct Workload {
   [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::uint8_t slot) const {
     return group_of[rank * kSlotCount + slot];
   }
+  template <class Visit>
+  void for_each_rank_of_first_replica(Visit visit) const {
+    for (std::uint32_t first = 0; first < ranks(); first += replica_stride * replicas) {
+      for (std::uint32_t rank = first; rank < first + replica_stride; ++rank) visit(rank);
+    }
+  }
 };
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include "sim/cost/collective_legs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace orrery {
@@ -81,14 +82,18 @@ void LegBuilder::load_links(const Round& round) {
 }
 
 void LegBuilder::sort_touched() {
-  constexpr std::size_t kScanBelow = 32;  // links per touched link at which a scan beats a sort
+  constexpr std::size_t kScanBelow = 512;  // links per touched link at which a scan of bits beats a sort
   if (touched_.size() < 64 || touched_.size() * kScanBelow < load_.size()) {
     std::ranges::sort(touched_);
     return;
   }
+  bits_.resize((load_.size() + 63) / 64, 0);
+  for (const std::uint32_t link : touched_) bits_[link / 64] |= std::uint64_t{1} << (link % 64);
   touched_.clear();
-  for (std::uint32_t link = 0; link < load_.size(); ++link) {
-    if (load_[link] != 0) touched_.push_back(link);
+  for (std::uint32_t word = 0; word < bits_.size(); ++word) {
+    for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1)
+      touched_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
+    bits_[word] = 0;
   }
 }
 

@@ -58,6 +58,7 @@ class LegBuilder {
   std::size_t laid_count_ = 0;
   std::vector<std::int64_t> load_;          ///< per link: shares of the round at hand
   std::vector<std::uint32_t> touched_;      ///< links with a load
+  std::vector<std::uint64_t> bits_;         ///< scratch of sort_touched; zero
   std::vector<Picoseconds> stage_latency_;  ///< per stage: of its slowest message; -1 if it has none
   std::vector<LinkId> route_;
   std::uint32_t largest_share_ = 0;

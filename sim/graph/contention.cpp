@@ -18,72 +18,93 @@ Int128 demand_of(const Leg& leg, std::uint64_t weight) {
 
 Contention::Contention(const Workload& workload, const Channels& channels, const PriceList& prices,
                        const Topology& topology)
-    : workload_(workload),
-      channels_(channels),
-      prices_(prices),
-      topology_(topology),
-      demand_(topology.links().size(), 0) {
-  describe_prices();
-  for (const Channel& channel : channels.channels) {
-    for (std::uint32_t place = 0; place < channel.groups.size(); ++place) add_demands(channel, place);
-  }
+    : workload_(workload), channels_(channels), prices_(prices), topology_(topology) {
+  SignatureTable numbers;
+  footprints_.reserve(workload.groups());
+  for (const Channel& channel : channels.channels) list_footprints(channel, numbers);
+  find_possible();
 }
 
-void Contention::describe_prices() {
-  for (const Cost& price : prices_.prices) {
-    first_place_.push_back(static_cast<std::uint32_t>(peak_.size()));
-    const auto [first, last] = prices_.uses_of(price);
-    std::uint32_t links = 0;
-    for (std::uint32_t u = first; u < last; ++u) links = std::max(links, index(prices_.uses[u].link) + 1);
-    peak_.resize(peak_.size() + links, 0);
-    load_.resize(load_.size() + links, 0);
-    for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-      const Leg& leg = prices_.legs[l];
-      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-        const std::uint32_t at = first_place_.back() + index(prices_.uses[u].link);
-        const Int128 one = kWeightOne;
-        const Int128 most = (demand_of(leg, prices_.uses[u].weight) + one - 1) / one;
-        peak_[at] = std::max(peak_[at], static_cast<std::int64_t>(most));
-        Signature load;
-        load.append(l - price.leg_begin);
-        load.append(static_cast<std::uint64_t>(leg.rate));
-        load.append(prices_.uses[u].weight);
-        load_[at] += Signature::mix(load.a ^ load.b);
+void Contention::list_footprints(const Channel& channel, SignatureTable& numbers) {
+  std::vector<std::uint32_t> prices;
+  for (std::uint32_t place = 0; place < channel.groups.size(); ++place) {
+    const auto transfer = [&](std::uint32_t call) -> const Transfer& {
+      return prices_.transfers[channels_.calls[call].first_price + place];
+    };
+    for (std::uint32_t c = channel.first_call; c < channel.last_call;) {
+      const std::uint32_t first = c;
+      const std::uint32_t first_link = transfer(c).first_link;
+      Signature key;
+      key.append(first);
+      prices.clear();
+      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c) {
+        prices.push_back(transfer(c).price);
+        key.append(prices.back());
       }
+      const std::uint32_t bundle = numbers.number(key);
+      if (bundle == bundles_.size()) add_bundle(first, prices);
+      footprints_.push_back({channel.groups[place], bundle, first_link});
     }
-  }
-  first_place_.push_back(static_cast<std::uint32_t>(peak_.size()));
-}
-
-/// A group does one thing at a time, so on links that its calls have in common the largest of them counts.
-void Contention::add_demands(const Channel& channel, std::uint32_t place) {
-  const auto transfer = [&](std::uint32_t call) -> const Transfer& {
-    return prices_.transfers[channels_.calls[call].first_price + place];
-  };
-  const auto links = [&](std::uint32_t call) {
-    return first_place_[transfer(call).price + 1] - first_place_[transfer(call).price];
-  };
-  for (std::uint32_t c = channel.first_call; c < channel.last_call;) {
-    std::uint32_t last = c + 1;
-    while (last < channel.last_call && transfer(last).first_link == transfer(c).first_link &&
-           links(last) == links(c))
-      ++last;
-    for (std::uint32_t i = 0; i < links(c); ++i) {
-      std::int64_t most = 0;
-      for (std::uint32_t same = c; same < last; ++same)
-        most = std::max(most, peak_[first_place_[transfer(same).price] + i]);
-      demand_[index(prices_.links[transfer(c).first_link + i])] += most;
-    }
-    c = last;
   }
 }
 
-std::vector<LinkId> Contention::all() const {
-  std::vector<LinkId> links;
-  for (std::uint32_t link = 0; link < demand_.size(); ++link) {
-    if (demand_[link] > topology_.links()[link].bytes_per_s) links.push_back(LinkId{link});
+void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices) {
+  Bundle& bundle = bundles_.emplace_back();
+  for (const std::uint32_t price : prices) {
+    bundle.calls.push_back(first_call++);
+    add_price(bundle, bundle.calls.back(), prices_.prices[price]);
   }
-  return links;
+}
+
+void Contention::add_price(Bundle& bundle, std::uint32_t call, const Cost& price) const {
+  for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
+    const Leg& leg = prices_.legs[l];
+    for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
+      const auto [link, weight] = prices_.uses[u];
+      if (index(link) >= bundle.peak.size()) {
+        bundle.peak.resize(index(link) + 1, 0);
+        bundle.load.resize(index(link) + 1, 0);
+      }
+      const Int128 one = kWeightOne;
+      const Int128 bytes_per_s = (demand_of(leg, weight) + one - 1) / one;
+      std::int64_t& peak = bundle.peak[index(link)];
+      peak = std::max(peak, static_cast<std::int64_t>(bytes_per_s));
+      Signature load;
+      load.append(call);
+      load.append(l - price.leg_begin);
+      load.append(static_cast<std::uint64_t>(leg.rate));
+      load.append(weight);
+      bundle.load[index(link)] += Signature::mix(load.a ^ load.b);
+    }
+  }
+}
+
+template <class Visit>
+void Contention::for_each_link(Visit visit) const {
+  for (const Footprint& footprint : footprints_) {
+    const Bundle& bundle = bundles_[footprint.bundle];
+    for (std::uint32_t place = 0; place < bundle.peak.size(); ++place)
+      visit(footprint, bundle, place, index(prices_.links[footprint.first_link + place]));
+  }
+}
+
+/// A group does one thing at a time, so the largest of a bundle counts.
+void Contention::find_possible() {
+  constexpr std::int64_t kPlenty = std::int64_t{1} << 62;
+  std::vector<std::int64_t> demand(topology_.links().size(), 0);
+  for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+    demand[link] = std::min(demand[link] + bundle.peak[place], kPlenty);
+  });
+  std::vector<bool> possible(demand.size());
+  for (std::uint32_t link = 0; link < demand.size(); ++link) {
+    possible[link] = demand[link] > topology_.links()[link].bytes_per_s;
+    if (possible[link]) possible_.push_back(LinkId{link});
+  }
+  std::erase_if(footprints_, [&](const Footprint& footprint) {
+    const auto first = prices_.links.begin() + footprint.first_link;
+    const auto last = first + static_cast<std::ptrdiff_t>(bundles_[footprint.bundle].peak.size());
+    return std::none_of(first, last, [&](LinkId link) { return possible[index(link)]; });
+  });
 }
 
 namespace {
@@ -176,65 +197,57 @@ class Inspection {
 
 }  // namespace
 
-/// Visits (group, call, place in the price, link) for all that transfers put on links.
-template <class Visit>
-void Contention::for_each_load(Visit visit) const {
-  for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
-    const Call& call = channels_.calls[c];
-    const auto& groups = channels_.channels[call.channel].groups;
-    for (std::uint32_t i = 0; i < groups.size(); ++i) {
-      const Transfer& transfer = prices_.transfers[call.first_price + i];
-      const std::uint32_t first = first_place_[transfer.price];
-      const std::uint32_t links = first_place_[transfer.price + 1] - first;
-      for (std::uint32_t place = 0; place < links; ++place)
-        visit(groups[i], c, place, index(prices_.links[transfer.first_link + place]), load_[first + place]);
-    }
-  }
-}
-
-/// Links that the same classes of groups load alike are overloaded together: the first of them is
+/// Links that the same classes of groups load alike are overloaded together, so the first of them is
 /// looked at.
 std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedGraph& expanded,
                                            const Timeline& timeline) const {
-  std::vector<LinkId> links = all();
-  std::erase_if(links, [&](LinkId link) { return std::ranges::binary_search(folded.shared.links, link); });
-  std::vector<std::uint32_t> place(demand_.size(), kNone);
-  for (std::uint32_t i = 0; i < links.size(); ++i) place[index(links[i])] = i;
-
-  std::vector<std::uint64_t> loads(links.size(), 0);
-  for_each_load(
-      [&](std::uint32_t group, std::uint32_t call, std::uint32_t, std::uint32_t link, std::uint64_t load) {
-        if (place[link] == kNone) return;
-        const std::uint64_t who = std::uint64_t{folded.groups.class_of[group]} << 32U | call;
-        loads[place[link]] += Signature::mix(load ^ Signature::mix(who + 1));
-      });
+  std::vector<LinkId> links;
+  std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
+  if (links.empty()) return links;
+  const std::vector<std::uint64_t> loads = hash_loads(folded);
   SignatureTable table;
-  std::vector<std::uint32_t> kind(links.size());
-  std::vector<std::uint32_t> first;
-  for (std::uint32_t i = 0; i < links.size(); ++i) {
-    kind[i] = table.number({loads[i], static_cast<std::uint64_t>(topology_.link(links[i]).bytes_per_s)});
-    place[index(links[i])] = kNone;
-    if (kind[i] == first.size()) {
-      place[index(links[i])] = kind[i];
-      first.push_back(i);
-    }
+  std::vector<std::uint32_t> kind;
+  std::vector<LinkId> first;
+  for (const LinkId link : links) {
+    kind.push_back(
+        table.number({loads[index(link)], static_cast<std::uint64_t>(topology_.link(link).bytes_per_s)}));
+    if (kind.back() == first.size()) first.push_back(link);
   }
-  std::vector<std::vector<Inspection::Load>> of_first(first.size());
-  for_each_load([&](std::uint32_t group, std::uint32_t call, std::uint32_t in_price, std::uint32_t link,
-                    std::uint64_t) {
-    if (place[link] != kNone) of_first[place[link]].push_back({group, call, in_price});
-  });
-  Inspection inspection(workload_, channels_, prices_, expanded, timeline);
-  std::vector<bool> over(first.size());
-  for (std::uint32_t k = 0; k < first.size(); ++k) {
-    over[k] = inspection.overloaded(topology_.link(links[first[k]]).bytes_per_s, of_first[k]);
-  }
+  const std::vector<bool> over = inspect(first, expanded, timeline);
   std::size_t kept = 0;
-  for (std::uint32_t i = 0; i < links.size(); ++i) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
     if (over[kind[i]]) links[kept++] = links[i];
   }
   links.resize(kept);
   return links;
+}
+
+std::vector<std::uint64_t> Contention::hash_loads(const Folded& folded) const {
+  std::vector<std::uint64_t> loads(topology_.links().size(), 0);
+  for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+    const std::uint64_t who = Signature::mix(folded.groups.class_of[by.group] + 1);
+    loads[link] += Signature::mix(bundle.load[place] ^ who);
+  });
+  return loads;
+}
+
+/// Per link, in ascending order: whether it is overloaded.
+std::vector<bool> Contention::inspect(std::span<const LinkId> links, const ExpandedGraph& expanded,
+                                      const Timeline& timeline) const {
+  std::vector<bool> asked(topology_.links().size());
+  for (const LinkId link : links) asked[index(link)] = true;
+  std::vector<std::vector<Inspection::Load>> loads(links.size());
+  for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+    if (!asked[link]) return;
+    const auto at = std::ranges::lower_bound(links, LinkId{link}) - links.begin();
+    for (const std::uint32_t call : bundle.calls)
+      loads[static_cast<std::size_t>(at)].push_back({by.group, call, place});
+  });
+  Inspection inspection(workload_, channels_, prices_, expanded, timeline);
+  std::vector<bool> over(links.size());
+  for (std::size_t i = 0; i < links.size(); ++i)
+    over[i] = inspection.overloaded(topology_.link(links[i]).bytes_per_s, loads[i]);
+  return over;
 }
 
 }  // namespace orrery

@@ -24,6 +24,9 @@ void slow_down(TransferPrice& price, double efficiency) {
   price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
 }
 
+/// Links in the list of a communicator per member or message, mostly: saves copies as the lists grow.
+constexpr std::size_t kUsualLinks = 3;
+
 /// Prices transfers, and looks up those that cannot differ from earlier ones: pairs whose routes have
 /// equal links, and groups of the same GPUs of alike nodes.
 class TransferPricer {
@@ -34,21 +37,17 @@ class TransferPricer {
         topology_(topology),
         pricer_(topology, experiment.plan.collectives),
         list_(list),
-        pass_durations_(workload.messages.size(), 0) {}
-
-  Transfer price(Request request, std::span<const std::uint32_t> members, std::uint64_t operations) {
-    if (request.pass) return price_pass_of(request.work, members, operations);
-    const Transfer transfer = price(request.work, members);
-    traffic_.push_back({transfer, operations});
-    return transfer;
+        pass_durations_(workload.messages.size(), 0) {
+    for (const PassWork& pass : workload.passes) pass_messages_.push_back(messages_of(pass));
   }
 
-  /// All messages priced, and how often they are sent.
-  struct Traffic {
-    Transfer transfer;
-    std::uint64_t operations = 0;
-  };
-  [[nodiscard]] const std::vector<Traffic>& traffic() const { return traffic_; }
+  /// Counts the bytes too.
+  Transfer price(const Call& call, std::span<const std::uint32_t> members) {
+    if (call.request.pass) return price_pass_of(call, members);
+    const Transfer transfer = price(call.request.work, members);
+    count_bytes(transfer, call.operations);
+    return transfer;
+  }
 
  private:
   Transfer price(std::uint32_t message, std::span<const std::uint32_t> members) {
@@ -59,18 +58,17 @@ class TransferPricer {
   }
 
   /// The steps are walked through once for each set of durations of their messages.
-  Transfer price_pass_of(std::uint32_t number, std::span<const std::uint32_t> members,
-                         std::uint64_t operations) {
+  Transfer price_pass_of(const Call& call, std::span<const std::uint32_t> members) {
+    const std::uint32_t number = call.request.work;
     const PassWork& pass = workload_.passes[number];
     Signature key;
     key.append(number);
-    if (members.size() > 1) {
-      for (const auto& [message, steps] : messages_of(number)) {
-        const Transfer transfer = price(message, members);
-        if (pass.extent != PassWork::Extent::rest) traffic_.push_back({transfer, operations * steps});
-        pass_durations_[message] = list_.duration_ps(transfer);
-        key.append(static_cast<std::uint64_t>(pass_durations_[message]));
-      }
+    for (const auto& [message, steps] : pass_messages_[number]) {
+      const Transfer transfer = price(message, members);
+      // Both parts of a pass know its collectives; only one of them has them.
+      if (pass.extent != PassWork::Extent::rest) count_bytes(transfer, call.operations * steps);
+      pass_durations_[message] = list_.duration_ps(transfer);
+      key.append(static_cast<std::uint64_t>(pass_durations_[message]));
     }
     const std::uint32_t known = pass_table_.number(key);
     if (known < passes_.size()) return {passes_[known], 0};
@@ -78,14 +76,6 @@ class TransferPricer {
     passes_.push_back(add_price({price.duration_ps, 0, 0}, price.lead_ps));
     list_.passes[number] = {price.compute_ps, std::min(launches_in(pass), price.compute_ps)};
     return {passes_.back(), 0};
-  }
-
-  /// Of the pass of that number.
-  const std::vector<PassMessage>& messages_of(std::uint32_t number) {
-    if (pass_messages_.empty()) {
-      for (const PassWork& pass : workload_.passes) pass_messages_.push_back(orrery::messages_of(pass));
-    }
-    return pass_messages_[number];
   }
 
   [[nodiscard]] Picoseconds launches_in(const PassWork& pass) const {
@@ -97,12 +87,18 @@ class TransferPricer {
     return sum;
   }
 
-  /// A price met before: that of the communicator whose first link is at list_.links[first_link].
+  void count_bytes(const Transfer& transfer, std::uint64_t operations) {
+    const auto [first, last] = list_.uses_of(list_.prices[transfer.price]);
+    for (std::uint32_t u = first; u < last; ++u) {
+      const LinkId link = list_.links[transfer.first_link + index(list_.uses[u].link)];
+      list_.link_bytes[index(link)] += use_bytes_[u] * static_cast<double>(operations);
+    }
+  }
+
+  /// A price met before, on the links of the first node.
   struct Known {
     std::uint32_t price = 0;
-    std::uint32_t first_link = 0;
-    std::uint32_t links = 0;
-    std::uint32_t node = 0;
+    std::vector<std::uint32_t> links;
   };
 
   [[nodiscard]] std::uint32_t node(std::uint32_t member) const {
@@ -118,19 +114,41 @@ class TransferPricer {
   Transfer price_pair(std::uint32_t message, std::span<const std::uint32_t> members) {
     links_.clear();
     topology_.route(GpuId{members[0]}, GpuId{members[1]}, links_);
+    const bool near = node(members[0]) == node(members[1]);
+    if (!like_latest_pair(message, near)) find_pair(message, near, members);
+    return {latest_pair_, place_links()};
+  }
+
+  /// Neighbours are mostly alike.
+  [[nodiscard]] bool like_latest_pair(std::uint32_t message, bool near) const {
+    if (message != latest_message_ || near != latest_near_ || links_.size() != latest_route_.size())
+      return false;
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      const Link& link = topology_.link(links_[i]);
+      if (link.bytes_per_s != latest_route_[i].bytes_per_s || link.latency_ps != latest_route_[i].latency_ps)
+        return false;
+    }
+    return true;
+  }
+
+  void find_pair(std::uint32_t message, bool near, std::span<const std::uint32_t> members) {
+    latest_message_ = message;
+    latest_near_ = near;
+    latest_route_.clear();
     Signature key;
     key.append(message);
-    key.append(node(members[0]) == node(members[1]) ? 1 : 0);
-    for (const LinkId link : links_) {
-      key.append(static_cast<std::uint64_t>(topology_.link(link).bytes_per_s));
-      key.append(static_cast<std::uint64_t>(topology_.link(link).latency_ps));
+    key.append(near ? 1 : 0);
+    for (const LinkId id : links_) {
+      const Link& link = latest_route_.emplace_back(topology_.link(id));
+      key.append(static_cast<std::uint64_t>(link.bytes_per_s));
+      key.append(static_cast<std::uint64_t>(link.latency_ps));
     }
     const std::uint32_t number = pair_table_.number(key);
     if (number == pairs_.size()) {
       price_message(message, members);
       pairs_.push_back(add_price());
     }
-    return {pairs_[number], place_links()};
+    latest_pair_ = pairs_[number];
   }
 
   Transfer price_in_node(std::uint32_t message, std::span<const std::uint32_t> members) {
@@ -139,19 +157,16 @@ class TransferPricer {
     key.append(message);
     for (const std::uint32_t member : members) key.append(member - here * topology_.gpus_per_node());
     const std::uint32_t number = node_table_.number(key);
+    const std::uint32_t first_link = here * topology_.links_per_node();
     if (number == in_node_.size()) {
       const Transfer first = price_anew(message, members);
-      in_node_.push_back({first.price, first.first_link,
-                          static_cast<std::uint32_t>(list_.links.size()) - first.first_link, here});
+      Known& known = in_node_.emplace_back(Known{first.price, {}});
+      for (const LinkId link : links_) known.links.push_back(index(link) - first_link);
       return first;
     }
-    const Known& known = in_node_[number];
     links_.clear();
-    for (std::uint32_t i = 0; i < known.links; ++i) {
-      const std::uint32_t link = index(list_.links[known.first_link + i]);
-      links_.push_back(LinkId{link + (here - known.node) * topology_.links_per_node()});
-    }
-    return {known.price, place_links()};
+    for (const std::uint32_t link : in_node_[number].links) links_.push_back(LinkId{first_link + link});
+    return {in_node_[number].price, place_links()};
   }
 
   Transfer price_anew(std::uint32_t message, std::span<const std::uint32_t> members) {
@@ -185,16 +200,15 @@ class TransferPricer {
       content.append(static_cast<std::uint64_t>(leg.rate));
       content.append(leg.use_end - leg.use_begin);
     }
-    for (const LinkUse& use : one_.uses) {
-      content.append(index(use.link));
-      content.append(use.weight);
-    }
+    append_uses(content);
     const std::uint32_t number = price_table_.number(content);
     if (number < number_of_price_.size()) return number_of_price_[number];
     number_of_price_.push_back(static_cast<std::uint32_t>(list_.prices.size()));
     const auto first_use = static_cast<std::uint32_t>(list_.uses.size());
     Cost cost{one_.alone_ps(), static_cast<std::uint32_t>(list_.legs.size()), 0};
     for (Leg leg : one_.legs) {
+      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u)
+        use_bytes_.push_back(bytes_on(leg, one_.uses[u]));
       leg.use_begin += first_use;
       leg.use_end += first_use;
       list_.legs.push_back(leg);
@@ -208,6 +222,20 @@ class TransferPricer {
     list_.prices.push_back(cost);
     list_.leads.push_back(lead);
     return static_cast<std::uint32_t>(list_.prices.size() - 1);
+  }
+
+  /// Uses of neighbouring links with one weight are taken together.
+  void append_uses(Signature& content) const {
+    const auto& uses = one_.uses;
+    for (std::size_t i = 0; i < uses.size();) {
+      const std::size_t first = i;
+      do ++i;
+      while (i < uses.size() && uses[i].weight == uses[first].weight &&
+             index(uses[i].link) == index(uses[i - 1].link) + 1);
+      content.append(index(uses[first].link));
+      content.append(uses[first].weight);
+      content.append(i - first);
+    }
   }
 
   /// Where the link is in links_, looked for from `place` on.
@@ -236,9 +264,13 @@ class TransferPricer {
   std::vector<std::uint32_t> number_of_price_;  ///< [number in price_table_]: into list_.prices
   std::vector<std::uint32_t> pairs_;
   std::vector<Known> in_node_;
+  std::uint32_t latest_pair_ = 0;  ///< price of the pair before
+  std::uint32_t latest_message_ = 0;
+  bool latest_near_ = false;
+  std::vector<Link> latest_route_;
   TransferPrice one_;
-  std::vector<LinkId> links_;  ///< of the transfer at hand
-  std::vector<Traffic> traffic_;
+  std::vector<LinkId> links_;      ///< of the transfer at hand
+  std::vector<double> use_bytes_;  ///< per PriceList::uses
   SignatureTable pass_table_;
   std::vector<std::uint32_t> passes_;                    ///< [number in pass_table_]: into list_.prices
   std::vector<std::vector<PassMessage>> pass_messages_;  ///< per Workload::passes
@@ -258,41 +290,28 @@ std::vector<ComputePrice> price_works(const Workload& workload, const Experiment
   return prices;
 }
 
-/// Prices are fewer than transfers, so each is turned into bytes once.
-void count_bytes(const std::vector<TransferPricer::Traffic>& traffic, PriceList& list) {
-  std::vector<double> bytes(list.uses.size());
-  for (const Leg& leg : list.legs) {
-    for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) bytes[u] = bytes_on(leg, list.uses[u]);
-  }
-  for (const auto& [transfer, operations] : traffic) {
-    const auto [first, last] = list.uses_of(list.prices[transfer.price]);
-    for (std::uint32_t u = first; u < last; ++u) {
-      const LinkId link = list.links[transfer.first_link + index(list.uses[u].link)];
-      list.link_bytes[index(link)] += bytes[u] * static_cast<double>(operations);
-    }
-  }
-}
-
 }  // namespace
 
 PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
                 const Experiment& experiment) {
+  const bool flows = experiment.simulation.network == Network::flow;
   PriceList list;
   list.works = price_works(workload, experiment);
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);
+  list.link_bytes.assign(topology.links().size(), 0.0);
+  if (flows) list.links.reserve(kUsualLinks * (workload.group_members.size() + workload.groups()));
   TransferPricer pricer(workload, topology, experiment, list);
   for (const Channel& channel : channels.channels) {
     for (std::size_t i = 0; i < channel.groups.size(); ++i) {
       const auto members = workload.members(channel.groups[i]);
       for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
         const Call& call = channels.calls[c];
-        list.transfers[call.first_price + i] = pricer.price(call.request, members, call.operations);
+        list.transfers[call.first_price + i] = pricer.price(call, members);
       }
+      if (!flows) list.links.clear();
     }
   }
-  list.link_bytes.assign(topology.links().size(), 0.0);
-  count_bytes(pricer.traffic(), list);
   return list;
 }
 

@@ -29,7 +29,7 @@ struct PriceList {
   std::vector<Picoseconds> leads;    ///< per price: PassPrice::lead_ps of passes, else 0
   std::vector<Leg> legs;             ///< of prices
   std::vector<LinkUse> uses;         ///< of legs; the link is a number of the communicator's own
-  std::vector<LinkId> links;         ///< of communicators
+  std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
   std::vector<double> link_bytes;    ///< per link: bytes it carries over all operations of all ranks
 
   [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {

@@ -91,10 +91,7 @@ class ReplicaFolding {
 
 void ReplicaFolding::list_parts() {
   result_.wide.assign(channels_.channels.size(), false);
-  const std::uint32_t stride = workload_.replica_stride;
-  for (std::uint32_t first = 0; first < workload_.ranks(); first += stride * workload_.replicas) {
-    for (std::uint32_t rank = first; rank < first + stride; ++rank) list_parts_of(rank);
-  }
+  workload_.for_each_rank_of_first_replica([&](std::uint32_t rank) { list_parts_of(rank); });
 }
 
 void ReplicaFolding::list_parts_of(std::uint32_t rank) {

@@ -58,6 +58,8 @@ Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const
 }
 
 void simulate_tasks(const Folded& folded, const Channels& channels, Run& run) {
+  run.expanded = {};  // of the run before
+  run.timeline = {};
   run.expanded = expand(run.workload, channels, run.prices, folded);
   run.timeline = run_engine(run.expanded.graph, folded.links, *run.topology);
 }
@@ -68,7 +70,8 @@ void simulate_without_links(const Channels& channels, Run& run) {
 }
 
 /// The same with the links that transfers overload: finds them in run after run, until there are no
-/// others. Links that are never overloaded change nothing, but would tell ranks apart.
+/// others. Links that are never overloaded change nothing, but would tell ranks apart. Takes all links
+/// that could be overloaded where most of them are, or where new ones keep turning up.
 void simulate_with_links(const Channels& channels, Run& run) {
   constexpr int kMostRuns = 6;
   const Topology& topology = *run.topology;
@@ -80,7 +83,8 @@ void simulate_with_links(const Channels& channels, Run& run) {
     simulate_tasks(folded, channels, run);
     std::vector<LinkId> more = contention.overloaded(folded, run.expanded, run.timeline);
     if (more.empty()) return;
-    if (runs == kMostRuns) more = contention.all();
+    const bool most = 2 * more.size() > contention.possible().size();
+    if (most || runs == kMostRuns) more = contention.possible();
     std::vector<LinkId> both;
     std::ranges::set_union(shared, more, std::back_inserter(both));
     shared = std::move(both);
