@@ -125,11 +125,12 @@ void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
   report.assumptions = assumptions(experiment, run);
 }
 
-Run run_to_timeline(const Experiment& experiment) {
+Run run_to_timeline(const Experiment& experiment, const CountCalls& count) {
   Run run;
   run.topology = build_topology(experiment.cluster);
   run.workload = lower(experiment);
-  const Channels channels = match_channels(run.workload);
+  Channels channels = match_channels(run.workload);
+  if (count) count(run.workload, channels);
   run.prices = price(run.workload, channels, *run.topology, experiment);
   const bool flows = experiment.simulation.network == Network::flow;
   if (experiment.simulation.folding == Folding::off) {
