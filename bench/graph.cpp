@@ -77,7 +77,8 @@ void BM_Expand(benchmark::State& state) {
   const Folded each = unfolded(p.workload, share_all_links(p.channels, p.prices, *p.topology));
   std::size_t tasks = 0;
   for (auto _ : state) {
-    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each);
+    const Families families = make_families(p.workload, p.channels);
+    const ExpandedGraph expanded = expand(p.workload, p.channels, families, p.prices, each);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }

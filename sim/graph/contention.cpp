@@ -27,25 +27,33 @@ Contention::Contention(const Workload& workload, const Channels& channels, const
 
 void Contention::list_footprints(const Channel& channel, SignatureTable& numbers) {
   std::vector<std::uint32_t> prices;
+  std::vector<std::uint32_t> latest;  // first call, then prices: neighbours are mostly alike
+  std::uint32_t bundle = 0;
   for (std::uint32_t place = 0; place < channel.groups.size(); ++place) {
     const auto transfer = [&](std::uint32_t call) -> const Transfer& {
       return prices_.transfers[channels_.calls[call].first_price + place];
     };
     for (std::uint32_t c = channel.first_call; c < channel.last_call;) {
-      const std::uint32_t first = c;
       const std::uint32_t first_link = transfer(c).first_link;
-      Signature key;
-      key.append(first);
-      prices.clear();
-      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c) {
+      prices.assign(1, c);
+      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c)
         prices.push_back(transfer(c).price);
-        key.append(prices.back());
+      if (prices != latest) {
+        bundle = find_bundle(prices, numbers);
+        latest = prices;
       }
-      const std::uint32_t bundle = numbers.number(key);
-      if (bundle == bundles_.size()) add_bundle(first, prices);
       footprints_.push_back({channel.groups[place], bundle, first_link});
     }
   }
+}
+
+/// `what`: the first call, then the prices of it and those after it.
+std::uint32_t Contention::find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers) {
+  Signature key;
+  for (const std::uint32_t word : what) key.append(word);
+  const std::uint32_t number = numbers.number(key);
+  if (number == bundles_.size()) add_bundle(what.front(), what.subspan(1));
+  return number;
 }
 
 void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices) {

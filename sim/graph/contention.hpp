@@ -46,6 +46,7 @@ class Contention {
   };
 
   void list_footprints(const Channel& channel, SignatureTable& numbers);
+  [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers);
   void add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices);
   void add_price(Bundle& bundle, std::uint32_t call, const Cost& price) const;
   void find_possible();
