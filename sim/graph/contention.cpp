@@ -1,6 +1,7 @@
 #include "sim/graph/contention.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -98,14 +99,15 @@ void Contention::for_each_link(Visit visit) const {
 
 /// A group does one thing at a time, so the largest of a bundle counts.
 void Contention::find_possible() {
-  constexpr std::int64_t kPlenty = std::int64_t{1} << 62;
-  std::vector<std::int64_t> demand(topology_.links().size(), 0);
+  constexpr std::uint64_t kPlenty = std::uint64_t{1} << 62;
+  std::vector<std::uint64_t>& demand = per_link_;
+  demand.assign(topology_.links().size(), 0);
   for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
-    demand[link] = std::min(demand[link] + bundle.peak[place], kPlenty);
+    demand[link] = std::min(demand[link] + static_cast<std::uint64_t>(bundle.peak[place]), kPlenty);
   });
   std::vector<bool> possible(demand.size());
   for (std::uint32_t link = 0; link < demand.size(); ++link) {
-    possible[link] = demand[link] > topology_.links()[link].bytes_per_s;
+    possible[link] = demand[link] > static_cast<std::uint64_t>(topology_.links()[link].bytes_per_s);
     if (possible[link]) possible_.push_back(LinkId{link});
   }
   std::erase_if(footprints_, [&](const Footprint& footprint) {
@@ -208,11 +210,11 @@ class Inspection {
 /// Links that the same classes of groups load alike are overloaded together, so the first of them is
 /// looked at.
 std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedGraph& expanded,
-                                           const Timeline& timeline) const {
+                                           const Timeline& timeline) {
   std::vector<LinkId> links;
   std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
   if (links.empty()) return links;
-  const std::vector<std::uint64_t> loads = hash_loads(folded);
+  const std::vector<std::uint64_t>& loads = hash_loads(folded);
   SignatureTable table;
   std::vector<std::uint32_t> kind;
   std::vector<LinkId> first;
@@ -230,8 +232,9 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
   return links;
 }
 
-std::vector<std::uint64_t> Contention::hash_loads(const Folded& folded) const {
-  std::vector<std::uint64_t> loads(topology_.links().size(), 0);
+const std::vector<std::uint64_t>& Contention::hash_loads(const Folded& folded) {
+  std::vector<std::uint64_t>& loads = per_link_;
+  std::ranges::fill(loads, 0);
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     const std::uint64_t who = Signature::mix(folded.groups.class_of[by.group] + 1);
     loads[link] += Signature::mix(bundle.load[place] ^ who);

@@ -83,7 +83,7 @@ void simulate_with_links(const Meetings& meetings, Run& run) {
   constexpr int kMostRuns = 6;
   const Topology& topology = *run.topology;
   const Channels& channels = meetings.channels;
-  const Contention contention(run.workload, channels, run.prices, topology);
+  Contention contention(run.workload, channels, run.prices, topology);
   std::vector<LinkId> shared;
   for (int runs = 1;; ++runs) {
     const Folded folded = fold(run.workload, channels, run.prices, topology,
