@@ -20,7 +20,7 @@ Experiment megatron(std::int64_t data_parallel) {
       R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 8, "micro_batch_size": 2,
       "global_batch_size": )" +
       std::to_string(96 * data_parallel) +
-      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}, "simulation": {"network": "flow"}})";
+      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}})";
   return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
 }
 

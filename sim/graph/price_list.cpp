@@ -145,7 +145,7 @@ class TransferPricer {
     for (const LinkUse& use : one_.uses) links_.push_back(use.link);
     if (one_.legs.size() > 1) {
       std::ranges::sort(links_);
-      links_.erase(std::ranges::unique(links_).begin(), links_.end());
+      links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
     }
     const std::uint32_t price = add_price();
     return {price, place_links()};
