@@ -108,6 +108,9 @@ void Contention::find_possible() {
   std::vector<bool> possible(demand.size());
   for (std::uint32_t link = 0; link < demand.size(); ++link) {
     possible[link] = demand[link] > static_cast<std::uint64_t>(topology_.links()[link].bytes_per_s);
+  }
+  possible_.reserve(static_cast<std::size_t>(std::ranges::count(possible, true)));
+  for (std::uint32_t link = 0; link < demand.size(); ++link) {
     if (possible[link]) possible_.push_back(LinkId{link});
   }
   std::erase_if(footprints_, [&](const Footprint& footprint) {
@@ -212,11 +215,13 @@ class Inspection {
 std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedGraph& expanded,
                                            const Timeline& timeline) {
   std::vector<LinkId> links;
+  links.reserve(possible_.size());
   std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
   if (links.empty()) return links;
   const std::vector<std::uint64_t>& loads = hash_loads(folded);
   SignatureTable table;
   std::vector<std::uint32_t> kind;
+  kind.reserve(links.size());
   std::vector<LinkId> first;
   for (const LinkId link : links) {
     kind.push_back(
