@@ -228,7 +228,7 @@ std::optional<Report> simulate_repeats(const Experiment& experiment) {
   const std::int64_t all = plan.micro_batches();
   const auto [micro_batches, warm_up, alike] = rhythm_of(plan);
   if (experiment.simulation.steps > 1) return {};
-  for (const std::int64_t settling : {alike + 1, 4 * (alike + 1)}) {
+  for (const std::int64_t settling : {2 * alike, 6 * alike}) {
     const std::int64_t told = warm_up + settling * micro_batches;
     if (5 * told > 4 * all) return {};  // a fifth is to be saved at least
     const Experiment shorter = with_micro_batches(experiment, told);
