@@ -28,7 +28,7 @@ class StageProgram {
         data_(experiment, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
-        synchronizes_(experiment.software.synchronize_passes && stage.stages > 1),
+        synchronizes_(experiment.software.synchronize_passes),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
         gradients_(outputs_.size(), kNoOp) {
     if (hosted_) add_host_works(experiment.software);

@@ -1,5 +1,8 @@
 #include "sim/graph/price_list.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace orrery {
 namespace {
 
@@ -9,13 +12,24 @@ double bytes_on(const Leg& leg, const LinkUse& use) {
   return rate * to_seconds(leg.alone_ps);
 }
 
-/// Where software does not keep the links busy, they idle before the data move.
-void slow_down(TransferPrice& price, double efficiency) {
-  if (efficiency >= 1 || price.legs.empty()) return;
+/// Links idle before the data move: until the last rank has come, and where software does not keep them
+/// busy.
+void slow_down(TransferPrice& price, Picoseconds wait, double efficiency) {
+  if (price.legs.empty()) return;
+  price.legs.front().latency_ps += wait;
+  if (efficiency >= 1) return;
   Picoseconds data = 0;
   for (const Leg& leg : price.legs) data += leg.alone_ps;
   const double more = static_cast<double>(data) * (1 / efficiency - 1);
   price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
+}
+
+/// Whether a group over several nodes has more than one, but not all, of the GPUs of a node.
+bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> members) {
+  const auto node_of = [&](std::uint32_t rank) { return topology.node_of(GpuId{rank}); };
+  const NodeId first = node_of(members.front());
+  const std::int64_t beside = std::ranges::count(members, first, node_of);
+  return beside > 1 && beside < topology.gpus_per_node() && beside < std::ssize(members);
 }
 
 /// Appends a price and counts its traffic, `operations` times.
@@ -56,8 +70,12 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   for (const Call& call : channels.calls) {
     const auto& groups = channels.channels[call.channel].groups;
     for (const std::uint32_t group : groups) {
-      pricer.price(workload.messages[call.message], workload.members(group), one);
-      slow_down(one, workload.messages[call.message].efficiency);
+      const Message& message = workload.messages[call.message];
+      const auto members = workload.members(group);
+      pricer.price(message, members, one);
+      const bool split = message.dimension == Dimension::data && splits_nodes(topology, members);
+      slow_down(one, message.wait_ps,
+                message.efficiency * (split ? experiment.software.split_node_efficiency : 1));
       append(list, one, call.operations);
     }
   }
