@@ -22,7 +22,7 @@ GPU_KEYS = {
 }
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}
-FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape
+FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
 CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, and the fit it comes from
 
 # What is measured or fitted, by the part it is a constant of: the keys a calibration must hold, itself or
@@ -165,7 +165,7 @@ class Checker:
             return
         node, fabric = entry["node"], entry["fabric"]
         good = self.keys(node, NODE_KEYS, f"{path}: /node")
-        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape"}) and good):
+        if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape", "adaptive_routing"}) and good):
             return
         self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
         self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")

@@ -44,7 +44,7 @@ class StageProgram {
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
         whole_passes_(experiment.simulation.detail == Detail::stage && !shares_links(experiment)),
-        synchronizes_(experiment.software.synchronize_passes && stage.stages > 1),
+        synchronizes_(experiment.software.synchronize_passes),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
         gradients_(outputs_.size(), kNoOp),
         whole_passes_of_(2 * stage.chunks.size()) {

@@ -20,7 +20,8 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
   const double ranks = static_cast<double>(ranks_);
   const Picoseconds host =
       from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
-  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host});
+  const auto wait = from_microseconds(software_.tensor_wait_us * (ranks - 1));
+  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host, 1, wait});
   return add({Op::Kind::communicate, message, part, phase_, after});
 }
 

@@ -60,6 +60,8 @@ struct Fabric {
   double latency_us = 0;        ///< per switch crossed, or per hop where nodes are wired directly
   double efficiency = 1;        ///< share of nic_gbps that collectives sustain, 0..1
   double oversubscription = 1;  ///< capacity below a leaf switch over capacity above it, >= 1
+  /// fat-tree, rail-optimized: messages spread evenly over all ways up, not each destination over its own.
+  bool adaptive_routing = false;
   /// grid, torus: extent of each dimension. fat-tree: children per switch from the leaves up.
   /// rail-optimized: nodes per leaf. Empty: chosen from the number of nodes.
   std::vector<std::int64_t> shape;

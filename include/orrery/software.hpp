@@ -9,14 +9,15 @@ namespace orrery {
 
 struct Software {
   // The host: one CPU thread per GPU issues every kernel, in program order.
-  double forward_issue_us = 0;      ///< CPU time to issue one kernel of a forward pass or a recomputation
-  double backward_issue_us = 0;     ///< the same in a backward pass
-  double collective_issue_us = 0;   ///< CPU time to issue one collective or message
-  double tensor_skew_us = 0;        ///< more for a tensor-parallel collective, times the square of its ranks
+  double forward_issue_us = 0;     ///< CPU time to issue one kernel of a forward pass or a recomputation
+  double backward_issue_us = 0;    ///< the same in a backward pass
+  double collective_issue_us = 0;  ///< CPU time to issue one collective or message
+  double tensor_skew_us = 0;       ///< more for a tensor-parallel collective, times the square of its ranks
+  double tensor_wait_us = 0;  ///< a tensor-parallel collective waits for its ranks, times those beyond one
   double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
-  bool synchronize_passes = false;  ///< the host waits for the GPU at each pass that receives or sends
+  bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
 
   // Kernels beside the products, in bytes of memory traffic.
   double elementwise_traffic = 1;               ///< of elementwise kernels, over that of fully fused ones
@@ -34,6 +35,9 @@ struct Software {
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.
   double parameter_gather_efficiency = 1;
+  /// Share of the links' pace that data-parallel collectives reach in groups over several nodes that have
+  /// more than one, but not all, GPUs of a node: before 2.18 NCCL may choose NICs badly for such groups.
+  double split_node_efficiency = 1;
 
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel

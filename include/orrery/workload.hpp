@@ -89,6 +89,7 @@ struct Message {
   Dimension dimension{};
   Picoseconds host_ps = 0;  ///< CPU time to issue it
   double efficiency = 1;    ///< share of the links' pace it reaches: data take 1 / efficiency as long
+  Picoseconds wait_ps = 0;  ///< until the last of its ranks has come
 
   friend bool operator==(const Message&, const Message&) = default;
 };

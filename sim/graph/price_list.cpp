@@ -1,6 +1,7 @@
 #include "sim/graph/price_list.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "sim/graph/host_lag.hpp"
 #include "sim/graph/pass_price.hpp"
@@ -15,13 +16,24 @@ double bytes_on(const Leg& leg, const LinkUse& use) {
   return rate * to_seconds(leg.alone_ps);
 }
 
-/// Where software does not keep the links busy, they idle before the data move.
-void slow_down(TransferPrice& price, double efficiency) {
-  if (efficiency >= 1 || price.legs.empty()) return;
+/// Links idle before the data move: until the last rank has come, and where software does not keep them
+/// busy.
+void slow_down(TransferPrice& price, Picoseconds wait, double efficiency) {
+  if (price.legs.empty()) return;
+  price.legs.front().latency_ps += wait;
+  if (efficiency >= 1) return;
   Picoseconds data = 0;
   for (const Leg& leg : price.legs) data += leg.alone_ps;
   const double more = static_cast<double>(data) * (1 / efficiency - 1);
   price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
+}
+
+/// Whether a group over several nodes has more than one, but not all, of the GPUs of a node.
+bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> members) {
+  const auto node_of = [&](std::uint32_t rank) { return topology.node_of(GpuId{rank}); };
+  const NodeId first = node_of(members.front());
+  const std::int64_t beside = std::ranges::count(members, first, node_of);
+  return beside > 1 && beside < topology.gpus_per_node() && beside < std::ssize(members);
 }
 
 /// Links in the list of a communicator per member or message, mostly: saves copies as the lists grow.
@@ -36,6 +48,7 @@ class TransferPricer {
       : workload_(workload),
         topology_(topology),
         pricer_(topology, experiment.plan.collectives),
+        split_node_efficiency_(experiment.software.split_node_efficiency),
         list_(list),
         pass_durations_(workload.messages.size(), 0) {
     for (const PassWork& pass : workload.passes) pass_messages_.push_back(messages_of(pass));
@@ -194,8 +207,10 @@ class TransferPricer {
   }
 
   void price_message(std::uint32_t message, std::span<const std::uint32_t> members) {
-    pricer_.price(workload_.messages[message], members, one_);
-    slow_down(one_, workload_.messages[message].efficiency);
+    const Message& what = workload_.messages[message];
+    pricer_.price(what, members, one_);
+    const bool split = what.dimension == Dimension::data && splits_nodes(topology_, members);
+    slow_down(one_, what.wait_ps, what.efficiency * (split ? split_node_efficiency_ : 1));
   }
 
   /// The price at hand, with its links as places in links_, if it is not in the list yet.
@@ -269,6 +284,7 @@ class TransferPricer {
   const Workload& workload_;
   const Topology& topology_;
   CollectivePricer pricer_;
+  double split_node_efficiency_;
   PriceList& list_;
   std::vector<std::uint32_t> makes_;  ///< per link: a number for its bandwidth and latency
   SignatureTable pair_table_;

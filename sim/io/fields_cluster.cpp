@@ -94,6 +94,8 @@ const std::vector<Field<Fabric>>& fabric_fields() {
                 "share of nic_gbps that collectives sustain"),
       T::number("oversubscription", "", 1, 1e6, &Fabric::oversubscription, "1",
                 "capacity below a leaf switch over capacity above it"),
+      T::flag("adaptive_routing", &Fabric::adaptive_routing, "false",
+              "fat-tree, rail-optimized: messages spread evenly over all ways up"),
       T::integers("shape", 1, 1e7, &Fabric::shape, "chosen from the nodes",
                   "grid, torus: extents; fat-tree: children per switch from the leaves up; rail-optimized: "
                   "nodes per leaf"),

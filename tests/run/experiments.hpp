@@ -75,7 +75,7 @@ class RandomExperiment {
   std::string software() {
     std::string out = "{";
     for (const char* cost : {"forward_issue_us", "backward_issue_us", "collective_issue_us", "tensor_skew_us",
-                             "parameter_issue_us", "pass_overhead_us"})
+                             "tensor_wait_us", "parameter_issue_us", "pass_overhead_us"})
       out += number(cost, pick({0, 0, 1, 7, 300}));
     out += number("step_overhead_ms", pick({0, 0, 2}));
     out += number("elementwise_traffic", pick({1, 3}));
@@ -83,6 +83,7 @@ class RandomExperiment {
     out += number("fused_softmax_multiple", pick({1, 4, 16}));
     out += number("gradient_bytes", pick({2, 4}));
     out += flag("synchronize_passes") + flag("gathers_tensors");
+    out += key("split_node_efficiency", pick({"0.2", "1"}), false) + ",";
     return out + key("tensor_overlap", pick({"0", "0.3", "1"}), false) + "}";
   }
 

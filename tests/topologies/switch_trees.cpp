@@ -71,6 +71,19 @@ TEST_CASE("D-mod-k: the destinations behind a leaf use all spines") {
   CHECK(route_of(*tree, 0, 9)[1] == route_of(*tree, 7, 9)[1]);
 }
 
+TEST_CASE("adaptive routing: the ways up of a switch are one link of their summed rate") {
+  for (const double oversubscription : {1.0, 2.0}) {
+    Cluster cluster = tree_of(16, {4, 2, 2}, oversubscription);
+    cluster.fabric.adaptive_routing = true;
+    const auto tree = build_topology(cluster);
+    CHECK(tree->vertices() == 16 + 4 + 2 + 1);
+    CHECK(way(*tree, 0, 5) == "gpu0 > leaf0 > spine0 > leaf1 > gpu5");
+    CHECK(way(*tree, 0, 15) == "gpu0 > leaf0 > spine0 > core0 > spine1 > leaf3 > gpu15");
+    const auto up = static_cast<std::int64_t>(4 * kRate / oversubscription);
+    CHECK(rates_of(*tree, 0, 15) == Rates{kRate, up, 2 * up, 2 * up, up, kRate});
+  }
+}
+
 TEST_CASE("oversubscription: capacity of a leaf, downwards over upwards") {
   for (const double oversubscription : {1.0, 1.5, 2.0, 3.0, 8.0, 20.0}) {
     const auto tree = build_topology(tree_of(24, {8, 3}, oversubscription));

@@ -27,7 +27,7 @@ SwitchTreePlan plan_tree(const FabricSite& site, std::int64_t slots) {
   std::vector<std::int64_t> children = tree_shape(site);
   const double leaf_rate = static_cast<double>(children[0]) * static_cast<double>(site.node_bytes_per_s);
   children[0] *= site.ports;
-  return {slots, std::move(children), leaf_rate, site.spec.oversubscription};
+  return {slots, std::move(children), leaf_rate, site.spec.oversubscription, site.spec.adaptive_routing};
 }
 
 /// The slots of the tree are the ports, in order.

@@ -27,7 +27,8 @@ SwitchTreePlan plan_tree(const FabricSite& site, std::int64_t leaf_nodes) {
   if (leaves_per_rail > 1 || !site.wired) children.push_back(leaves);
   const double leaf_rate = static_cast<double>(leaf_nodes) * static_cast<double>(site.node_bytes_per_s) /
                            static_cast<double>(site.ports);
-  return {saturating_product(leaves, leaf_nodes), std::move(children), leaf_rate, site.spec.oversubscription};
+  return {saturating_product(leaves, leaf_nodes), std::move(children), leaf_rate, site.spec.oversubscription,
+          site.spec.adaptive_routing};
 }
 
 class RailOptimized final : public FabricModel {

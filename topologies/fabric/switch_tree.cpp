@@ -37,6 +37,10 @@ void SwitchTree::plan_levels(const SwitchTreePlan& plan) {
       ways = static_cast<std::int64_t>(std::ceil(static_cast<double>(children) / plan.oversubscription));
       up_rate = plan.leaf_bytes_per_s / plan.oversubscription / static_cast<double>(ways);
     }
+    if (plan.adaptive_routing && !top) {
+      up_rate *= static_cast<double>(ways);
+      ways = 1;
+    }
     const std::int64_t up_links = saturating_product(switches, ways);
     check_link_count(saturating_product(groups, std::max(switches, 2 * up_links)));
     const std::int64_t rate = top ? 0 : link_rate(up_rate, 1, "/cluster/fabric", "nic_gbps");

@@ -5,7 +5,8 @@
 //
 // Destinations are slots, numbered leaf by leaf. The switches of a level fall into groups above the
 // same slots; at level l a group has as many switches as there are ways up to it, and messages to
-// slot d climb through number d mod that of each group they pass.
+// slot d climb through number d mod that of each group they pass. With adaptive routing the switches of
+// a group act as one, joined by one link of all their capacity: a fat tree as Leiserson (1985) drew it.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct SwitchTreePlan {
   /// the ones below; above the leaves every switch has as much capacity upwards as downwards.
   double leaf_bytes_per_s = 0;
   double oversubscription = 1;
+  bool adaptive_routing = false;  ///< links upwards act as one, of the sum of their rates
 };
 
 class SwitchTree {
