@@ -1,0 +1,57 @@
+"""Whole-process measurements for the scripts beside this file: CPU seconds and peak memory of a command, run
+on one core, and the statistics that decide whether two series differ."""
+
+import math
+import os
+import statistics
+import subprocess
+import tempfile
+
+
+class Run:
+    """One finished process: CPU seconds (user and system), peak resident bytes, standard output."""
+
+    def __init__(self, cpu_s, peak_bytes, output):
+        self.cpu_s = cpu_s
+        self.peak_bytes = peak_bytes
+        self.output = output
+
+
+def run(command):
+    """Runs `command` to its end on one core; raises when it fails."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, preexec_fn=pin_to_one_core)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode("utf-8", "replace")
+    if process.returncode not in (0, 3):  # 3: simulated, but the plan does not fit into memory
+        raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
+    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
+
+
+def pin_to_one_core():
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def median_run(command, repeats):
+    """The run of median CPU time among `repeats`."""
+    runs = sorted((run(command) for _ in range(repeats)), key=lambda each: each.cpu_s)
+    return runs[len(runs) // 2]
+
+
+def median_bounds(values, confidence=0.95):
+    """Two-sided confidence interval of the median from the binomial distribution (order statistics): it
+    assumes nothing about how the values are distributed. None while there are too few values."""
+    values = sorted(values)
+    count = len(values)
+    tail = 0.0
+    for rank in range(count // 2):
+        tail += math.comb(count, rank) * 0.5**count
+        if 2 * tail > 1 - confidence:
+            return None if rank == 0 else (values[rank - 1], values[count - rank])
+    return (values[count // 2 - 1], values[count - count // 2]) if count > 1 else None
+
+
+def median(values):
+    return statistics.median(values)
