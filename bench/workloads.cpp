@@ -66,15 +66,15 @@ Outcome run_flows(const WorkloadGraph& workload) {
   const double built = cpu_seconds();
   FlowNetwork network(workload.bytes_per_s);
   const Picoseconds makespan = run(workload.graph, network).makespan_ps;
-  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built, cpu_seconds(),
-          bytes_of(workload.graph)};
+  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built,
+          cpu_seconds(),          bytes_of(workload.graph)};
 }
 
 Outcome run_free(const WorkloadGraph& workload) {
   const double built = cpu_seconds();
   const Picoseconds makespan = run_contention_free(workload.graph).makespan_ps;
-  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built, cpu_seconds(),
-          bytes_of(workload.graph)};
+  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built,
+          cpu_seconds(),          bytes_of(workload.graph)};
 }
 
 std::uint32_t number(const std::string& text) {
@@ -114,7 +114,8 @@ void print(const std::vector<std::string>& words, const Outcome& outcome) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf(
-      "{\"workload\": \"%s\", \"tasks\": %llu, \"edges\": %llu, \"simulated_s\": %.12f, \"build_cpu_s\": %.6f, "
+      "{\"workload\": \"%s\", \"tasks\": %llu, \"edges\": %llu, \"simulated_s\": %.12f, \"build_cpu_s\": "
+      "%.6f, "
       "\"run_cpu_s\": %.6f, \"graph_bytes\": %zu, \"peak_bytes\": %ld}\n",
       name.c_str(), static_cast<unsigned long long>(outcome.tasks),
       static_cast<unsigned long long>(outcome.edges), to_seconds(outcome.makespan_ps), outcome.built_s,

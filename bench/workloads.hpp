@@ -251,10 +251,14 @@ struct Gossip {
     const std::uint32_t x = node % kSide;
     const std::uint32_t row = node - x;
     switch (direction) {
-      case 0: return row + (x + 1) % kSide;
-      case 1: return row + (x + kSide - 1) % kSide;
-      case 2: return (node + kSide) % kNodes;
-      default: return (node + kNodes - kSide) % kNodes;
+      case 0:
+        return row + (x + 1) % kSide;
+      case 1:
+        return row + (x + kSide - 1) % kSide;
+      case 2:
+        return (node + kSide) % kNodes;
+      default:
+        return (node + kNodes - kSide) % kNodes;
     }
   }
 

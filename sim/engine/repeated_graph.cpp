@@ -83,7 +83,8 @@ RepeatedGraph::RepeatedGraph(TaskGraph body, std::span<const CarriedEdge> carrie
     ++begin_[index(edge.to)];
   }
   std::inclusive_scan(begin_.begin(), begin_.end(), begin_.begin());
-  for (std::size_t i = carried.size(); i-- > 0;) carried_[--begin_[index(carried[i].to)]] = index(carried[i].from);
+  for (std::size_t i = carried.size(); i-- > 0;)
+    carried_[--begin_[index(carried[i].to)]] = index(carried[i].from);
 }
 
 RepeatedTimes run_contention_free(const RepeatedGraph& graph) { return RepeatedSweep(graph).run(); }
@@ -91,12 +92,8 @@ RepeatedTimes run_contention_free(const RepeatedGraph& graph) { return RepeatedS
 TaskGraph unroll(const RepeatedGraph& graph) {
   const TaskGraph& body = graph.body();
   check_size(graph);
-  TaskGraph out{.cost = {},
-                .pred_begin = {0},
-                .preds = {},
-                .costs = body.costs,
-                .legs = body.legs,
-                .uses = body.uses};
+  TaskGraph out{
+      .cost = {}, .pred_begin = {0}, .preds = {}, .costs = body.costs, .legs = body.legs, .uses = body.uses};
   const auto iterations = static_cast<std::uint32_t>(graph.iterations());
   out.cost.reserve(std::size_t{iterations} * body.tasks());
   out.pred_begin.reserve(std::size_t{iterations} * body.tasks() + 1);
