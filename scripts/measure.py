@@ -9,7 +9,8 @@ import tempfile
 
 
 class Run:
-    """One finished process: CPU seconds (user and system), peak resident bytes, standard output."""
+    """One finished process: CPU seconds (user and system), peak resident bytes (never less than this Python's, which
+    the process starts as), standard output."""
 
     def __init__(self, cpu_s, peak_bytes, output):
         self.cpu_s = cpu_s
