@@ -5,20 +5,24 @@
 // graph tied by add_successor quadratic.
 //
 //   simgrid_workloads ring RANKS | steps REPLICAS STEPS | flows equal|random ROUNDS | gossip ROUNDS
-#include <simgrid/version.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/workloads.hpp"
+
+// clang-format off: version.h is not self-contained
+#include <simgrid/version.h>
+
+#include <simgrid/s4u.hpp>
+// clang-format on
 
 namespace {
 
