@@ -18,10 +18,10 @@
 
 #include "bench/workloads.hpp"
 
-// clang-format off: version.h is not self-contained
-#include <simgrid/version.h>
-
+// version.h is not self-contained.
+// clang-format off
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 // clang-format on
 
 namespace {
