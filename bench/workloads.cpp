@@ -7,20 +7,24 @@
 //   bench_workloads steps-free REPLICAS STEPS   the same without contention, by the sweep
 //   bench_workloads flows equal|random|tied ROUNDS   permutations through a fat tree
 //   bench_workloads gossip ROUNDS           gossip on a torus of 32 x 32
+//   bench_workloads collective ALGORITHM GPUS   all-reduce of 1 GiB, every message a flow on its route
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/collective_graph.hpp"
 #include "bench/workload_graphs.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/network/flow_network.hpp"
+#include "topologies/topologies.hpp"
 
 namespace {
 
@@ -85,6 +89,17 @@ Outcome run_free(const WorkloadGraph& workload) {
           cpu_seconds(),          bytes_of(workload.graph)};
 }
 
+/// Nodes of 8 GPUs and 8 NICs of 400 Gb/s on a fat tree with leaves of 32 nodes.
+Outcome run_collective(const std::string& algorithm, std::uint32_t gpus) {
+  Cluster cluster;
+  cluster.gpus_per_node = 8;
+  cluster.nodes = gpus / 8;
+  cluster.node = {.kind = "nvswitch", .link_gb_per_s = 450, .latency_us = 1};
+  cluster.fabric = {.kind = "fat-tree", .nics_per_node = 8, .nic_gbps = 400, .latency_us = 1, .shape = {}};
+  const std::unique_ptr<Topology> topology = build_topology(cluster);
+  return run_flows(CollectiveGraph(*topology).all_reduce(algorithm, Bytes{1} << 30));
+}
+
 std::uint32_t number(const std::string& text) {
   std::size_t used = 0;
   const unsigned long value = std::stoul(text, &used);
@@ -106,6 +121,7 @@ std::optional<Outcome> run_workload(const std::vector<std::string>& words) {
     const std::uint32_t last = number(words[2]);
     if (what == "steps") return run_flows(training_graph({number(words[1]), last}));
     if (what == "steps-free") return run_free(training_graph({number(words[1]), last}));
+    if (what == "collective") return run_collective(words[1], last);
     if (what != "flows") return {};
     if (words[1] == "equal")
       return run_flows(permutation_graph(last, FlowSizes::equal, Spines::by_destination));
@@ -143,6 +159,6 @@ int main(int argc, char** argv) {
   }
   std::fprintf(stderr,
                "usage: bench_workloads ring|ring-flows RANKS | steps|steps-free REPLICAS STEPS | "
-               "flows equal|random|tied ROUNDS | gossip ROUNDS\n");
+               "flows equal|random|tied ROUNDS | gossip ROUNDS | collective ALGORITHM GPUS\n");
   return 2;
 }
