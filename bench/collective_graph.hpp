@@ -21,7 +21,7 @@ namespace orrery::bench {
 class CollectiveGraph {
  public:
   explicit CollectiveGraph(const Topology& topology)
-      : topology_(topology), inbox_(topology.gpus()), arrived_(topology.gpus()) {}
+      : topology_(topology), ready_(topology.gpus()), latest_(topology.gpus()) {}
 
   /// All-reduce of `bytes` over all GPUs, on one ring where the algorithm has rings.
   WorkloadGraph all_reduce(const std::string& algorithm, Bytes bytes) && {
@@ -72,29 +72,34 @@ class CollectiveGraph {
   }
 
   void send(const RoundMessage& message, CostId cost) {
-    const TaskId task = build_.add_task(cost, inbox_[message.from]);
-    if (arrived_[message.to].empty()) receivers_.push_back(message.to);
-    arrived_[message.to].push_back(task);
+    const TaskId task = build_.add_task(cost, ready_[message.from]);
+    note(message.from, task);
+    note(message.to, task);
   }
 
-  /// What has arrived at a member comes before all that it sends from now on.
+  void note(std::uint32_t member, TaskId task) {
+    if (latest_[member].empty()) busy_.push_back(member);
+    latest_[member].push_back(task);
+  }
+
+  /// What has left a member or arrived there comes before all that it sends from now on.
   void deliver() {
-    for (const std::uint32_t member : receivers_) {
-      std::vector<TaskId>& inbox = inbox_[member];
-      inbox.swap(arrived_[member]);
-      arrived_[member].clear();
-      if (inbox.size() > 2) inbox = {build_.add_task(nothing_, inbox)};
+    for (const std::uint32_t member : busy_) {
+      std::vector<TaskId>& ready = ready_[member];
+      ready.swap(latest_[member]);
+      latest_[member].clear();
+      if (ready.size() > 2) ready = {build_.add_task(nothing_, ready)};
     }
-    receivers_.clear();
+    busy_.clear();
   }
 
   const Topology& topology_;
   TaskGraphBuilder build_;
   CostId nothing_ = build_.add_duration(0);
   Bytes unit_bytes_ = 0;
-  std::vector<std::vector<TaskId>> inbox_;    // per member: what its next messages wait for
-  std::vector<std::vector<TaskId>> arrived_;  // and what is on its way to it
-  std::vector<std::uint32_t> receivers_;
+  std::vector<std::vector<TaskId>> ready_;   // per member: what its next messages wait for
+  std::vector<std::vector<TaskId>> latest_;  // and what it sends and receives now
+  std::vector<std::uint32_t> busy_;          // members with any of those
   std::vector<LinkId> route_;
 };
 
