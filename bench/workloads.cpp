@@ -34,6 +34,7 @@ using namespace orrery::bench;
 struct Outcome {
   std::uint64_t tasks = 0;
   std::uint64_t edges = 0;
+  std::size_t links = 0;
   Picoseconds makespan_ps = 0;
   double built_s = 0;  ///< CPU seconds of the process when the graph stood
   double ran_s = 0;    ///< and when it had run
@@ -71,22 +72,30 @@ Outcome run_ring(std::uint32_t ranks) {
   const RepeatedGraph graph = ring_graph(ring);
   const double built = cpu_seconds();
   const Picoseconds makespan = run_contention_free(graph).makespan_ps;
-  return {ring.messages(), ring.messages() - ranks, makespan, built, cpu_seconds(), bytes_of(graph.body())};
+  return {ring.messages(), ring.messages() - ranks, ranks, makespan, built,
+          cpu_seconds(),   bytes_of(graph.body())};
+}
+
+/// `simulate` takes the workload and gives its makespan.
+template <class Simulate>
+Outcome run_graph(const WorkloadGraph& workload, Simulate simulate) {
+  const TaskGraph& graph = workload.graph;
+  const double built = cpu_seconds();
+  const Picoseconds makespan = simulate(workload);
+  return {graph.tasks(), graph.preds.size(), workload.bytes_per_s.size(), makespan, built,
+          cpu_seconds(), bytes_of(graph)};
 }
 
 Outcome run_flows(const WorkloadGraph& workload) {
-  const double built = cpu_seconds();
-  FlowNetwork network(workload.bytes_per_s);
-  const Picoseconds makespan = run(workload.graph, network).makespan_ps;
-  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built,
-          cpu_seconds(),          bytes_of(workload.graph)};
+  return run_graph(workload, [](const WorkloadGraph& given) {
+    FlowNetwork network(given.bytes_per_s);
+    return run(given.graph, network).makespan_ps;
+  });
 }
 
 Outcome run_free(const WorkloadGraph& workload) {
-  const double built = cpu_seconds();
-  const Picoseconds makespan = run_contention_free(workload.graph).makespan_ps;
-  return {workload.graph.tasks(), workload.graph.preds.size(), makespan, built,
-          cpu_seconds(),          bytes_of(workload.graph)};
+  return run_graph(workload,
+                   [](const WorkloadGraph& given) { return run_contention_free(given.graph).makespan_ps; });
 }
 
 /// Nodes of 8 GPUs and 8 NICs of 400 Gb/s on a fat tree with leaves of 32 nodes.
@@ -136,12 +145,13 @@ void print(const std::vector<std::string>& words, const Outcome& outcome) {
   std::string name;
   for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
   std::printf(
-      "{\"workload\": \"%s\", \"tasks\": %llu, \"edges\": %llu, \"simulated_s\": %.12f, \"build_cpu_s\": "
+      "{\"workload\": \"%s\", \"tasks\": %llu, \"edges\": %llu, \"links\": %zu, \"simulated_s\": %.12f, "
+      "\"build_cpu_s\": "
       "%.6f, "
       "\"run_cpu_s\": %.6f, \"graph_bytes\": %zu, \"peak_bytes\": %zu}\n",
       name.c_str(), static_cast<unsigned long long>(outcome.tasks),
-      static_cast<unsigned long long>(outcome.edges), to_seconds(outcome.makespan_ps), outcome.built_s,
-      outcome.ran_s - outcome.built_s, outcome.graph_bytes, peak_bytes());
+      static_cast<unsigned long long>(outcome.edges), outcome.links, to_seconds(outcome.makespan_ps),
+      outcome.built_s, outcome.ran_s - outcome.built_s, outcome.graph_bytes, peak_bytes());
 }
 
 }  // namespace
