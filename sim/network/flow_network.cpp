@@ -118,7 +118,7 @@ bool FlowNetwork::attach(std::uint32_t slot) {
   for (const LinkUse& use : flow.uses) {
     assert(index(use.link) < links_.size());
     LinkState& link = links_[index(use.link)];
-    link.members.push_back({slot, use.weight});
+    link.members.push_back(slot);
     link.demand += static_cast<Int128>(flow.limit) * static_cast<Int128>(use.weight);
     if (!link.overloaded()) continue;
     shares = true;
@@ -135,6 +135,10 @@ void FlowNetwork::detach(std::uint32_t slot) {
     LinkState& link = links_[index(use.link)];
     if (link.overloaded()) mark_dirty(index(use.link));
     link.demand -= static_cast<Int128>(flow.limit) * static_cast<Int128>(use.weight);
+    if (link.members.size() == 1) {
+      link.members.clear();
+      continue;
+    }
     if (link.shrinks) continue;
     link.shrinks = true;
     shrinking_.push_back(index(use.link));
@@ -145,7 +149,7 @@ void FlowNetwork::drop_ended_members() {
   for (const std::uint32_t index : shrinking_) {
     LinkState& link = links_[index];
     link.shrinks = false;
-    std::erase_if(link.members, [&](const Member& member) { return !flows_[member.slot].active; });
+    std::erase_if(link.members, [&](std::uint32_t slot) { return !flows_[slot].active; });
   }
   shrinking_.clear();
   free_slots_.insert(free_slots_.end(), ended_.begin(), ended_.end());
@@ -191,7 +195,7 @@ void FlowNetwork::gather() {
 }
 
 void FlowNetwork::gather_link(std::uint32_t link) {
-  for (const Member& member : links_[link].members) gather_flow(member.slot);
+  for (const std::uint32_t slot : links_[link].members) gather_flow(slot);
 }
 
 void FlowNetwork::gather_flow(std::uint32_t slot) {

@@ -42,18 +42,14 @@ class FlowNetwork final : public NetworkModel {
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
  private:
-  struct Member {
-    std::uint32_t slot;
-    std::uint64_t weight;
-  };
-  struct LinkState {
-    Int128 demand = 0;           ///< sum of R * weight
-    std::uint64_t capacity = 0;  ///< bytes/s * kWeightOne, the unit of demand
-    std::vector<Member> members;
-    std::uint32_t visit = 0;  ///< the last solve that saw it
-    std::uint32_t local = 0;  ///< its index in that solve
-    bool dirty = false;       ///< in dirty_
-    bool shrinks = false;     ///< in shrinking_
+  struct alignas(64) LinkState {         // a cache line
+    Int128 demand = 0;                   ///< sum of R * weight
+    std::uint64_t capacity = 0;          ///< bytes/s * kWeightOne, the unit of demand
+    std::vector<std::uint32_t> members;  ///< slots of its flows
+    std::uint32_t visit = 0;             ///< the last solve that saw it
+    std::uint32_t local = 0;             ///< its index in that solve
+    bool dirty = false;                  ///< in dirty_
+    bool shrinks = false;                ///< in shrinking_
     [[nodiscard]] bool overloaded() const { return demand > static_cast<Int128>(capacity); }
   };
   /// Work is counted in rate * ps, so that alone_ps at R is a whole number.
