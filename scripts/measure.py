@@ -3,9 +3,13 @@ on one core, and the statistics that decide whether two series differ."""
 
 import math
 import os
+import re
 import statistics
 import subprocess
 import tempfile
+
+
+SIMULATED = (0, 3)  # exit status 3: simulated, but the plan does not fit into memory
 
 
 class Run:
@@ -26,7 +30,7 @@ def run(command):
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read().decode("utf-8", "replace")
-    if process.returncode not in (0, 3):  # 3: simulated, but the plan does not fit into memory
+    if process.returncode not in SIMULATED:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
     return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
 
@@ -39,6 +43,19 @@ def median_run(command, repeats):
     """The run of median CPU time among `repeats`."""
     runs = sorted((run(command) for _ in range(repeats)), key=lambda each: each.cpu_s)
     return runs[len(runs) // 2]
+
+
+def instructions(command, function=None):
+    """Instructions of `command` under valgrind's callgrind, those of `function` and what it calls if given; raises when
+    there are none."""
+    options = ["--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    if function:
+        options.append(f"--toggle-collect={function}")
+    result = subprocess.run(["valgrind", *options, *command], capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", result.stderr)
+    if result.returncode not in SIMULATED or not found or int(found.group(1)) == 0:
+        raise RuntimeError(f"{' '.join(command)}: no instructions counted\n{result.stderr}")
+    return int(found.group(1))
 
 
 def median_bounds(values, confidence=0.95):
