@@ -100,7 +100,7 @@ class Communicators {
 
 void add_communicators(const Plan& plan, bool tied, Workload& workload) {
   Communicators communicators(plan, workload);
-  if (plan.tensor_parallel > 1) communicators.add_tensor();
+  if (plan.tensor_parallel > 1 || !workload.passes.empty()) communicators.add_tensor();
   if (plan.data_parallel > 1) communicators.add_data();
   if (plan.pipeline_parallel > 1) communicators.add_neighbours();
   if (plan.pipeline_parallel > 1 && tied) communicators.add_embedding();

@@ -8,7 +8,8 @@
 namespace orrery {
 
 /// Fills Workload::program_of_rank, group_begin, group_members and group_of.
-/// `tied`: first and last stage share an embedding.
+/// `tied`: first and last stage share an embedding. Passes, where there are any, are done
+/// by tensor groups, though of a single rank.
 void add_communicators(const Plan& plan, bool tied, Workload& workload);
 
 }  // namespace orrery

@@ -98,6 +98,14 @@ void DataParallel::gather_ahead() {
   }
 }
 
+bool DataParallel::meets(const Pass& pass) const {
+  if (!enabled_) return false;
+  if (pass.kind == Pass::Kind::forward)
+    return plan_.zero_stage >= 3 || (!gathered_.empty() && pass.micro_batch == 0);
+  const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
+  return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements(plan_) > 0);
+}
+
 OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   if (!enabled_) return kNoOp;

@@ -24,6 +24,9 @@ class DataParallel {
   /// A step begins. Returns what its first operation has to wait for.
   OpId begin_step(std::int32_t step);
 
+  /// Whether its collectives meet this pass between its ends.
+  [[nodiscard]] bool meets(const Pass& pass) const;
+
   /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
   OpId before_block(const Pass& pass, std::size_t block);
 

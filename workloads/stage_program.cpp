@@ -1,8 +1,10 @@
 #include "workloads/stage_program.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "orrery/rank_layout.hpp"
 #include "workloads/data_parallel.hpp"
 #include "workloads/program_writer.hpp"
 #include "workloads/step_builder.hpp"
@@ -16,6 +18,104 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0;
 }
 
+/// Whether collectives of the tensor groups may slow down other messages, or be slowed down: on the links
+/// between nodes, and within a node where GPUs share links and not all of them form one group.
+bool shares_links(const Experiment& experiment) {
+  if (experiment.simulation.network == Network::alpha_beta) return false;
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
+  if (cluster.graph || cluster.gpus_per_node % span != 0) return true;
+  return cluster.node.kind != "nvswitch" && experiment.plan.tensor_parallel < cluster.gpus_per_node;
+}
+
+bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }
+bool waits_for_input(const Step& step) { return step.after == kBlockInput; }
+
+/// A pass as few operations: what can overlap with the passes before and after it stands alone.
+struct WholePass {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::int32_t layer = -1;             ///< of the first block
+  std::vector<Step> first;             ///< collectives it begins with
+  std::size_t first_before_start = 0;  ///< so many of them come before `start`; the others run beside it
+  std::uint32_t start = kNone;         ///< of Workload::passes; compute before the collectives in it
+  std::uint32_t body = kNone;          ///< of Workload::passes; up to the end of the last collective in it
+  std::uint32_t rest = kNone;          ///< of Workload::passes; the compute after that
+  std::vector<Step> last;              ///< collectives it ends with
+};
+
+/// Cuts what can stand alone off the ends of a pass. Steps that waited for something cut off wait for the
+/// input of what is left.
+class PassCutter {
+ public:
+  explicit PassCutter(std::vector<Step> steps) : steps_(std::move(steps)) {}
+
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+
+  /// Collectives in sequence, and one more beside which compute can begin.
+  std::vector<Step> cut_first() {
+    std::vector<Step> first;
+    while (steps_.size() > 1 && communicates(steps_.front())) {
+      beside_ = compute_beside();
+      const bool alone = std::none_of(steps_.begin() + 1, steps_.end(), waits_for_input);
+      if (!alone && (beside_ == 0 || beside_ + 1 == steps_.size())) break;
+      first.push_back(steps_.front());
+      cut(1);
+      if (!alone) break;
+      beside_ = 0;
+    }
+    return first;
+  }
+
+  /// Collectives in sequence at the end.
+  std::vector<Step> cut_last() {
+    std::vector<Step> last;
+    const auto follows = [this] {
+      return steps_.back().after == static_cast<std::int32_t>(steps_.size()) - 2;
+    };
+    while (steps_.size() > 1 && communicates(steps_.back()) && (last.empty() || follows())) {
+      last.insert(last.begin(), steps_.back());
+      steps_.pop_back();
+    }
+    return last;
+  }
+
+  /// The compute that can begin before the last of `first` ends, else what comes before a collective.
+  std::vector<Step> cut_start(std::size_t& first_before_start, std::size_t first) {
+    first_before_start = beside_ > 0 ? first - 1 : first;
+    if (beside_ > 0 && beside_ < steps_.size()) return cut(beside_);
+    const auto collective = std::ranges::find_if(steps_, communicates);
+    if (collective == steps_.end()) return {};
+    return cut(static_cast<std::size_t>(collective - steps_.begin()));
+  }
+
+  [[nodiscard]] static PassWork work(const std::vector<Step>& steps, PassWork::Extent extent) {
+    PassWork work{{}, extent};
+    for (const Step& step : steps) work.steps.push_back({communicates(step), step.work, step.after});
+    return work;
+  }
+
+ private:
+  /// Compute steps right after the first step that do not wait for it.
+  [[nodiscard]] std::size_t compute_beside() const {
+    std::size_t count = 0;
+    while (count + 1 < steps_.size() && !communicates(steps_[count + 1]) && steps_[count + 1].after != 0)
+      ++count;
+    return count;
+  }
+
+  std::vector<Step> cut(std::size_t count) {
+    const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Step> front(steps_.begin(), end);
+    steps_.erase(steps_.begin(), end);
+    for (Step& step : steps_)
+      step.after = std::max(step.after - static_cast<std::int32_t>(count), kBlockInput);
+    return front;
+  }
+
+  std::vector<Step> steps_;
+  std::size_t beside_ = 0;  ///< compute steps at the front that need not wait for the last of the first
+};
+
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
@@ -28,9 +128,11 @@ class StageProgram {
         data_(experiment, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
+        whole_passes_(experiment.simulation.detail == Detail::stage && !shares_links(experiment)),
         synchronizes_(experiment.software.synchronize_passes && stage.stages > 1),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
-        gradients_(outputs_.size(), kNoOp) {
+        gradients_(outputs_.size(), kNoOp),
+        whole_passes_of_(2 * stage.chunks.size()) {
     if (hosted_) add_host_works(experiment.software);
   }
 
@@ -43,6 +145,12 @@ class StageProgram {
   void write_step();
   void forward(const Pass& pass);
   void backward(const Pass& pass);
+  OpId run_forward(const Pass& pass, OpId input);
+  OpId run_backward(const Pass& pass, OpId input);
+  OpId run_whole(const Pass& pass, OpId input);
+  const WholePass& whole_pass(const Pass& pass);
+  [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
+  OpId add_step(const Step& step, const Pass& pass, std::int32_t layer, std::initializer_list<OpId> deps);
   void add_host_works(const Software& software);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
@@ -78,6 +186,7 @@ class StageProgram {
   DataParallel data_;
   Picoseconds message_host_;     ///< to issue a message
   bool hosted_;                  ///< the software's host costs are known
+  bool whole_passes_;            ///< a pass is one operation where nothing meets it half-way
   bool synchronizes_;            ///< its host waits before every pass
   std::uint32_t step_work_ = 0;  ///< of the host: before a step, a pass and the optimizer
   std::uint32_t pass_work_ = 0;
@@ -90,9 +199,12 @@ class StageProgram {
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
-  std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
-  std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
-  std::vector<OpId> written_;    ///< operations of the steps being written
+  std::vector<OpId> outputs_;               ///< [micro-batch][chunk]: end of its forward pass
+  std::vector<OpId> gradients_;             ///< [micro-batch][chunk]: end of its backward pass
+  std::vector<OpId> written_;               ///< operations of the steps being written
+  std::vector<WholePass> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  OpId collective_ = kNoOp;                 ///< latest on the tensor stream
+  OpId whole_ = kNoOp;  ///< latest pass with collectives in it, until a collective of its own follows
 };
 
 void StageProgram::write_step() {
@@ -111,14 +223,20 @@ void StageProgram::write_step() {
 }
 
 void StageProgram::add_host_works(const Software& software) {
-  wait_work_ = add_work(workload_, {}, 0);
-  step_work_ = add_work(workload_, {}, from_microseconds(software.step_overhead_ms * 1e3));
-  pass_work_ = add_work(workload_, {}, from_microseconds(software.pass_overhead_us));
+  const auto add = [this](Picoseconds host_ps) {
+    const std::uint32_t work = add_work(workload_, {}, host_ps);
+    return whole_passes_ ? add_pass(workload_, {{{false, work, kBlockInput}}}) : work;
+  };
+  wait_work_ = add(0);
+  step_work_ = add(from_microseconds(software.step_overhead_ms * 1e3));
+  pass_work_ = add(from_microseconds(software.pass_overhead_us));
 }
 
 OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps) {
   if (!hosted_) return kNoOp;
   Op op;
+  op.kind = whole_passes_ ? Op::Kind::pass : Op::Kind::compute;
+  op.slot = static_cast<std::uint8_t>(Slot::tensor);
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
   op.part = Part::stage;
@@ -162,7 +280,7 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
   op.slot = static_cast<std::uint8_t>(Slot::tensor);
   op.work =
       add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
-  return writer_.add(op, {received});
+  return collective_ = writer_.add(op, {received, std::exchange(whole_, kNoOp)});
 }
 
 void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
@@ -184,28 +302,35 @@ OpId StageProgram::backward_input(const Pass& pass) {
   return receive(pass, chunk(pass).output, false);
 }
 
+OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t layer,
+                            std::initializer_list<OpId> deps) {
+  Op op;
+  op.kind = step.kind;
+  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.slot = static_cast<std::uint8_t>(Slot::tensor);
+  op.phase = step.phase;
+  op.part = step.part;
+  op.work = step.work;
+  op.layer = layer;
+  op.micro_batch = pass.micro_batch;
+  op.chunk = pass.chunk;
+  op.step = step_;
+  const OpId at = writer_.add(op, deps);
+  if (step.kind == Op::Kind::communicate) collective_ = at;
+  return at;
+}
+
 /// Writes the steps of one block; the operation that produces its result.
 OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
                        OpId gate) {
   written_.clear();
   for (const Step& step : steps.list) {
     const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
-    Op op;
-    op.kind = step.kind;
     const bool communicates = step.kind == Op::Kind::communicate;
-    op.stream = communicates ? Stream::tensor : Stream::compute;
-    op.slot = static_cast<std::uint8_t>(Slot::tensor);
-    op.phase = step.phase;
-    op.part = step.part;
-    op.work = step.work;
-    op.layer = block.layer;
-    op.micro_batch = pass.micro_batch;
-    op.chunk = pass.chunk;
-    op.step = step_;
-    written_.push_back(writer_.add(op, {after, gate, communicates ? kNoOp : gate_}));
+    OpId& also = communicates ? whole_ : gate_;
+    written_.push_back(add_step(step, pass, block.layer, {after, gate, std::exchange(also, kNoOp)}));
     gate = kNoOp;
     if (communicates) continue;
-    gate_ = kNoOp;
     last_compute_ = written_.back();
     if (first_compute_ == kNoOp) first_compute_ = last_compute_;
   }
@@ -215,14 +340,7 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 void StageProgram::forward(const Pass& pass) {
   OpId at = forward_input(pass);
   begin_pass(pass, at);
-  first_compute_ = kNoOp;
-  const auto& placed = chunk(pass).blocks;
-  for (std::size_t b = 0; b < placed.size(); ++b) {
-    const OpId gathered = data_.before_block(pass, b);
-    at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
-    data_.after_block(pass, b, at);
-  }
-  if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
+  at = whole_passes_ && !data_.meets(pass) ? run_whole(pass, at) : run_forward(pass, at);
   output(pass, pass.chunk) = at;
   last_ = at;
   if (!stage_.last_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).output, true, at);
@@ -231,6 +349,28 @@ void StageProgram::forward(const Pass& pass) {
 void StageProgram::backward(const Pass& pass) {
   OpId at = backward_input(pass);
   begin_pass(pass, at);
+  at = whole_passes_ && !data_.meets(pass) ? run_whole(pass, at) : run_backward(pass, at);
+  gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
+  gradient(pass, pass.chunk) = at;
+  last_ = at;
+  if (!stage_.first_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).input, false, at);
+}
+
+OpId StageProgram::run_forward(const Pass& pass, OpId input) {
+  OpId at = input;
+  first_compute_ = kNoOp;
+  const auto& placed = chunk(pass).blocks;
+  for (std::size_t b = 0; b < placed.size(); ++b) {
+    const OpId gathered = data_.before_block(pass, b);
+    at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
+    data_.after_block(pass, b, at);
+  }
+  if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
+  return at;
+}
+
+OpId StageProgram::run_backward(const Pass& pass, OpId input) {
+  OpId at = input;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
@@ -248,10 +388,78 @@ void StageProgram::backward(const Pass& pass) {
     gate_ = std::max(gate_, data_.after_block(pass, b, at));
   }
   if (!placed.empty()) writer_.at(last_compute_).memory_delta -= chunk(pass).activations;
-  gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
-  gradient(pass, pass.chunk) = at;
-  last_ = at;
-  if (!stage_.first_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).input, false, at);
+  return at;
+}
+
+OpId StageProgram::run_whole(const Pass& pass, OpId input) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const WholePass& whole = whole_pass(pass);
+  const auto collectives = [&](const std::vector<Step>& steps, OpId at) {
+    for (const Step& step : steps) at = add_step(step, pass, whole.layer, {at, std::exchange(whole_, kNoOp)});
+    return at;
+  };
+  const auto part = [&](std::uint32_t work, OpId at) {
+    if (work == WholePass::kNone) return at;
+    const Step step{Op::Kind::pass, work, Part::stage, ahead ? Phase::forward : Phase::backward};
+    const bool collects = work == whole.body;
+    return add_step(step, pass, -1, {at, std::exchange(gate_, kNoOp), collects ? collective_ : kNoOp});
+  };
+  const auto before = static_cast<std::ptrdiff_t>(whole.first_before_start);
+  const OpId early = collectives({whole.first.begin(), whole.first.begin() + before}, input);
+  const OpId ready = collectives({whole.first.begin() + before, whole.first.end()}, early);
+  const OpId begun = part(whole.start, whole.start == WholePass::kNone ? ready : early);
+  whole_ = part(whole.body, begun);
+  if (ahead) writer_.at(begun == ready ? whole_ : begun).memory_delta = chunk(pass).activations;
+  const OpId computed = part(whole.rest, whole_);
+  const OpId at = collectives(whole.last, computed);
+  if (ahead) return at;
+  writer_.at(computed).memory_delta = -chunk(pass).activations;
+  for (std::size_t b = chunk(pass).blocks.size(); b-- > 0;) data_.after_block(pass, b, at);
+  return at;
+}
+
+const WholePass& StageProgram::whole_pass(const Pass& pass) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  WholePass& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
+  if (known.body != WholePass::kNone) return known;
+  const auto& blocks = chunk(pass).blocks;
+  if (!blocks.empty()) known.layer = (ahead ? blocks.front() : blocks.back()).layer;
+  PassCutter cutter(steps_of(pass));
+  known.first = cutter.cut_first();
+  known.last = cutter.cut_last();
+  const std::vector<Step> start = cutter.cut_start(known.first_before_start, known.first.size());
+  if (!start.empty()) known.start = add_pass(workload_, PassCutter::work(start, PassWork::Extent::whole));
+  const std::vector<Step>& body = cutter.steps();
+  const bool open = known.last.empty() && std::ranges::any_of(body, communicates);
+  const auto extent = open ? PassWork::Extent::collectives : PassWork::Extent::whole;
+  known.body = add_pass(workload_, PassCutter::work(body, extent));
+  if (open) known.rest = add_pass(workload_, PassCutter::work(body, PassWork::Extent::rest));
+  return known;
+}
+
+/// All that run_forward or run_backward would write of this pass.
+std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
+  std::vector<Step> all;
+  std::int32_t at = kBlockInput;
+  const auto append = [&all, &at](const Steps& steps) {
+    const std::int32_t input = at;
+    const auto first = static_cast<std::int32_t>(all.size());
+    for (Step step : steps.list) {
+      step.after = step.after == kBlockInput ? input : first + step.after;
+      all.push_back(step);
+    }
+    at = steps.output == kBlockInput ? input : first + steps.output;
+  };
+  const auto& placed = chunk(pass).blocks;
+  if (pass.kind == Pass::Kind::forward) {
+    for (const PlacedBlock& block : placed) append(blocks_.kinds[block.kind].forward);
+    return all;
+  }
+  for (std::size_t b = placed.size(); b-- > 0;) {
+    append(blocks_.kinds[placed[b].kind].recompute);
+    append(blocks_.kinds[placed[b].kind].backward);
+  }
+  return all;
 }
 
 }  // namespace
@@ -262,21 +470,25 @@ Program write_stage_program(const Experiment& experiment, const ModelBlocks& blo
 }
 
 std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
-  constexpr std::int64_t kPerPass = 8;  // receive, gather, send, host
+  constexpr std::int64_t kPerPass = 10;  // receive, gather, send, host, each way; whole passes
+  const std::int64_t micro_batches = experiment.plan.micro_batches();
+  const bool whole = experiment.simulation.detail == Detail::stage && experiment.plan.zero_stage < 2;
+  const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
   std::int64_t operations = 0;
   for (const Chunk& chunk : stage.chunks) {
-    operations += kPerPass;
+    operations += kPerPass * micro_batches;
+    std::int64_t steps = 0;
     for (const PlacedBlock& placed : chunk.blocks) {
       const Block& block = blocks.kinds[placed.kind];
       const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
-      operations +=
-          moves + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
-                                            block.backward.list.size());
+      steps += moves + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
+                                                 block.backward.list.size());
     }
+    operations += steps * spelt_out;
   }
   const std::int64_t bucket = bucket_elements(experiment.plan);
   const std::int64_t buckets = bucket > 0 ? stage.parameters() / bucket + 1 : 1;
-  return (operations * experiment.plan.micro_batches() + buckets) * experiment.simulation.steps;
+  return (operations + buckets) * experiment.simulation.steps;
 }
 
 }  // namespace orrery

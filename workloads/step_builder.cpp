@@ -31,6 +31,13 @@ std::uint32_t add_message(Workload& workload, const Message& message) {
   return at;
 }
 
+std::uint32_t add_pass(Workload& workload, PassWork pass) {
+  const auto found = std::ranges::find(workload.passes, pass);
+  const auto at = static_cast<std::uint32_t>(found - workload.passes.begin());
+  if (found == workload.passes.end()) workload.passes.push_back(std::move(pass));
+  return at;
+}
+
 std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
   ComputeWork work;
   work.host_ps = host_ps;

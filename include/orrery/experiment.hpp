@@ -22,9 +22,15 @@ enum class Folding : std::uint8_t {
   off,        ///< simulate every GPU on its own
 };
 
+enum class Detail : std::uint8_t {
+  layer,  ///< a task is what a layer computes or sends
+  stage,  ///< a task is a whole pass of a micro-batch through a stage, where nothing meets it half-way
+};
+
 struct SimulationOptions {
   Network network = Network::flow;
   Folding folding = Folding::automatic;
+  Detail detail = Detail::layer;
   std::int64_t steps = 1;
   std::int64_t seed = 0;
 };

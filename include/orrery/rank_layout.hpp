@@ -38,6 +38,9 @@ class RankLayout {
     return {along(0), along(1), along(2)};
   }
 
+  /// Ranks from the first to the last of a tensor group, in blocks that do not overlap.
+  [[nodiscard]] std::int64_t tensor_span() const { return stride_[0] * size_[0]; }
+
   [[nodiscard]] std::uint32_t rank(const RankCoordinates& at) const {
     return static_cast<std::uint32_t>(at.tensor * stride_[0] + at.pipeline * stride_[1] +
                                       at.data * stride_[2]);

@@ -93,16 +93,39 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
+/// Part of a pass: work of one GPU or a collective of its tensor group.
+struct PassStep {
+  bool communicates = false;
+  std::uint32_t work = 0;   ///< index into Workload::works or Workload::messages
+  std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: what starts the pass
+
+  friend bool operator==(const PassStep&, const PassStep&) = default;
+};
+
+/// What the ranks of a tensor group do together in a pass, simulated as one operation, or as two where
+/// the tensor stream is free before the end. Steps of a kind run in order.
+struct PassWork {
+  enum class Extent : std::uint8_t {
+    whole,
+    collectives,  ///< up to the end of the last collective, with the compute beside it
+    rest,         ///< what is left of the compute then
+  };
+  std::vector<PassStep> steps;
+  Extent extent = Extent::whole;
+
+  friend bool operator==(const PassWork&, const PassWork&) = default;
+};
+
 /// One operation of a program. Communication operations with the same slot are matched in order
-/// over the members of the group: the i-th of each member are one task.
+/// over the members of the group: the i-th of each member are one task. A pass is one task per tensor group.
 struct Op {
-  enum class Kind : std::uint8_t { compute, communicate };
+  enum class Kind : std::uint8_t { compute, communicate, pass };
   Kind kind = Kind::compute;
   Stream stream = Stream::compute;
   Phase phase = Phase::forward;
   Part part = Part::layer;
-  std::uint8_t slot = 0;          ///< communicate: which of the rank's groups
-  std::uint32_t work = 0;         ///< index into Workload::works or Workload::messages
+  std::uint8_t slot = 0;          ///< communicate, pass: which of the rank's groups
+  std::uint32_t work = 0;         ///< index into Workload::works, Workload::messages or Workload::passes
   std::int32_t layer = -1;        ///< global layer number; -1 where none
   std::int32_t micro_batch = -1;  ///< -1 where none
   std::int32_t chunk = 0;         ///< virtual stage on this rank
@@ -154,6 +177,7 @@ struct Workload {
   std::vector<std::uint32_t> program_of_rank;
   std::vector<ComputeWork> works;
   std::vector<Message> messages;
+  std::vector<PassWork> passes;
 
   std::vector<std::uint32_t> group_begin;    ///< per group + 1: range in group_members
   std::vector<std::uint32_t> group_members;  ///< ranks in the group's order; send_recv: sender, receiver

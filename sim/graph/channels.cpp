@@ -52,27 +52,27 @@ class Matcher {
     }
   }
 
-  /// Counts operations per end and collects the messages of each channel.
+  /// Counts operations per end and collects the calls of each channel.
   void collect_calls() {
-    messages_.resize(result_.channels.size());
-    std::vector<std::vector<std::uint32_t>> told(result_.channels.size());
+    calls_.resize(result_.channels.size());
+    std::vector<std::vector<Request>> told(result_.channels.size());
     for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
       for (std::size_t slot = 0; slot < kSlotCount; ++slot) read_end(program, slot, told);
     }
   }
 
-  void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<std::uint32_t>>& told) {
+  void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<Request>>& told) {
     const std::uint32_t channel = result_.channel_of[program * kSlotCount + slot];
-    std::vector<std::uint32_t> sequence;
+    std::vector<Request> sequence;
     for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind == Op::Kind::communicate && op.slot == slot) sequence.push_back(op.work);
+      if (op.kind != Op::Kind::compute && op.slot == slot) sequence.push_back(request_of(op));
     }
     if (channel == kNone) {
       if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");
       return;
     }
     if (told[channel].empty()) {
-      for (const std::uint32_t message : sequence) count(channel, message);
+      for (const Request request : sequence) count(channel, request);
       result_.channels[channel].operations = static_cast<std::uint32_t>(sequence.size());
       told[channel] = std::move(sequence);
     } else if (told[channel] != sequence) {
@@ -81,13 +81,13 @@ class Matcher {
     }
   }
 
-  void count(std::uint32_t channel, std::uint32_t message) {
-    for (Call& call : messages_[channel]) {
-      if (call.message != message) continue;
+  void count(std::uint32_t channel, Request request) {
+    for (Call& call : calls_[channel]) {
+      if (call.request != request) continue;
       ++call.operations;
       return;
     }
-    messages_[channel].push_back({channel, message, 1, 0});
+    calls_[channel].push_back({channel, request, 1, 0});
   }
 
   void lay_out() {
@@ -96,7 +96,7 @@ class Matcher {
       channel.first_family = result_.families;
       result_.families += channel.operations;
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (Call& call : messages_[c]) {
+      for (Call& call : calls_[c]) {
         call.first_price = result_.prices;
         result_.prices += static_cast<std::uint32_t>(channel.groups.size());
         result_.calls.push_back(call);
@@ -107,7 +107,7 @@ class Matcher {
 
   const Workload& workload_;
   Channels result_;
-  std::vector<std::vector<Call>> messages_;
+  std::vector<std::vector<Call>> calls_;  ///< [channel]
 };
 
 }  // namespace

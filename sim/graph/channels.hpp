@@ -2,8 +2,8 @@
 //
 // A channel joins the program slots whose operations meet: the tensor slot of one stage, say, or
 // forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one
-// family of tasks, with one task per communicator. A call is a message that a channel carries; each
-// communicator has its own price for it.
+// family of tasks, with one task per communicator. A call is a message that a channel carries, or a pass
+// of its tensor groups; each communicator has its own price for it.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,19 @@ struct Channel {
   std::uint32_t first_family = 0;  ///< counted over channels only
 };
 
+/// What an operation asks of its communicator.
+struct Request {
+  bool pass = false;
+  std::uint32_t work = 0;  ///< index into Workload::messages, or Workload::passes
+
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+[[nodiscard]] inline Request request_of(const Op& op) { return {op.kind == Op::Kind::pass, op.work}; }
+
 struct Call {
   std::uint32_t channel = 0;
-  std::uint32_t message = 0;
+  Request request;
   std::uint64_t operations = 0;   ///< how often each communicator does it
   std::uint32_t first_price = 0;  ///< prices of its communicators lie side by side, in channel order
 };
@@ -39,10 +49,10 @@ struct Channels {
   std::uint32_t families = 0;                ///< communication families over all channels
   std::uint32_t prices = 0;                  ///< sum over calls of communicators
 
-  /// The call that carries `message` on `channel`.
-  [[nodiscard]] std::uint32_t call(std::uint32_t channel, std::uint32_t message) const {
+  /// The call for `request` on `channel`.
+  [[nodiscard]] std::uint32_t call(std::uint32_t channel, Request request) const {
     std::uint32_t at = channels[channel].first_call;
-    while (calls[at].message != message) ++at;
+    while (calls[at].request != request) ++at;
     return at;
   }
 };

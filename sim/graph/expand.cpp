@@ -49,6 +49,7 @@ class Expansion {
   void write_compute(OpRef at);
   void write_communication(std::uint32_t family);
   void write_predecessors(std::uint32_t cls, OpRef at);
+  [[nodiscard]] Picoseconds group_lag(OpRef at, std::uint32_t channel, std::uint32_t place) const;
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
@@ -247,13 +248,24 @@ void Expansion::write_compute(OpRef at) {
   }
 }
 
+/// Passes wait for the host, messages do not.
+Picoseconds Expansion::group_lag(OpRef at, std::uint32_t channel, std::uint32_t place) const {
+  if (op(at).kind != Op::Kind::pass) return 0;
+  const Picoseconds issue = lags_[at.program][at.op];
+  if (op(at).stream == Stream::host) return issue;
+  const Call& call = channels_.calls[channels_.call(channel, request_of(op(at)))];
+  const std::uint32_t group = channel_groups_[channel][place];
+  return std::max<Picoseconds>(
+      0, capped_sum(prices_.leads[call.first_price + channels_.group_place[group]], issue));
+}
+
 void Expansion::write_communication(std::uint32_t family) {
   TaskGraph& graph = result_.graph;
   const std::uint32_t first = families_.ops_begin[family];
   const std::uint32_t last = families_.ops_begin[family + 1];
   const OpRef any = families_.family_ops[first];
   const std::uint32_t channel = family_channel(any);
-  const std::uint32_t transfer = first_transfer_[channels_.call(channel, op(any).work)];
+  const std::uint32_t transfer = first_transfer_[channels_.call(channel, request_of(op(any)))];
   for (std::uint32_t place = 0; place < channel_groups_[channel].size(); ++place) {
     for (std::uint32_t m = member_begin_[channel][place]; m < member_begin_[channel][place + 1]; ++m) {
       const std::uint32_t cls = members_[channel][m];
@@ -265,7 +277,7 @@ void Expansion::write_communication(std::uint32_t family) {
       }
     }
     graph.cost.push_back(transfer + place);
-    if (!lags_.empty()) graph.lag.push_back(0);
+    if (!lags_.empty()) graph.lag.push_back(group_lag(any, channel, place));
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
 }

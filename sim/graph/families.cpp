@@ -115,7 +115,7 @@ void FamilyMaker::find_predecessors() {
     const auto& ops = workload_.programs[p].ops;
     for (std::uint32_t o = 0; o < ops.size(); ++o) {
       std::uint32_t& before = latest[static_cast<std::size_t>(ops[o].stream)];
-      const bool issued = ops[o].kind == Op::Kind::compute;
+      const bool issued = ops[o].kind != Op::Kind::communicate;
       add_predecessors(p, o, before, issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone);
       before = o;
     }

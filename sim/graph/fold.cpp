@@ -108,8 +108,12 @@ class Refinement {
       signatures[g].append(members.a);
       signatures[g].append(members.b);
     }
-    for_each_price(
-        [&](std::uint32_t group, std::uint32_t, const Cost& cost) { append_price(signatures[group], cost); });
+    for_each_price([&](std::uint32_t group, std::uint32_t, const Cost& cost) {
+      append_price(signatures[group], cost);
+      if (!prices_.leads.empty())
+        signatures[group].append(static_cast<std::uint64_t>(
+            prices_.leads[static_cast<std::size_t>(&cost - prices_.transfers.data())]));
+    });
     group_colours_ = number(signatures, groups_);
   }
 

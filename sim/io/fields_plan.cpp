@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 4> kSyncsLater{"parameter-server", "gossi
                                                       "gossip-pga"};
 constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
-constexpr std::array<std::string_view, 1> kDetails{"layer"};
+constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
 constexpr std::string_view kOnlyOne = "more is not modelled yet";
 constexpr std::string_view kGossip = "only with the methods gossip, gossip-pga, local-sgd, parameter-server";
 
@@ -115,7 +115,9 @@ const std::vector<Field<SimulationOptions>>& simulation_fields() {
           "folding", {kFoldings, nullptr, {}},
           +[](S& s, std::size_t i) { s.folding = static_cast<Folding>(i); }, "auto",
           "auto simulates ranks that cannot differ once"),
-      T::choice("detail", {kDetails, nullptr, {}}, std::monostate{}, "layer", "what a task is"),
+      T::choice(
+          "detail", {kDetails, nullptr, {}}, +[](S& s, std::size_t i) { s.detail = static_cast<Detail>(i); },
+          "layer", "what a task is: what a layer does, or a whole pass through a stage"),
       T::integer("steps", 1, 1e4, &S::steps, "1", "training steps"),
       T::integer("seed", 0, 9007199254740992.0, &S::seed, "0", "of everything random"),
   };

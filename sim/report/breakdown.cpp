@@ -15,14 +15,6 @@ constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
 constexpr std::array<std::uint8_t, kDimensions> kPriority{0, 4, 1, 2, 3};  // by Dimension
 constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};
 
-/// Times of one class, in ps.
-struct ClassTotals {
-  Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
-  std::array<Picoseconds, kDimensions> exposed{};  // by Dimension
-
-  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
-};
-
 constexpr std::uint32_t kNoHost = 0xffffffff;
 
 /// What the sweep needs to know of a program, shared by its classes.
@@ -97,21 +89,27 @@ class ClassSweep {
     }
   }
 
-  ClassTotals run(std::span<const ComputePrice> prices, Picoseconds makespan) {
+  ClassTimes run(const RunView& run) {
     Picoseconds now = 0;
     for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
       const Interval time = times_[op];
       if (time.start > now) wait(now, time.start, host_begin(op, now));
-      work(view_.program->ops[op], time.finish - time.start, prices);
+      work(run, view_.program->ops[op], time.finish - time.start);
       now = time.finish;
     }
-    if (makespan > now) wait(now, makespan, kNever);
+    if (run.timeline.makespan_ps > now) wait(now, run.timeline.makespan_ps, kNever);
     return totals_;
   }
 
  private:
-  void work(const Op& op, Picoseconds duration, std::span<const ComputePrice> prices) {
-    const Picoseconds launch = std::min(prices[op.work].launch_ps, duration);
+  void work(const RunView& run, const Op& op, Picoseconds duration) {
+    const bool pass = op.kind == Op::Kind::pass;
+    const ComputePrice& price = pass ? run.pass_prices[op.work] : run.compute_prices[op.work];
+    if (pass) {  // the rest of it is tensor collectives
+      totals_.exposed[static_cast<std::size_t>(Dimension::tensor)] += duration - price.duration_ps;
+      duration = price.duration_ps;
+    }
+    const Picoseconds launch = std::min(price.launch_ps, duration);
     totals_.host += launch;
     totals_.launch += launch;
     if (op.phase == Phase::optimize) {
@@ -163,48 +161,7 @@ class ClassSweep {
   const ProgramView& view_;
   const Interval* times_;
   std::vector<StreamCursor> cursors_;
-  ClassTotals totals_;
-};
-
-/// Sums over classes, each weighted with the ranks it stands for.
-class ExposureSum {
- public:
-  void add(const ClassTotals& totals, std::uint32_t ranks) {
-    out_.breakdown.compute_ps += Int128{totals.compute} * ranks;
-    out_.breakdown.optimizer_ps += Int128{totals.optimizer} * ranks;
-    out_.breakdown.host_ps += Int128{totals.host} * ranks;
-    out_.breakdown.bubble_ps += Int128{totals.bubble} * ranks;
-    optimizer_host_ += Int128{totals.optimizer_host} * ranks;
-    for (std::size_t d = 0; d < kDimensions; ++d) {
-      out_.breakdown.exposed_ps[d] += Int128{totals.exposed[d]} * ranks;
-    }
-    busy_ += Int128{totals.busy()} * ranks;
-    least_busy_ = std::min(least_busy_, totals.busy());
-    ranks_ += ranks;
-  }
-
-  [[nodiscard]] Exposure result(Picoseconds makespan) const {
-    Exposure out = out_;
-    const Breakdown& b = out.breakdown;
-    const auto exposed = [&b](Dimension d) { return b.exposed_ps[static_cast<std::size_t>(d)]; };
-    const Int128 passes = b.compute_ps + b.host_ps - optimizer_host_ + exposed(Dimension::tensor) +
-                          exposed(Dimension::context) + exposed(Dimension::expert);
-    if (passes > 0) {
-      out.pipeline_bubble_fraction = static_cast<double>(b.bubble_ps) / static_cast<double>(passes);
-    }
-    if (makespan > 0 && ranks_ > 0) {
-      out.gpu_utilization_mean = static_cast<double>(busy_) / static_cast<double>(Int128{makespan} * ranks_);
-      out.gpu_utilization_min = static_cast<double>(least_busy_) / static_cast<double>(makespan);
-    }
-    return out;
-  }
-
- private:
-  Exposure out_;
-  Int128 optimizer_host_ = 0;
-  Int128 busy_ = 0;
-  Picoseconds least_busy_ = kNever;
-  Int128 ranks_ = 0;
+  ClassTimes totals_;
 };
 
 /// Classes of each program, by position: their tasks of one operation lie side by side.
@@ -236,9 +193,9 @@ void gather(const RunView& run, std::span<const std::uint32_t> classes, std::siz
 
 }  // namespace
 
-Exposure measure_exposure(const RunView& run) {
+std::vector<ClassTimes> measure_exposure(const RunView& run) {
   constexpr std::size_t kTileIntervals = 1 << 17;  // 2 MiB of times at once
-  ExposureSum sum;
+  std::vector<ClassTimes> out(run.expanded.classes());
   std::vector<Interval> times;
   const auto classes = classes_by_program(run);
   for (std::size_t p = 0; p < classes.size(); ++p) {
@@ -250,12 +207,44 @@ Exposure measure_exposure(const RunView& run) {
       const auto some = std::span(classes[p]).subspan(first, count);
       gather(run, some, ops, times);
       for (std::size_t k = 0; k < count; ++k) {
-        ClassSweep sweep(view, times.data() + k * ops);
-        sum.add(sweep.run(run.compute_prices, run.timeline.makespan_ps), run.expanded.multiplicity[some[k]]);
+        out[some[k]] = ClassSweep(view, times.data() + k * ops).run(run);
       }
     }
   }
-  return sum.result(run.timeline.makespan_ps);
+  return out;
+}
+
+Exposure sum_up(std::span<const ClassTimes> classes, std::span<const std::uint32_t> multiplicity,
+                Picoseconds makespan) {
+  Exposure out;
+  Breakdown& b = out.breakdown;
+  Int128 optimizer_host = 0;
+  Int128 busy = 0;
+  Int128 ranks = 0;
+  Picoseconds least_busy = kNever;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const Int128 times = multiplicity[c];
+    const ClassTimes& one = classes[c];
+    b.compute_ps += one.compute * times;
+    b.optimizer_ps += one.optimizer * times;
+    b.host_ps += one.host * times;
+    b.bubble_ps += one.bubble * times;
+    optimizer_host += one.optimizer_host * times;
+    for (std::size_t d = 0; d < kDimensions; ++d) b.exposed_ps[d] += one.exposed[d] * times;
+    busy += one.busy() * times;
+    least_busy = std::min(least_busy, one.busy());
+    ranks += times;
+  }
+  const auto exposed = [&b](Dimension d) { return b.exposed_ps[static_cast<std::size_t>(d)]; };
+  const Int128 passes = b.compute_ps + b.host_ps - optimizer_host + exposed(Dimension::tensor) +
+                        exposed(Dimension::context) + exposed(Dimension::expert);
+  if (passes > 0)
+    out.pipeline_bubble_fraction = static_cast<double>(b.bubble_ps) / static_cast<double>(passes);
+  if (makespan > 0 && ranks > 0) {
+    out.gpu_utilization_mean = static_cast<double>(busy) / static_cast<double>(Int128{makespan} * ranks);
+    out.gpu_utilization_min = static_cast<double>(least_busy) / static_cast<double>(makespan);
+  }
+  return out;
 }
 
 }  // namespace orrery

@@ -1,10 +1,17 @@
 // Where the time of each GPU goes: compute, exposed communication, bubble. One part of build_report.
 #pragma once
 
+#include <array>
+#include <span>
+#include <vector>
+
 #include "orrery/report.hpp"
 #include "sim/report/build_report.hpp"
 
 namespace orrery {
+
+/// Per class of ranks.
+[[nodiscard]] std::vector<ClassTimes> measure_exposure(const RunView& run);
 
 struct Exposure {
   Breakdown breakdown;
@@ -15,6 +22,8 @@ struct Exposure {
   double gpu_utilization_min = 0;
 };
 
-[[nodiscard]] Exposure measure_exposure(const RunView& run);
+/// Sums over classes, each weighted with the ranks it stands for.
+[[nodiscard]] Exposure sum_up(std::span<const ClassTimes> classes,
+                              std::span<const std::uint32_t> multiplicity, Picoseconds makespan);
 
 }  // namespace orrery

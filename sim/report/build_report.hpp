@@ -1,7 +1,9 @@
 // Turns a timeline into figures: breakdown, bubble, utilisation, critical path, traffic.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "orrery/report.hpp"
 #include "orrery/task_graph.hpp"
@@ -19,11 +21,36 @@ struct RunView {
   const Timeline& timeline;
   const Topology& topology;
   std::span<const ComputePrice> compute_prices;  ///< per Workload::works
+  std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
   std::span<const double> link_bytes;  ///< per link of the topology: bytes it carries, all ranks counted
 };
 
+/// How the compute stream of a rank spends the run, in ps.
+struct ClassTimes {
+  Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
+  std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
+
+  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
+};
+
+/// What a run takes and moves, before it is brought down to shares and means: all of it adds up over time.
+struct Totals {
+  Picoseconds makespan_ps = 0;
+  std::int64_t samples = 0;  ///< per step
+  std::int64_t tokens = 0;
+  TotalFlops model_flops = 0;
+  TotalFlops hardware_flops = 0;
+  std::vector<ClassTimes> classes;  ///< per class of ranks
+  std::vector<double> link_bytes;   ///< per link of the topology
+  std::array<double, kDimensionCount> bytes_per_gpu{};
+  CriticalPath critical_path;
+};
+
+[[nodiscard]] Totals measure(const RunView& run);
+
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.
-[[nodiscard]] Report build_report(const RunView& run);
+[[nodiscard]] Report build_report(const RunView& run, const Totals& totals);
+[[nodiscard]] inline Report build_report(const RunView& run) { return build_report(run, measure(run)); }
 
 }  // namespace orrery

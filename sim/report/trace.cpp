@@ -246,7 +246,7 @@ class TraceWriter {
     if (op.layer >= 0) argument("layer", op.layer);
     if (op.micro_batch >= 0) argument("microbatch", op.micro_batch);
     if (plan_.run.workload.steps > 1) argument("step", op.step);
-    if (op.kind == Op::Kind::communicate) argument("group", plan_.run.workload.group(rank, op.slot));
+    if (op.kind != Op::Kind::compute) argument("group", plan_.run.workload.group(rank, op.slot));
     if (detailed()) write_more_arguments(rank, op);
     if (has_arguments_) out_.text("}");
   }
@@ -255,7 +255,7 @@ class TraceWriter {
     if (op.chunk > 0) argument("chunk", op.chunk);
     if (op.kind == Op::Kind::compute) return;
     argument("ranks", static_cast<std::int64_t>(plan_.members(rank, op).size()));
-    argument("bytes", plan_.run.workload.messages[op.work].bytes);
+    if (op.kind == Op::Kind::communicate) argument("bytes", plan_.run.workload.messages[op.work].bytes);
   }
 
   /// An arrow from the beginning of the send slice to the end of the receive slice, if both ranks are

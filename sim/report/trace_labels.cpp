@@ -31,7 +31,7 @@ TraceLabels::TraceLabels() : tied_(label("tied embedding all-reduce", "synchroni
 
 const std::string& TraceLabels::of(const Workload& workload, const Op& op) const {
   if (op.stream == Stream::host) return host_[at(op.phase)];
-  if (op.kind == Op::Kind::compute) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
+  if (op.kind != Op::Kind::communicate) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];
   if (op.part == Part::embedding && op.phase == Phase::synchronize) return tied_;
   if (message.collective == Collective::send_recv) {

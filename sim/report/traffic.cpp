@@ -33,11 +33,21 @@ std::vector<SlotUses> slot_uses(const Workload& workload) {
   return out;
 }
 
-/// How often a program communicates, by slot and message.
-std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(const Program& program) {
+/// How often a program communicates, within passes or not, by slot and message.
+std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(const Workload& workload,
+                                                                              const Program& program) {
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> out;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> passes;
   for (const Op& op : program.ops) {
     if (op.kind == Op::Kind::communicate) ++out[{op.slot, op.work}];
+    if (op.kind == Op::Kind::pass) ++passes[{op.slot, op.work}];
+  }
+  for (const auto& [key, count] : passes) {
+    const PassWork& pass = workload.passes[key.second];
+    if (pass.extent == PassWork::Extent::rest) continue;
+    for (const PassStep& step : pass.steps) {
+      if (step.communicates) out[{key.first, step.work}] += count;
+    }
   }
   return out;
 }
@@ -65,7 +75,7 @@ std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
   std::array<double, kDimensionCount> out{};
   const std::vector<SlotUses> uses = slot_uses(workload);
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    for (const auto& [key, count] : count_messages(workload.programs[p])) {
+    for (const auto& [key, count] : count_messages(workload, workload.programs[p])) {
       const Message& message = workload.messages[key.second];
       for (const GroupUse& use : uses[p][key.first]) {
         const bool pair = message.collective == Collective::send_recv;
@@ -79,16 +89,17 @@ std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
   return out;
 }
 
-std::vector<LinkUtilization> link_utilization(const RunView& run) {
+std::vector<LinkUtilization> link_utilization(const Topology& topology, std::span<const double> link_bytes,
+                                              Picoseconds makespan) {
   std::array<LinkUtilization, kLinkKindCount> kinds{};
   std::array<std::int64_t, kLinkKindCount> links{};
-  const double seconds = to_seconds(run.timeline.makespan_ps);
-  for (std::size_t i = 0; i < run.topology.links().size(); ++i) {
-    const Link& link = run.topology.links()[i];
+  const double seconds = to_seconds(makespan);
+  for (std::size_t i = 0; i < topology.links().size(); ++i) {
+    const Link& link = topology.links()[i];
     const auto kind = static_cast<std::size_t>(link.kind);
     ++links[kind];
-    if (seconds <= 0 || i >= run.link_bytes.size()) continue;
-    const double share = run.link_bytes[i] / (static_cast<double>(link.bytes_per_s) * seconds);
+    if (seconds <= 0 || i >= link_bytes.size()) continue;
+    const double share = link_bytes[i] / (static_cast<double>(link.bytes_per_s) * seconds);
     kinds[kind].mean += share;
     kinds[kind].peak = std::max(kinds[kind].peak, share);
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "orrery/report.hpp"
@@ -19,8 +20,10 @@ namespace orrery {
 /// Bytes a GPU sends per step by Dimension, mean over GPUs. Independent of folding.
 [[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload);
 
-/// Utilisation by kind of link, from RunView::link_bytes: for the kinds the topology has, in the
+/// Utilisation by kind of link, from the bytes each carries: for the kinds the topology has, in the
 /// order of LinkKind. Independent of folding, but for the makespan.
-[[nodiscard]] std::vector<LinkUtilization> link_utilization(const RunView& run);
+[[nodiscard]] std::vector<LinkUtilization> link_utilization(const Topology& topology,
+                                                            std::span<const double> link_bytes,
+                                                            Picoseconds makespan);
 
 }  // namespace orrery

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
@@ -9,6 +10,7 @@
 #include "sim/graph/expand.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/assumptions.hpp"
+#include "sim/run/repeats.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/lower.hpp"
@@ -62,7 +64,14 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.error_p90 = one_node ? software.error_p90_one_node : software.error_p90_many_nodes;
 }
 
-void complete(const Experiment& experiment, Run& run) {
+}  // namespace
+
+RunView Run::view() const {
+  return {workload, expanded, timeline, *topology, prices.works, prices.passes, prices.link_bytes};
+}
+
+void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
+  run.report = build_report(run.view(), totals);
   Report& report = run.report;
   name_origin(experiment, report);
   report.peak_tflops_per_gpu =
@@ -71,13 +80,7 @@ void complete(const Experiment& experiment, Run& run) {
   report.assumptions = assumptions(experiment, run);
 }
 
-}  // namespace
-
-RunView Run::view() const {
-  return {workload, expanded, timeline, *topology, prices.works, prices.link_bytes};
-}
-
-Run run(const Experiment& experiment) {
+Run run_to_timeline(const Experiment& experiment) {
   Run run;
   run.topology = build_topology(experiment.cluster);
   run.workload = lower(experiment);
@@ -89,12 +92,21 @@ Run run(const Experiment& experiment) {
                             : fold(run.workload, channels, run.prices, *run.topology, flows);
   run.expanded = expand(run.workload, channels, run.prices, folded, flows);
   run.timeline = run_engine(experiment, run.expanded.graph, *run.topology);
-  run.report = build_report(run.view());
-  complete(experiment, run);
   return run;
 }
 
-Report simulate(const Experiment& experiment) { return run(experiment).report; }
+Run run(const Experiment& experiment) {
+  Run run = run_to_timeline(experiment);
+  report_on(experiment, measure(run.view()), run);
+  return run;
+}
+
+Report simulate(const Experiment& experiment) {
+  if (experiment.simulation.folding == Folding::automatic) {
+    if (std::optional<Report> report = simulate_repeats(experiment)) return *std::move(report);
+  }
+  return run(experiment).report;
+}
 
 Report account_memory(const Experiment& experiment) {
   Report report;

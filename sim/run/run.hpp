@@ -31,6 +31,12 @@ struct Run {
 /// @throws as simulate().
 [[nodiscard]] Run run(const Experiment& experiment);
 
+/// The same without its report.
+[[nodiscard]] Run run_to_timeline(const Experiment& experiment);
+
+/// Fills in Run::report: of `experiment`, from what its run came to.
+void report_on(const Experiment& experiment, const Totals& totals, Run& run);
+
 /// What an experiment can name, from the tables of all rooms.
 [[nodiscard]] Menus menus();
 

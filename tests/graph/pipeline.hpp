@@ -84,8 +84,8 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const ExpandedGraph expanded = expand(workload, channels, prices, unfolded(workload), false);
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
-  result.report =
-      build_report({workload, expanded, result.timeline, *topology, prices.works, prices.link_bytes});
+  result.report = build_report(
+      {workload, expanded, result.timeline, *topology, prices.works, prices.passes, prices.link_bytes});
   return result;
 }
 

@@ -101,7 +101,9 @@ class RunFixture {
     expanded.first_task[cls].push_back(task);
   }
 
-  [[nodiscard]] RunView view() const { return {workload, expanded, timeline, topology, prices, link_bytes}; }
+  [[nodiscard]] RunView view() const {
+    return {workload, expanded, timeline, topology, prices, {}, link_bytes};
+  }
 
   Workload workload;
   ExpandedGraph expanded;

@@ -1,0 +1,33 @@
+// The price of a pass: what its steps take when nothing meets them half-way.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/cost/compute_cost.hpp"
+
+namespace orrery {
+
+/// A pass whose input and streams are ready at r ends at max(r, h + lead_ps) + duration_ps, where the host
+/// begins to issue what follows the operation before it at h.
+struct PassPrice {
+  Picoseconds duration_ps = 0;
+  Picoseconds lead_ps = 0;
+  Picoseconds compute_ps = 0;  ///< part of the duration that the GPU computes
+};
+
+/// @param works        prices of Workload::works
+/// @param messages_ps  durations of Workload::messages; those of the pass are read
+[[nodiscard]] PassPrice price_pass(const PassWork& pass, const Workload& workload,
+                                   std::span<const ComputePrice> works,
+                                   std::span<const Picoseconds> messages_ps);
+
+/// The messages of a pass, each with the number of its steps.
+struct PassMessage {
+  std::uint32_t message = 0;
+  std::uint64_t steps = 0;
+};
+[[nodiscard]] std::vector<PassMessage> messages_of(const PassWork& pass);
+
+}  // namespace orrery
