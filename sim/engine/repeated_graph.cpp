@@ -31,6 +31,21 @@ void check_size(const RepeatedGraph& graph) {
   }
 }
 
+void append_iteration(TaskGraph& out, const RepeatedGraph& graph, std::uint32_t iteration) {
+  const TaskGraph& body = graph.body();
+  const std::uint32_t first = iteration * body.tasks();
+  for (std::uint32_t task = 0; task < body.tasks(); ++task) {
+    const auto own = body.predecessors(task);
+    for (const std::uint32_t pred : own) out.preds.push_back(first + pred);
+    if (iteration > 0) {
+      for (const std::uint32_t pred : graph.carried(task)) out.preds.push_back(first - body.tasks() + pred);
+    }
+    out.cost.push_back(body.cost[task]);
+    out.pred_begin.push_back(static_cast<std::uint32_t>(out.preds.size()));
+    if (!body.lag.empty()) out.lag.push_back(own.empty() ? 0 : body.lag[task]);
+  }
+}
+
 class RepeatedSweep {
  public:
   explicit RepeatedSweep(const RepeatedGraph& graph)
@@ -90,27 +105,15 @@ RepeatedGraph::RepeatedGraph(TaskGraph body, std::span<const CarriedEdge> carrie
 RepeatedTimes run_contention_free(const RepeatedGraph& graph) { return RepeatedSweep(graph).run(); }
 
 TaskGraph unroll(const RepeatedGraph& graph) {
-  const TaskGraph& body = graph.body();
   check_size(graph);
+  const TaskGraph& body = graph.body();
+  const std::size_t iterations = body.tasks() == 0 ? 0 : graph.iterations();
   TaskGraph out{
       .cost = {}, .pred_begin = {0}, .preds = {}, .costs = body.costs, .legs = body.legs, .uses = body.uses};
-  const auto iterations = static_cast<std::uint32_t>(graph.iterations());
-  out.cost.reserve(std::size_t{iterations} * body.tasks());
-  out.pred_begin.reserve(std::size_t{iterations} * body.tasks() + 1);
+  out.cost.reserve(iterations * body.tasks());
+  out.pred_begin.reserve(iterations * body.tasks() + 1);
   out.preds.reserve(iterations * edges(graph));
-  for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
-    const std::uint32_t first = iteration * body.tasks();
-    for (std::uint32_t task = 0; task < body.tasks(); ++task) {
-      const auto own = body.predecessors(task);
-      for (const std::uint32_t pred : own) out.preds.push_back(first + pred);
-      if (iteration > 0) {
-        for (const std::uint32_t pred : graph.carried(task)) out.preds.push_back(first - body.tasks() + pred);
-      }
-      out.cost.push_back(body.cost[task]);
-      out.pred_begin.push_back(static_cast<std::uint32_t>(out.preds.size()));
-      if (!body.lag.empty()) out.lag.push_back(own.empty() ? 0 : body.lag[task]);
-    }
-  }
+  for (std::uint32_t i = 0; i < iterations; ++i) append_iteration(out, graph, i);
   return out;
 }
 
