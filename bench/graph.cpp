@@ -1,5 +1,5 @@
-// Graph building: from an experiment to tasks, step by step, and whole runs. Items are tasks, or
-// plans for the last two.
+// Graph building: from an experiment to tasks, step by step, and whole runs. Items are tasks, plans
+// for runs of the Megatron job, GPUs for large runs.
 #include <benchmark/benchmark.h>
 
 #include "sim/graph/expand.hpp"
@@ -20,7 +20,7 @@ Experiment megatron(std::int64_t data_parallel) {
       R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 8, "micro_batch_size": 2,
       "global_batch_size": )" +
       std::to_string(96 * data_parallel) +
-      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}})";
+      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}, "simulation": {"network": "flow"}})";
   return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
 }
 
@@ -67,17 +67,17 @@ BENCHMARK(BM_Price)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
 
 void BM_Fold(benchmark::State& state) {
   const Prepared p(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, true));
+  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, {}));
   count(state, p.workload.ranks());
 }
 BENCHMARK(BM_Fold)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
 
 void BM_Expand(benchmark::State& state) {
   const Prepared p(state.range(0));
-  const Folded each = unfolded(p.workload);
+  const Folded each = unfolded(p.workload, share_all_links(p.channels, p.prices, *p.topology));
   std::size_t tasks = 0;
   for (auto _ : state) {
-    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each, true);
+    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }
@@ -95,5 +95,31 @@ void BM_RunFolded(benchmark::State& state) { run_whole(state, Folding::automatic
 void BM_RunUnfolded(benchmark::State& state) { run_whole(state, Folding::off); }
 BENCHMARK(BM_RunFolded)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_RunUnfolded)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
+
+/// Llama 3.1 405B as its report ran it: 128 GPUs a replica on nodes of 8. 128 replicas fill leaf
+/// switches of 32 nodes evenly; 784 and 7,816 do not.
+Experiment llama(std::int64_t data_parallel, Network network) {
+  const std::string replicas = std::to_string(data_parallel);
+  const std::string batch = std::to_string(16 * data_parallel);
+  Experiment experiment = read_experiment_text(
+      R"({"model": "llama3.1-405b", "cluster": {"base": "dgx-h100", "nodes": )" + batch +
+          R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 16, "data_parallel": )" + replicas +
+          R"(, "global_batch_size": )" + batch + R"(, "micro_batch_size": 1, "sequence_parallel": true,
+          "stage_layers": [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7], "zero_stage": 1}})",
+      "bench", {}, Catalog::embedded(), menus());
+  experiment.simulation.network = network;
+  return experiment;
+}
+
+/// A whole run, from topology to report. Items are GPUs.
+void run_large(benchmark::State& state, Network network) {
+  const Experiment experiment = llama(state.range(0), network);
+  for (auto _ : state) benchmark::DoNotOptimize(run(experiment).report.makespan_ps);
+  count(state, static_cast<std::size_t>(experiment.plan.gpus()));
+}
+void BM_RunLargeAlphaBeta(benchmark::State& state) { run_large(state, Network::alpha_beta); }
+void BM_RunLargeFlow(benchmark::State& state) { run_large(state, Network::flow); }
+BENCHMARK(BM_RunLargeAlphaBeta)->Arg(128)->Arg(784)->Arg(7816)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_RunLargeFlow)->Arg(128)->Arg(784)->Arg(7816)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -38,7 +38,6 @@ class ClusterTopology final : public Topology {
   std::unique_ptr<NodeWiringModel> wiring_;  ///< null where GPUs of a node are not joined
   std::unique_ptr<FabricModel> fabric_;      ///< null where no message leaves its node
   std::uint32_t nodes_ = 1;
-  std::uint32_t node_links_ = 0;
   std::uint32_t first_nic_ = 0;         ///< vertex
   std::uint32_t first_switch_ = 0;      ///< vertex of the fabric
   std::uint32_t ports_ = 1;             ///< per node

@@ -12,6 +12,8 @@ class Communicators {
   Communicators(const Plan& plan, Workload& workload) : plan_(plan), layout_(plan), workload_(workload) {
     const auto ranks = static_cast<std::size_t>(plan.gpus());
     workload_.program_of_rank.resize(ranks);
+    workload_.replicas = static_cast<std::uint32_t>(plan.data_parallel);
+    workload_.replica_stride = layout_.rank({0, 0, 1});
     workload_.group_of.assign(ranks * kSlotCount, kNoGroup);
     workload_.group_begin.assign(1, 0);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -1,6 +1,8 @@
 #include "workloads/stage_program.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "workloads/data_parallel.hpp"
 #include "workloads/program_writer.hpp"
 #include "workloads/step_builder.hpp"
+#include "workloads/whole_pass.hpp"
 
 namespace orrery {
 namespace {
@@ -27,94 +30,6 @@ bool shares_links(const Experiment& experiment) {
   if (cluster.graph || cluster.gpus_per_node % span != 0) return true;
   return cluster.node.kind != "nvswitch" && experiment.plan.tensor_parallel < cluster.gpus_per_node;
 }
-
-bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }
-bool waits_for_input(const Step& step) { return step.after == kBlockInput; }
-
-/// A pass as few operations: what can overlap with the passes before and after it stands alone.
-struct WholePass {
-  static constexpr std::uint32_t kNone = 0xffffffff;
-  std::int32_t layer = -1;             ///< of the first block
-  std::vector<Step> first;             ///< collectives it begins with
-  std::size_t first_before_start = 0;  ///< so many of them come before `start`; the others run beside it
-  std::uint32_t start = kNone;         ///< of Workload::passes; compute before the collectives in it
-  std::uint32_t body = kNone;          ///< of Workload::passes; up to the end of the last collective in it
-  std::uint32_t rest = kNone;          ///< of Workload::passes; the compute after that
-  std::vector<Step> last;              ///< collectives it ends with
-};
-
-/// Cuts what can stand alone off the ends of a pass. Steps that waited for something cut off wait for the
-/// input of what is left.
-class PassCutter {
- public:
-  explicit PassCutter(std::vector<Step> steps) : steps_(std::move(steps)) {}
-
-  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-
-  /// Collectives in sequence, and one more beside which compute can begin.
-  std::vector<Step> cut_first() {
-    std::vector<Step> first;
-    while (steps_.size() > 1 && communicates(steps_.front())) {
-      beside_ = compute_beside();
-      const bool alone = std::none_of(steps_.begin() + 1, steps_.end(), waits_for_input);
-      if (!alone && (beside_ == 0 || beside_ + 1 == steps_.size())) break;
-      first.push_back(steps_.front());
-      cut(1);
-      if (!alone) break;
-      beside_ = 0;
-    }
-    return first;
-  }
-
-  /// Collectives in sequence at the end.
-  std::vector<Step> cut_last() {
-    std::vector<Step> last;
-    const auto follows = [this] {
-      return steps_.back().after == static_cast<std::int32_t>(steps_.size()) - 2;
-    };
-    while (steps_.size() > 1 && communicates(steps_.back()) && (last.empty() || follows())) {
-      last.insert(last.begin(), steps_.back());
-      steps_.pop_back();
-    }
-    return last;
-  }
-
-  /// The compute that can begin before the last of `first` ends, else what comes before a collective.
-  std::vector<Step> cut_start(std::size_t& first_before_start, std::size_t first) {
-    first_before_start = beside_ > 0 ? first - 1 : first;
-    if (beside_ > 0 && beside_ < steps_.size()) return cut(beside_);
-    const auto collective = std::ranges::find_if(steps_, communicates);
-    if (collective == steps_.end()) return {};
-    return cut(static_cast<std::size_t>(collective - steps_.begin()));
-  }
-
-  [[nodiscard]] static PassWork work(const std::vector<Step>& steps, PassWork::Extent extent) {
-    PassWork work{{}, extent};
-    for (const Step& step : steps) work.steps.push_back({communicates(step), step.work, step.after});
-    return work;
-  }
-
- private:
-  /// Compute steps right after the first step that do not wait for it.
-  [[nodiscard]] std::size_t compute_beside() const {
-    std::size_t count = 0;
-    while (count + 1 < steps_.size() && !communicates(steps_[count + 1]) && steps_[count + 1].after != 0)
-      ++count;
-    return count;
-  }
-
-  std::vector<Step> cut(std::size_t count) {
-    const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::vector<Step> front(steps_.begin(), end);
-    steps_.erase(steps_.begin(), end);
-    for (Step& step : steps_)
-      step.after = std::max(step.after - static_cast<std::int32_t>(count), kBlockInput);
-    return front;
-  }
-
-  std::vector<Step> steps_;
-  std::size_t beside_ = 0;  ///< compute steps at the front that need not wait for the last of the first
-};
 
 class StageProgram {
  public:
@@ -199,11 +114,11 @@ class StageProgram {
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
-  std::vector<OpId> outputs_;               ///< [micro-batch][chunk]: end of its forward pass
-  std::vector<OpId> gradients_;             ///< [micro-batch][chunk]: end of its backward pass
-  std::vector<OpId> written_;               ///< operations of the steps being written
-  std::vector<WholePass> whole_passes_of_;  ///< [chunk][kind], filled in when first met
-  OpId collective_ = kNoOp;                 ///< latest on the tensor stream
+  std::vector<OpId> outputs_;                              ///< [micro-batch][chunk]: end of its forward pass
+  std::vector<OpId> gradients_;                            ///< [micro-batch][chunk]: end of its backward pass
+  std::vector<OpId> written_;                              ///< operations of the steps being written
+  std::vector<std::optional<WholePass>> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  OpId collective_ = kNoOp;                                ///< latest on the tensor stream
   OpId whole_ = kNoOp;  ///< latest pass with collectives in it, until a collective of its own follows
 };
 
@@ -225,7 +140,7 @@ void StageProgram::write_step() {
 void StageProgram::add_host_works(const Software& software) {
   const auto add = [this](Picoseconds host_ps) {
     const std::uint32_t work = add_work(workload_, {}, host_ps);
-    return whole_passes_ ? add_pass(workload_, {{{false, work, kBlockInput}}}) : work;
+    return whole_passes_ ? add_pass(workload_, PassWork{{{false, work, kBlockInput}}}) : work;
   };
   wait_work_ = add(0);
   step_work_ = add(from_microseconds(software.step_overhead_ms * 1e3));
@@ -394,8 +309,10 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
 OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   const bool ahead = pass.kind == Pass::Kind::forward;
   const WholePass& whole = whole_pass(pass);
-  const auto collectives = [&](const std::vector<Step>& steps, OpId at) {
-    for (const Step& step : steps) at = add_step(step, pass, whole.layer, {at, std::exchange(whole_, kNoOp)});
+  const auto& blocks = chunk(pass).blocks;
+  const std::int32_t layer = blocks.empty() ? -1 : (ahead ? blocks.front() : blocks.back()).layer;
+  const auto collectives = [&](std::span<const Step> steps, OpId at) {
+    for (const Step& step : steps) at = add_step(step, pass, layer, {at, std::exchange(whole_, kNoOp)});
     return at;
   };
   const auto part = [&](std::uint32_t work, OpId at) {
@@ -404,9 +321,9 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
     const bool collects = work == whole.body;
     return add_step(step, pass, -1, {at, std::exchange(gate_, kNoOp), collects ? collective_ : kNoOp});
   };
-  const auto before = static_cast<std::ptrdiff_t>(whole.first_before_start);
-  const OpId early = collectives({whole.first.begin(), whole.first.begin() + before}, input);
-  const OpId ready = collectives({whole.first.begin() + before, whole.first.end()}, early);
+  const std::span<const Step> first(whole.first);
+  const OpId early = collectives(first.first(whole.first_before_start), input);
+  const OpId ready = collectives(first.subspan(whole.first_before_start), early);
   const OpId begun = part(whole.start, whole.start == WholePass::kNone ? ready : early);
   whole_ = part(whole.body, begun);
   if (ahead) writer_.at(begun == ready ? whole_ : begun).memory_delta = chunk(pass).activations;
@@ -414,27 +331,15 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   const OpId at = collectives(whole.last, computed);
   if (ahead) return at;
   writer_.at(computed).memory_delta = -chunk(pass).activations;
-  for (std::size_t b = chunk(pass).blocks.size(); b-- > 0;) data_.after_block(pass, b, at);
+  for (std::size_t b = blocks.size(); b-- > 0;) data_.after_block(pass, b, at);
   return at;
 }
 
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const bool ahead = pass.kind == Pass::Kind::forward;
-  WholePass& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
-  if (known.body != WholePass::kNone) return known;
-  const auto& blocks = chunk(pass).blocks;
-  if (!blocks.empty()) known.layer = (ahead ? blocks.front() : blocks.back()).layer;
-  PassCutter cutter(steps_of(pass));
-  known.first = cutter.cut_first();
-  known.last = cutter.cut_last();
-  const std::vector<Step> start = cutter.cut_start(known.first_before_start, known.first.size());
-  if (!start.empty()) known.start = add_pass(workload_, PassCutter::work(start, PassWork::Extent::whole));
-  const std::vector<Step>& body = cutter.steps();
-  const bool open = known.last.empty() && std::ranges::any_of(body, communicates);
-  const auto extent = open ? PassWork::Extent::collectives : PassWork::Extent::whole;
-  known.body = add_pass(workload_, PassCutter::work(body, extent));
-  if (open) known.rest = add_pass(workload_, PassCutter::work(body, PassWork::Extent::rest));
-  return known;
+  auto& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
+  if (!known) known = add_whole_pass(steps_of(pass), workload_);
+  return *known;
 }
 
 /// All that run_forward or run_backward would write of this pass.

@@ -49,7 +49,7 @@ class Topology {
   Topology(const Topology&) = delete;
   Topology& operator=(const Topology&) = delete;
 
-  /// Appends the links from one GPU to another, in order; nothing when they are the same GPU.
+  /// Appends the links from one GPU to another, in order and none twice; nothing when they are the same GPU.
   /// Routes are computed, deterministic, and safe to ask for from several threads.
   virtual void route(GpuId from, GpuId to, std::vector<LinkId>& out) const = 0;
 
@@ -70,6 +70,9 @@ class Topology {
   [[nodiscard]] const CollectiveOverhead& overhead(bool inside_node) const {
     return inside_node ? node_overhead_ : fabric_overhead_;
   }
+  /// Nodes are copies of one another, and node n has the links [n * k, (n + 1) * k), which messages
+  /// within it cross and no others; 0 where it is not so.
+  [[nodiscard]] std::uint32_t links_per_node() const { return node_links_; }
   /// Pace at which each GPU sends and receives while the switch of its node reduces and copies
   /// (NVLink SHARP), in bytes/s; 0 where no switch does.
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
@@ -79,6 +82,7 @@ class Topology {
   std::uint32_t gpus_ = 0;
   std::uint32_t gpus_per_node_ = 1;
   std::uint32_t vertices_ = 0;
+  std::uint32_t node_links_ = 0;
   std::vector<Link> links_;
   CollectiveOverhead node_overhead_;
   CollectiveOverhead fabric_overhead_;

@@ -117,7 +117,8 @@ struct PassWork {
 };
 
 /// One operation of a program. Communication operations with the same slot are matched in order
-/// over the members of the group: the i-th of each member are one task. A pass is one task per tensor group.
+/// over the members of the group: the i-th of each member are one task. A program sends the messages of a
+/// slot on one stream only, so a group does one thing at a time. A pass is one task per tensor group.
 struct Op {
   enum class Kind : std::uint8_t { compute, communicate, pass };
   Kind kind = Kind::compute;
@@ -175,6 +176,10 @@ struct StageMemory {
 struct Workload {
   std::vector<Program> programs;
   std::vector<std::uint32_t> program_of_rank;
+  /// Ranks r with equal r / replica_stride % replicas make up a replica of the model. Replicas are built
+  /// alike: rank r + d * replica_stride plays the part in replica d that rank r has in replica 0.
+  std::uint32_t replicas = 1;
+  std::uint32_t replica_stride = 1;
   std::vector<ComputeWork> works;
   std::vector<Message> messages;
   std::vector<PassWork> passes;
@@ -198,6 +203,12 @@ struct Workload {
   }
   [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::uint8_t slot) const {
     return group_of[rank * kSlotCount + slot];
+  }
+  template <class Visit>
+  void for_each_rank_of_first_replica(Visit visit) const {
+    for (std::uint32_t first = 0; first < ranks(); first += replica_stride * replicas) {
+      for (std::uint32_t rank = first; rank < first + replica_stride; ++rank) visit(rank);
+    }
   }
 };
 

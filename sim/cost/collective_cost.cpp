@@ -1,5 +1,6 @@
 #include "sim/cost/collective_cost.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "orrery/error.hpp"
@@ -46,16 +47,16 @@ class CollectivePricer::Impl {
   void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out) {
     clear(out);
     if (members.size() < 2) return;
-    const bool pair = message.collective == Collective::send_recv && members.size() == 2;
-    ShapeCache::Entry& entry = pair ? shapes_.pair() : shapes_.find(members);
+    if (!std::ranges::equal(members, members_)) set_group(members);
+    ShapeCache::Entry& entry = shape_of_group(message);
     const CollectiveAlgorithm* algorithm = algorithms_[static_cast<std::size_t>(message.collective)];
     if (algorithm == nullptr) {
-      price_fastest(entry, message, members, out);
+      price_fastest(entry, message, out);
       return;
     }
     const std::string_view obstacle = algorithm->obstacle(message.collective, entry.shape());
     if (!obstacle.empty()) refuse(message.collective, algorithm->name, entry.shape(), obstacle);
-    price_with(*algorithm, entry, message, members, out);
+    price_with(*algorithm, entry, message, out);
   }
 
  private:
@@ -65,22 +66,33 @@ class CollectivePricer::Impl {
     price.algorithm = {};
   }
 
+  void set_group(std::span<const std::uint32_t> members) {
+    members_.assign(members.begin(), members.end());
+    builder_.set_group(members_);
+    shape_ = nullptr;
+  }
+
+  ShapeCache::Entry& shape_of_group(const Message& message) {
+    if (message.collective == Collective::send_recv && members_.size() == 2) return shapes_.pair();
+    if (shape_ == nullptr) shape_ = &shapes_.find(members_);
+    return *shape_;
+  }
+
   void price_with(const CollectiveAlgorithm& algorithm, ShapeCache::Entry& entry, const Message& message,
-                  std::span<const std::uint32_t> members, TransferPrice& out) {
+                  TransferPrice& out) {
     clear(out);
-    builder_.append(entry.rounds(algorithm, message.collective), message.bytes, members, out.legs, out.uses);
+    builder_.append(entry.rounds(algorithm, message.collective), message.bytes, out.legs, out.uses);
     out.algorithm = algorithm.name;
   }
 
-  void price_fastest(ShapeCache::Entry& entry, const Message& message, std::span<const std::uint32_t> members,
-                     TransferPrice& out) {
+  void price_fastest(ShapeCache::Entry& entry, const Message& message, TransferPrice& out) {
     std::string_view last_obstacle = "no algorithm does it";
     for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
       const std::string_view obstacle = algorithm.obstacle(message.collective, entry.shape());
       const bool considered = algorithm.automatic(message.collective, entry.shape());
       if (considered && !obstacle.empty()) last_obstacle = obstacle;
       if (!considered || !obstacle.empty()) continue;
-      price_with(algorithm, entry, message, members, candidate_);
+      price_with(algorithm, entry, message, candidate_);
       if (out.algorithm.empty() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
     }
     if (out.algorithm.empty()) refuse(message.collective, "auto", entry.shape(), last_obstacle);
@@ -89,7 +101,9 @@ class CollectivePricer::Impl {
   std::array<const CollectiveAlgorithm*, kCollectiveCount> algorithms_{};
   LegBuilder builder_;
   ShapeCache shapes_;
-  TransferPrice candidate_;  ///< scratch of price_fastest
+  std::vector<std::uint32_t> members_;  ///< the group at hand: messages often come group by group
+  ShapeCache::Entry* shape_ = nullptr;  ///< its shape; null: not asked for yet
+  TransferPrice candidate_;             ///< scratch of price_fastest
 };
 
 CollectivePricer::CollectivePricer(const Topology& topology,

@@ -1,52 +1,74 @@
 #include "sim/cost/collective_legs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace orrery {
 
 LegBuilder::LegBuilder(const Topology& topology) : topology_(topology), load_(topology.links().size(), 0) {}
 
-void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::span<const std::uint32_t> members,
-                        std::vector<Leg>& legs, std::vector<LinkUse>& uses) {
+void LegBuilder::set_group(std::span<const std::uint32_t> members) {
+  members_ = members;
+  laid_count_ = 0;
+  const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
+  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
+  inside_node_ = std::ranges::all_of(members.subspan(1), near);
+}
+
+void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
+                        std::vector<LinkUse>& uses) {
   const std::size_t first = legs.size();
   Picoseconds data_ps = 0;
   for (const Round& round : rounds.rounds) {
-    append_round(round, rounds, bytes, members, legs, uses);
+    append_round(round, rounds, bytes, legs, uses);
     data_ps += legs.back().alone_ps;
   }
-  legs[first].latency_ps += topology_.overhead(inside_node(members)).of(data_ps);
+  legs[first].latency_ps += topology_.overhead(inside_node_).of(data_ps);
 }
 
-void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes,
-                              std::span<const std::uint32_t> members, std::vector<Leg>& legs,
+void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                               std::vector<LinkUse>& uses) {
-  load_links(round, members);
-  sort_touched();
-  const Slowest slowest = slowest_link(rounds.in_switch);
+  const LaidRound& laid = lay(round);
+  Slowest slowest = laid.slowest;
+  if (rounds.in_switch)
+    slowest.bytes_per_s = std::min(slowest.bytes_per_s, topology_.reduction_bytes_per_s());
   Leg& leg = legs.emplace_back();
-  leg.latency_ps = latency(round);
+  if (laid.stages > 0) {
+    leg.latency_ps = static_cast<Picoseconds>(
+        divide_rounded(laid.stage_latency_sum * round.hops * round.repeat, laid.stages));
+  }
   leg.alone_ps = transfer_ps(static_cast<Int128>(bytes) * slowest.share * round.repeat, slowest.bytes_per_s,
                              rounds.share_unit);
+  leg.rate = rounds.in_switch ? std::min(laid.rate, slowest.bytes_per_s) : laid.rate;
   leg.use_begin = static_cast<std::uint32_t>(uses.size());
-  leg.rate = take_uses(uses);
-  if (rounds.in_switch) leg.rate = std::min(leg.rate, slowest.bytes_per_s);
+  uses.insert(uses.end(), laid.uses.begin(), laid.uses.end());
   leg.use_end = static_cast<std::uint32_t>(uses.size());
 }
 
-bool LegBuilder::inside_node(std::span<const std::uint32_t> members) const {
-  const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
-  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
-  return std::ranges::all_of(members.subspan(1), near);
+/// Collectives of a group differ in size more often than in their messages.
+const LegBuilder::LaidRound& LegBuilder::lay(const Round& round) {
+  for (std::size_t i = 0; i < laid_count_; ++i) {
+    if (laid_[i].round == &round || laid_[i].round->messages == round.messages) return laid_[i];
+  }
+  if (laid_count_ == laid_.size()) laid_.emplace_back();
+  LaidRound& laid = laid_[laid_count_++];
+  laid.round = &round;
+  load_links(round);
+  sort_touched();
+  laid.slowest = slowest_link();
+  add_latencies(laid);
+  take_uses(laid);
+  return laid;
 }
 
-void LegBuilder::load_links(const Round& round, std::span<const std::uint32_t> members) {
+void LegBuilder::load_links(const Round& round) {
   const std::vector<Link>& links = topology_.links();
   stage_latency_.clear();
   largest_share_ = 0;
   for (const RoundMessage& message : round.messages) {
     route_.clear();
-    topology_.route(GpuId{members[message.from]}, GpuId{members[message.to]}, route_);
+    topology_.route(GpuId{members_[message.from]}, GpuId{members_[message.to]}, route_);
     Picoseconds latency = 0;
     for (const LinkId link : route_) {
       latency += links[index(link)].latency_ps;
@@ -60,18 +82,22 @@ void LegBuilder::load_links(const Round& round, std::span<const std::uint32_t> m
 }
 
 void LegBuilder::sort_touched() {
-  constexpr std::size_t kScanBelow = 32;  // links per touched link at which a scan beats a sort
+  constexpr std::size_t kScanBelow = 512;  // links per touched link at which a scan of bits beats a sort
   if (touched_.size() < 64 || touched_.size() * kScanBelow < load_.size()) {
     std::ranges::sort(touched_);
     return;
   }
+  bits_.resize((load_.size() + 63) / 64, 0);
+  for (const std::uint32_t link : touched_) bits_[link / 64] |= std::uint64_t{1} << (link % 64);
   touched_.clear();
-  for (std::uint32_t link = 0; link < load_.size(); ++link) {
-    if (load_[link] != 0) touched_.push_back(link);
+  for (std::uint32_t word = 0; word < bits_.size(); ++word) {
+    for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1)
+      touched_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
+    bits_[word] = 0;
   }
 }
 
-LegBuilder::Slowest LegBuilder::slowest_link(bool in_switch) const {
+LegBuilder::Slowest LegBuilder::slowest_link() const {
   Slowest slowest;
   for (const std::uint32_t link : touched_) {
     const std::int64_t bytes_per_s = topology_.links()[link].bytes_per_s;
@@ -80,33 +106,31 @@ LegBuilder::Slowest LegBuilder::slowest_link(bool in_switch) const {
       slowest = {load_[link], bytes_per_s};
     }
   }
-  if (in_switch) slowest.bytes_per_s = std::min(slowest.bytes_per_s, topology_.reduction_bytes_per_s());
   return slowest;
 }
 
-Picoseconds LegBuilder::latency(const Round& round) const {
-  Int128 sum = 0;
-  std::int64_t stages = 0;
+void LegBuilder::add_latencies(LaidRound& laid) const {
+  laid.stages = 0;
+  laid.stage_latency_sum = 0;
   for (const Picoseconds slowest : stage_latency_) {
     if (slowest < 0) continue;
-    sum += slowest;
-    ++stages;
+    laid.stage_latency_sum += slowest;
+    ++laid.stages;
   }
-  if (stages == 0) return 0;
-  return static_cast<Picoseconds>(divide_rounded(sum * round.hops * round.repeat, stages));
 }
 
-std::int64_t LegBuilder::take_uses(std::vector<LinkUse>& uses) {
+void LegBuilder::take_uses(LaidRound& laid) {
   constexpr auto kOne = static_cast<std::int64_t>(kWeightOne);
   std::int64_t rate = std::numeric_limits<std::int64_t>::max();
+  laid.uses.clear();
   for (const std::uint32_t link : touched_) {
     const std::int64_t weight = std::max<std::int64_t>(load_[link] * kOne / largest_share_, 1);
     rate = std::min(rate, topology_.links()[link].bytes_per_s * kOne / weight);
-    uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
+    laid.uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
     load_[link] = 0;
   }
   touched_.clear();
-  return std::max<std::int64_t>(rate, 1);
+  laid.rate = std::max<std::int64_t>(rate, 1);
 }
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
+#include "orrery/units.hpp"
 #include "workloads/collectives/collectives.hpp"
 
 namespace orrery {
@@ -16,10 +17,12 @@ class LegBuilder {
  public:
   explicit LegBuilder(const Topology& topology);
 
-  /// Appends one leg per round of a collective of `bytes` among `members`, the first with the overhead
-  /// of all of them.
-  void append(const Rounds& rounds, Bytes bytes, std::span<const std::uint32_t> members,
-              std::vector<Leg>& legs, std::vector<LinkUse>& uses);
+  /// The group of the collectives that follow; stays valid until the next one.
+  void set_group(std::span<const std::uint32_t> members);
+
+  /// Appends one leg per round of a collective of `bytes` in the group, the first with the overhead of
+  /// all of them. Rounds stay where they are until the next group.
+  void append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs, std::vector<LinkUse>& uses);
 
  private:
   /// Shares of a number of bytes over a bandwidth, kept as a fraction to be rounded only once.
@@ -28,20 +31,34 @@ class LegBuilder {
     std::int64_t bytes_per_s = 1;
   };
 
-  void load_links(const Round& round, std::span<const std::uint32_t> members);
+  /// The messages of a round on the links of the group; of whatever size, and however often repeated.
+  struct LaidRound {
+    const Round* round = nullptr;
+    std::int64_t rate = 0;  ///< pace of a full-size message
+    Slowest slowest;
+    std::int64_t stages = 0;
+    Int128 stage_latency_sum = 0;
+    std::vector<LinkUse> uses;
+  };
+
+  [[nodiscard]] const LaidRound& lay(const Round& round);
+  void load_links(const Round& round);
   void sort_touched();
-  [[nodiscard]] Slowest slowest_link(bool in_switch) const;
-  [[nodiscard]] Picoseconds latency(const Round& round) const;
-  void append_round(const Round& round, const Rounds& rounds, Bytes bytes,
-                    std::span<const std::uint32_t> members, std::vector<Leg>& legs,
+  [[nodiscard]] Slowest slowest_link() const;
+  void add_latencies(LaidRound& laid) const;
+  void append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                     std::vector<LinkUse>& uses);
-  [[nodiscard]] bool inside_node(std::span<const std::uint32_t> members) const;
-  /// Appends the uses and clears the loads. Returns the pace of a full-size message.
-  std::int64_t take_uses(std::vector<LinkUse>& uses);
+  /// Takes the loads as uses and clears them.
+  void take_uses(LaidRound& laid);
 
   const Topology& topology_;
+  std::span<const std::uint32_t> members_;
+  bool inside_node_ = false;
+  std::vector<LaidRound> laid_;  ///< of the group, the first laid_count_ ones
+  std::size_t laid_count_ = 0;
   std::vector<std::int64_t> load_;          ///< per link: shares of the round at hand
   std::vector<std::uint32_t> touched_;      ///< links with a load
+  std::vector<std::uint64_t> bits_;         ///< scratch of sort_touched; zero
   std::vector<Picoseconds> stage_latency_;  ///< per stage: of its slowest message; -1 if it has none
   std::vector<LinkId> route_;
   std::uint32_t largest_share_ = 0;

@@ -64,8 +64,13 @@ class Matcher {
   void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<Request>>& told) {
     const std::uint32_t channel = result_.channel_of[program * kSlotCount + slot];
     std::vector<Request> sequence;
+    const Op* first = nullptr;  // of the messages
     for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind != Op::Kind::compute && op.slot == slot) sequence.push_back(request_of(op));
+      if (op.kind == Op::Kind::compute || op.slot != slot) continue;
+      sequence.push_back(request_of(op));
+      if (op.kind == Op::Kind::pass) continue;
+      if (first == nullptr) first = &op;
+      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
     }
     if (channel == kNone) {
       if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");

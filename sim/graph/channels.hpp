@@ -58,7 +58,8 @@ struct Channels {
 };
 
 /// @throws std::logic_error if the ends of a channel do not have equally many operations or disagree
-///         on a message: a mistake in a schedule, not in an experiment.
+///         on a message, or if a program uses a slot on two streams: a mistake in a schedule, not in an
+///         experiment.
 [[nodiscard]] Channels match_channels(const Workload& workload);
 
 }  // namespace orrery

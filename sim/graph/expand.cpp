@@ -1,8 +1,8 @@
 #include "sim/graph/expand.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <tuple>
 
 #include "orrery/error.hpp"
 #include "sim/graph/families.hpp"
@@ -18,13 +18,11 @@ constexpr std::int64_t kMostBytes = 20'000'000'000;
 
 class Expansion {
  public:
-  Expansion(const Workload& workload, const Channels& channels, const PriceList& prices, const Folded& folded,
-            bool flows)
+  Expansion(const Workload& workload, const Channels& channels, const PriceList& prices, const Folded& folded)
       : workload_(workload),
         channels_(channels),
         prices_(prices),
         folded_(folded),
-        flows_(flows),
         families_(make_families(workload, channels)),
         lags_(host_lags(workload, prices.works)) {}
 
@@ -42,8 +40,18 @@ class Expansion {
   void place_groups();
   void list_members(std::uint32_t channel);
   void write_costs();
-  void write_transfers();
-  void load_shared_links();
+  /// What one leg of a simulated transfer puts on a class of links.
+  struct Load {
+    std::uint32_t cost = 0;  ///< of the transfer, in the graph
+    std::uint32_t leg = 0;
+    std::uint32_t link = 0;
+    std::uint64_t weight = 0;
+  };
+  [[nodiscard]] std::vector<Load> list_loads() const;
+  void write_legs(const std::vector<Load>& loads);
+  [[nodiscard]] const Transfer& transfer(const Call& call, std::uint32_t group) const {
+    return prices_.transfers[call.first_price + channels_.group_place[group]];
+  }
   void number_tasks();
   void write_tasks();
   void write_compute(OpRef at);
@@ -63,7 +71,6 @@ class Expansion {
   const Channels& channels_;
   const PriceList& prices_;
   const Folded& folded_;
-  bool flows_;
   Families families_;
   HostLags lags_;
   ExpandedGraph result_;
@@ -125,63 +132,64 @@ void Expansion::list_members(std::uint32_t channel) {
 }
 
 void Expansion::write_costs() {
-  for (const ComputePrice& work : prices_.works) result_.graph.costs.push_back({work.duration_ps, 0, 0});
-  write_transfers();
-  if (flows_ && !folded_.links.class_of.empty()) load_shared_links();
-}
-
-void Expansion::write_transfers() {
   TaskGraph& graph = result_.graph;
+  for (const ComputePrice& work : prices_.works) graph.costs.push_back({work.duration_ps, 0, 0});
   for (const Call& call : channels_.calls) {
     first_transfer_.push_back(static_cast<std::uint32_t>(graph.costs.size()));
     for (const std::uint32_t group : channel_groups_[call.channel]) {
-      const Cost& price = prices_.transfers[call.first_price + channels_.group_place[group]];
-      Cost cost{price.duration_ps, 0, 0};
-      if (flows_) {
-        cost.leg_begin = static_cast<std::uint32_t>(graph.legs.size());
-        for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-          Leg leg = prices_.legs[l];
-          const auto first = static_cast<std::uint32_t>(graph.uses.size());
-          if (folded_.links.class_of.empty()) {
-            graph.uses.insert(graph.uses.end(), prices_.uses.begin() + leg.use_begin,
-                              prices_.uses.begin() + leg.use_end);
-          }
-          leg.use_begin = first;
-          leg.use_end = static_cast<std::uint32_t>(graph.uses.size());
-          graph.legs.push_back(leg);
-        }
-        cost.leg_end = static_cast<std::uint32_t>(graph.legs.size());
-      }
-      graph.costs.push_back(cost);
+      graph.costs.push_back({prices_.duration_ps(transfer(call, group)), 0, 0});
     }
   }
+  write_legs(list_loads());
 }
 
-/// Folded, one link stands for its class; what all communicators of a class put on it is added up.
-void Expansion::load_shared_links() {
-  TaskGraph& graph = result_.graph;
-  const Partition& links = folded_.links;
-  std::vector<std::map<std::uint32_t, std::uint64_t>> loads(graph.legs.size());
-  for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
-    const Call& call = channels_.calls[c];
-    const auto& groups = channels_.channels[call.channel].groups;
-    for (std::uint32_t i = 0; i < groups.size(); ++i) {
-      const Cost& price = prices_.transfers[call.first_price + i];
-      const Cost& folded =
-          graph.costs[first_transfer_[c] + place_of_group_[folded_.groups.class_of[groups[i]]]];
-      for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-        for (std::uint32_t u = prices_.legs[l].use_begin; u < prices_.legs[l].use_end; ++u) {
-          const std::uint32_t link = index(prices_.uses[u].link);
-          if (links.representative[links.class_of[link]] != link) continue;
-          loads[folded.leg_begin + (l - price.leg_begin)][link] += prices_.uses[u].weight;
-        }
-      }
+/// What the simulated transfers put on the simulated links. A link stands for its class; what all
+/// communicators of a class put on it is added up.
+std::vector<Expansion::Load> Expansion::list_loads() const {
+  std::vector<Load> loads;
+  if (folded_.shared.links.empty()) return loads;
+  for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
+    for (const SharedLinks::Use& use : folded_.shared.of(group)) {
+      const std::uint32_t link = folded_.link_class[use.link];
+      if (link == kNone) continue;
+      const std::uint32_t place = place_of_group_[folded_.groups.class_of[group]];
+      loads.push_back({first_transfer_[use.call] + place, use.leg, link, use.weight});
     }
   }
-  for (std::size_t l = 0; l < graph.legs.size(); ++l) {
-    graph.legs[l].use_begin = static_cast<std::uint32_t>(graph.uses.size());
-    for (const auto& [link, weight] : loads[l]) graph.uses.push_back({LinkId{link}, weight});
-    graph.legs[l].use_end = static_cast<std::uint32_t>(graph.uses.size());
+  const auto key = [](const Load& load) { return std::tuple(load.cost, load.leg, load.link); };
+  std::ranges::sort(loads, {}, key);
+  std::size_t kept = 0;
+  for (const Load& load : loads) {
+    if (kept > 0 && key(loads[kept - 1]) == key(load)) {
+      loads[kept - 1].weight += load.weight;
+    } else {
+      loads[kept++] = load;
+    }
+  }
+  loads.resize(kept);
+  return loads;
+}
+
+/// Transfers with loads get their legs; the others remain durations.
+void Expansion::write_legs(const std::vector<Load>& loads) {
+  TaskGraph& graph = result_.graph;
+  auto load = loads.begin();
+  for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
+    const auto& groups = channel_groups_[channels_.calls[c].channel];
+    for (std::uint32_t place = 0; place < groups.size() && load != loads.end(); ++place) {
+      const std::uint32_t at = first_transfer_[c] + place;
+      if (load->cost != at) continue;
+      const Cost& price = prices_.prices[transfer(channels_.calls[c], groups[place]).price];
+      graph.costs[at].leg_begin = static_cast<std::uint32_t>(graph.legs.size());
+      for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
+        Leg& leg = graph.legs.emplace_back(prices_.legs[l]);
+        leg.use_begin = static_cast<std::uint32_t>(graph.uses.size());
+        for (; load != loads.end() && load->cost == at && load->leg == l - price.leg_begin; ++load)
+          graph.uses.push_back({LinkId{load->link}, load->weight});
+        leg.use_end = static_cast<std::uint32_t>(graph.uses.size());
+      }
+      graph.costs[at].leg_end = static_cast<std::uint32_t>(graph.legs.size());
+    }
   }
 }
 
@@ -254,9 +262,8 @@ Picoseconds Expansion::group_lag(OpRef at, std::uint32_t channel, std::uint32_t 
   const Picoseconds issue = lags_[at.program][at.op];
   if (op(at).stream == Stream::host) return issue;
   const Call& call = channels_.calls[channels_.call(channel, request_of(op(at)))];
-  const std::uint32_t group = channel_groups_[channel][place];
-  return std::max<Picoseconds>(
-      0, capped_sum(prices_.leads[call.first_price + channels_.group_place[group]], issue));
+  const Transfer& pass = transfer(call, channel_groups_[channel][place]);
+  return std::max<Picoseconds>(0, capped_sum(prices_.leads[pass.price], issue));
 }
 
 void Expansion::write_communication(std::uint32_t family) {
@@ -285,8 +292,8 @@ void Expansion::write_communication(std::uint32_t family) {
 }  // namespace
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const PriceList& prices,
-                     const Folded& folded, bool flows) {
-  return Expansion(workload, channels, prices, folded, flows).expand();
+                     const Folded& folded) {
+  return Expansion(workload, channels, prices, folded).expand();
 }
 
 }  // namespace orrery

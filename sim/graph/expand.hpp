@@ -9,10 +9,10 @@
 
 namespace orrery {
 
-/// Tasks of one rank per class of `folded`. With `flows`, transfers keep their legs, so that they
-/// can share links; without, each is a fixed duration.
+/// Tasks of one rank per class of `folded`. Transfers that use its shared links keep their legs, with
+/// classes of links (Folded::links) as links; each of the others is a fixed duration.
 /// @throws InputError if the graph would not fit into memory, RunError on a deadlock.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
-                                   const PriceList& prices, const Folded& folded, bool flows);
+                                   const PriceList& prices, const Folded& folded);
 
 }  // namespace orrery

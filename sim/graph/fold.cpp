@@ -1,189 +1,277 @@
 #include "sim/graph/fold.hpp"
 
+#include <algorithm>
 #include <numeric>
-#include <unordered_map>
+
+#include "sim/graph/replicas.hpp"
+#include "sim/graph/signature.hpp"
 
 namespace orrery {
 namespace {
 
-/// 128 bits of mixed signature: among 10^7 things two different ones meet with probability 10^-24.
-struct Signature {
-  std::uint64_t a = 0x9e3779b97f4a7c15;
-  std::uint64_t b = 0xc2b2ae3d27d4eb4f;
-
-  bool operator==(const Signature&) const = default;
-
-  static std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  /// In order.
-  void append(std::uint64_t value) {
-    a = mix(a * 31 + value + 1);
-    b = mix(b * 37 + (value ^ 0x5851f42d4c957f2d));
-  }
-  /// In any order.
-  void add(Signature other) {
-    a += mix(other.a);
-    b += mix(other.b ^ 0x2545f4914f6cdd1d);
-  }
-};
-
-struct SignatureHash {
-  std::size_t operator()(const Signature& s) const { return s.a ^ (s.b >> 1); }
-};
-
 /// Numbers equal signatures alike, in order of appearance; how many there are.
 std::uint32_t number(const std::vector<Signature>& signatures, std::vector<std::uint32_t>& colours) {
-  std::unordered_map<Signature, std::uint32_t, SignatureHash> seen;
-  for (std::size_t i = 0; i < signatures.size(); ++i) {
-    colours[i] = seen.emplace(signatures[i], static_cast<std::uint32_t>(seen.size())).first->second;
-  }
-  return static_cast<std::uint32_t>(seen.size());
+  SignatureTable seen;
+  for (std::size_t i = 0; i < signatures.size(); ++i) colours[i] = seen.number(signatures[i]);
+  return seen.size();
 }
 
-Partition partition(std::vector<std::uint32_t> colours, std::uint32_t count) {
-  Partition result;
-  result.representative.assign(count, kNone);
-  result.multiplicity.assign(count, 0);
-  for (std::uint32_t i = 0; i < colours.size(); ++i) {
-    if (result.multiplicity[colours[i]]++ == 0) result.representative[colours[i]] = i;
-  }
-  result.class_of = std::move(colours);
-  return result;
-}
-
+/// Refines the replicas that stand for all; a thing of one of them counts as often as that stands for
+/// others.
 class Refinement {
  public:
-  Refinement(const Workload& workload, const Channels& channels, const PriceList& prices,
-             const Topology& topology, bool with_links)
-      : workload_(workload),
-        channels_(channels),
-        prices_(prices),
-        topology_(topology),
-        with_links_(with_links),
-        ranks_(workload.program_of_rank),
-        groups_(workload.groups(), 0),
-        links_(with_links ? topology.links().size() : 0, 0) {}
+  Refinement(const Workload& workload, const Channels& channels, const Topology& topology,
+             const SharedLinks& shared, const PriceColours& colours, const Replicas& replicas)
+      : workload_(workload), channels_(channels), topology_(topology), shared_(shared), replicas_(replicas) {
+    list_ranks();
+    list_groups(colours);
+    list_links();
+  }
 
   Folded run() {
     std::uint64_t before = 0;
     for (std::uint64_t now = refine(); now != before; now = refine()) before = now;
-    return {partition(std::move(ranks_), rank_colours_), partition(std::move(groups_), group_colours_),
-            partition(std::move(links_), link_colours_)};
+    Folded folded;
+    folded.ranks = fold_ranks();
+    folded.groups = fold_groups();
+    fold_links(folded);
+    return folded;
   }
 
  private:
-  /// One round; the number of colours, which grows until nothing splits any more.
-  std::uint64_t refine() {
-    colour_groups();
-    if (with_links_) colour_links();
-    colour_ranks();
-    return std::uint64_t{rank_colours_} + group_colours_ + link_colours_;
-  }
+  /// What a group puts on a link, both by their places in groups_ and links_.
+  struct Load {
+    std::uint32_t group = 0;
+    std::uint32_t link = 0;
+    std::uint32_t call = 0;
+    std::uint32_t leg = 0;
+    std::uint64_t weight = 0;
+    std::uint32_t times = 1;  ///< links like this one that the group loads so
+  };
 
-  /// Visits (group, call) with the legs of its price.
-  template <class Visit>
-  void for_each_price(Visit visit) const {
-    for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
-      const Call& call = channels_.calls[c];
-      const auto& groups = channels_.channels[call.channel].groups;
-      for (std::uint32_t i = 0; i < groups.size(); ++i)
-        visit(groups[i], c, prices_.transfers[call.first_price + i]);
-    }
-  }
+  void list_ranks();
+  void list_groups(const PriceColours& colours);
+  void list_links();
+  void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
+  std::uint64_t refine();
+  void colour_groups();
+  void colour_links();
+  void colour_ranks();
+  [[nodiscard]] Partition fold_ranks() const;
+  [[nodiscard]] Partition fold_groups() const;
+  void fold_links(Folded& folded) const;
 
-  void colour_groups() {
-    std::vector<Signature> signatures(groups_.size());
-    for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-      signatures[g].append(channels_.channel_group[g]);
-      signatures[g].append(groups_[g]);
-      Signature members;
-      for (const std::uint32_t member : workload_.members(g)) {
-        Signature one;
-        one.append(ranks_[member]);
-        members.add(one);
-      }
-      signatures[g].append(members.a);
-      signatures[g].append(members.b);
-    }
-    for_each_price([&](std::uint32_t group, std::uint32_t, const Cost& cost) {
-      append_price(signatures[group], cost);
-      if (!prices_.leads.empty())
-        signatures[group].append(static_cast<std::uint64_t>(
-            prices_.leads[static_cast<std::size_t>(&cost - prices_.transfers.data())]));
-    });
-    group_colours_ = number(signatures, groups_);
+  [[nodiscard]] std::uint32_t replica_of(std::uint32_t rank) const {
+    return rank / workload_.replica_stride % workload_.replicas;
   }
-
-  void append_price(Signature& signature, const Cost& cost) const {
-    signature.append(static_cast<std::uint64_t>(cost.duration_ps));
-    if (!with_links_) return;
-    for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
-      const Leg& leg = prices_.legs[l];
-      signature.append(static_cast<std::uint64_t>(leg.latency_ps));
-      signature.append(static_cast<std::uint64_t>(leg.alone_ps));
-      signature.append(static_cast<std::uint64_t>(leg.rate));
-      Signature loads;
-      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-        Signature one;
-        one.append(links_[index(prices_.uses[u].link)]);
-        one.append(prices_.uses[u].weight);
-        loads.add(one);
-      }
-      signature.append(loads.a);
-      signature.append(loads.b);
-    }
-  }
-
-  void colour_links() {
-    std::vector<Signature> signatures(links_.size());
-    for (std::size_t l = 0; l < links_.size(); ++l) {
-      signatures[l].append(static_cast<std::uint64_t>(topology_.links()[l].bytes_per_s));
-      signatures[l].append(links_[l]);
-    }
-    for_each_price([&](std::uint32_t group, std::uint32_t call, const Cost& cost) {
-      for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
-        Signature one;
-        one.append(groups_[group]);
-        one.append(call);
-        one.append(l - cost.leg_begin);
-        const Leg& leg = prices_.legs[l];
-        for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-          Signature load = one;
-          load.append(prices_.uses[u].weight);
-          signatures[index(prices_.uses[u].link)].add(load);
-        }
-      }
-    });
-    link_colours_ = number(signatures, links_);
-  }
-
-  void colour_ranks() {
-    std::vector<Signature> signatures(ranks_.size());
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      signatures[r].append(ranks_[r]);
-      for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
-        const std::uint32_t group = workload_.group(r, slot);
-        signatures[r].append(group == kNoGroup ? kNone : groups_[group]);
-      }
-    }
-    rank_colours_ = number(signatures, ranks_);
+  [[nodiscard]] bool wide(std::uint32_t group) const {
+    return replicas_.wide[channels_.channel_group[group]];
   }
 
   const Workload& workload_;
   const Channels& channels_;
-  const PriceList& prices_;
   const Topology& topology_;
-  bool with_links_;
-  std::vector<std::uint32_t> ranks_;
+  const SharedLinks& shared_;
+  const Replicas& replicas_;
+
+  std::vector<std::uint32_t> ranks_;  ///< in ascending order, as groups_ and links_
+  std::vector<std::uint32_t> times_;  ///< per rank: for how many it stands
   std::vector<std::uint32_t> groups_;
-  std::vector<std::uint32_t> links_;
+  std::vector<std::uint32_t> group_times_;
+  std::vector<Signature> group_prices_;
+  std::vector<std::uint32_t>
+      group_of_;                      ///< [place in ranks_ * kSlotCount + slot]: place in groups_, or kNone
+  std::vector<std::uint32_t> links_;  ///< into SharedLinks::links
+  std::vector<Load> loads_;
+  std::vector<std::uint32_t> rank_colour_;
+  std::vector<std::uint32_t> group_colour_;
+  std::vector<std::uint32_t> link_colour_;
   std::uint32_t rank_colours_ = 0;
   std::uint32_t group_colours_ = 0;
   std::uint32_t link_colours_ = 0;
 };
+
+void Refinement::list_ranks() {
+  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
+    if (replicas_.times[replica] == 0) continue;
+    for (const std::uint32_t rank : replicas_.ranks)
+      ranks_.push_back(rank + replica * workload_.replica_stride);
+  }
+  std::ranges::sort(ranks_);
+  for (const std::uint32_t rank : ranks_) {
+    times_.push_back(replicas_.times[replica_of(rank)]);
+    rank_colour_.push_back(workload_.program_of_rank[rank]);
+  }
+}
+
+void Refinement::list_groups(const PriceColours& colours) {
+  std::vector<std::uint32_t> place(workload_.groups(), kNone);
+  for (const std::uint32_t rank : ranks_) {
+    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+      const std::uint32_t group = workload_.group(rank, slot);
+      if (group != kNoGroup) place[group] = 0;
+    }
+  }
+  for (std::uint32_t group = 0; group < place.size(); ++group) {
+    if (place[group] == kNone) continue;
+    place[group] = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(group);
+    group_times_.push_back(wide(group) ? 1 : replicas_.times[replica_of(workload_.members(group).front())]);
+    const std::uint32_t channel = channels_.channel_group[group];
+    Signature& signature = group_prices_.emplace_back();
+    signature.append(channel);
+    for (std::uint32_t c = channels_.channels[channel].first_call; c < channels_.channels[channel].last_call;
+         ++c)
+      signature.append(colours.of(group, c));
+  }
+  group_colour_.assign(groups_.size(), 0);
+  group_of_.reserve(ranks_.size() * kSlotCount);
+  for (const std::uint32_t rank : ranks_) {
+    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+      const std::uint32_t group = workload_.group(rank, slot);
+      group_of_.push_back(group == kNoGroup ? kNone : place[group]);
+    }
+  }
+}
+
+void Refinement::list_links() {
+  std::vector<std::uint32_t> place(shared_.links.size(), kNone);
+  for (std::uint32_t link = 0; link < place.size(); ++link) {
+    const std::uint32_t owner = replicas_.owner[link];
+    if (owner != kNone && replicas_.times[owner] == 0) continue;
+    place[link] = static_cast<std::uint32_t>(links_.size());
+    links_.push_back(link);
+  }
+  link_colour_.assign(links_.size(), 0);
+  if (links_.empty()) return;
+  for (std::uint32_t group = 0; group < groups_.size(); ++group) list_loads(group, place);
+}
+
+void Refinement::list_loads(std::uint32_t group, std::vector<std::uint32_t>& place) {
+  const bool joins = wide(groups_[group]);
+  for (const SharedLinks::Use& use : shared_.of(groups_[group])) {
+    if (place[use.link] == kNone) continue;
+    const std::uint32_t owner = replicas_.owner[use.link];
+    const std::uint32_t times = joins && owner != kNone ? replicas_.times[owner] : 1;
+    loads_.push_back({group, place[use.link], use.call, use.leg, use.weight, times});
+  }
+}
+
+/// One round; the number of colours, which grows until nothing splits any more.
+std::uint64_t Refinement::refine() {
+  colour_groups();
+  colour_links();
+  colour_ranks();
+  return std::uint64_t{rank_colours_} + group_colours_ + link_colours_;
+}
+
+void Refinement::colour_groups() {
+  std::vector<Signature> members(groups_.size());
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Signature one;
+    one.append(rank_colour_[i]);
+    for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
+      const std::uint32_t group = group_of_[i * kSlotCount + slot];
+      if (group != kNone) members[group].add(one, wide(groups_[group]) ? times_[i] : 1);
+    }
+  }
+  for (const Load& load : loads_) {
+    Signature one;
+    one.append(load.call);
+    one.append(load.leg);
+    one.append(load.weight);
+    one.append(link_colour_[load.link]);
+    members[load.group].add(one, load.times);
+  }
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    members[g].append(group_prices_[g]);
+    members[g].append(group_colour_[g]);
+  }
+  group_colours_ = number(members, group_colour_);
+}
+
+void Refinement::colour_links() {
+  std::vector<Signature> loads(links_.size());
+  for (const Load& load : loads_) {
+    Signature one;
+    one.append(group_colour_[load.group]);
+    one.append(load.call);
+    one.append(load.leg);
+    one.append(load.weight);
+    loads[load.link].add(one);
+  }
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    loads[l].append(static_cast<std::uint64_t>(topology_.link(shared_.links[links_[l]]).bytes_per_s));
+    loads[l].append(link_colour_[l]);
+  }
+  link_colours_ = number(loads, link_colour_);
+}
+
+void Refinement::colour_ranks() {
+  std::vector<Signature> signatures(ranks_.size());
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    signatures[i].append(rank_colour_[i]);
+    for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
+      const std::uint32_t group = group_of_[i * kSlotCount + slot];
+      signatures[i].append(group == kNone ? kNone : group_colour_[group]);
+    }
+  }
+  rank_colours_ = number(signatures, rank_colour_);
+}
+
+/// Classes of things by their places; all others are to be filled in.
+Partition classes(std::size_t things, const std::vector<std::uint32_t>& some,
+                  const std::vector<std::uint32_t>& times, const std::vector<std::uint32_t>& colours,
+                  std::uint32_t count) {
+  Partition result;
+  result.class_of.resize(things);
+  result.representative.assign(count, kNone);
+  result.multiplicity.assign(count, 0);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    result.class_of[some[i]] = colours[i];
+    if (result.multiplicity[colours[i]] == 0) result.representative[colours[i]] = some[i];
+    result.multiplicity[colours[i]] += times[i];
+  }
+  return result;
+}
+
+Partition Refinement::fold_ranks() const {
+  Partition result = classes(workload_.ranks(), ranks_, times_, rank_colour_, rank_colours_);
+  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
+    const std::uint32_t from = replicas_.like[replica] * workload_.replica_stride;
+    const std::uint32_t to = replica * workload_.replica_stride;
+    if (from == to) continue;
+    for (const std::uint32_t rank : replicas_.ranks)
+      result.class_of[rank + to] = result.class_of[rank + from];
+  }
+  return result;
+}
+
+Partition Refinement::fold_groups() const {
+  Partition result = classes(workload_.groups(), groups_, group_times_, group_colour_, group_colours_);
+  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
+    const std::uint32_t from = replicas_.like[replica] * workload_.replica_stride;
+    const std::uint32_t to = replica * workload_.replica_stride;
+    if (from == to) continue;
+    for (const auto& [rank, slot] : replicas_.parts) {
+      result.class_of[workload_.group(rank + to, slot)] = result.class_of[workload_.group(rank + from, slot)];
+    }
+  }
+  return result;
+}
+
+void Refinement::fold_links(Folded& folded) const {
+  folded.link_class.assign(shared_.links.size(), kNone);
+  folded.links.resize(link_colours_);
+  std::vector<bool> seen(link_colours_, false);
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    const std::uint32_t colour = link_colour_[l];
+    if (seen[colour]) continue;
+    seen[colour] = true;
+    folded.link_class[links_[l]] = colour;
+    folded.links[colour] = shared_.links[links_[l]];
+  }
+}
 
 Partition each_alone(std::uint32_t count) {
   Partition result;
@@ -197,12 +285,19 @@ Partition each_alone(std::uint32_t count) {
 }  // namespace
 
 Folded fold(const Workload& workload, const Channels& channels, const PriceList& prices,
-            const Topology& topology, bool links) {
-  return Refinement(workload, channels, prices, topology, links).run();
+            const Topology& topology, SharedLinks shared) {
+  const PriceColours colours(channels, prices, shared);
+  const Replicas replicas = fold_replicas(workload, channels, shared, colours, topology);
+  Folded folded = Refinement(workload, channels, topology, shared, colours, replicas).run();
+  folded.shared = std::move(shared);
+  return folded;
 }
 
-Folded unfolded(const Workload& workload) {
-  return {each_alone(workload.ranks()), each_alone(workload.groups()), {}};
+Folded unfolded(const Workload& workload, SharedLinks shared) {
+  Folded folded{each_alone(workload.ranks()), each_alone(workload.groups()), {}, {}, shared.links};
+  folded.link_class = each_alone(static_cast<std::uint32_t>(shared.links.size())).class_of;
+  folded.shared = std::move(shared);
+  return folded;
 }
 
 }  // namespace orrery

@@ -15,21 +15,23 @@ struct GroupUse {
 };
 using SlotUses = std::array<std::vector<GroupUse>, kSlotCount>;
 
+/// Of the first replica; the others are built alike.
 std::vector<SlotUses> slot_uses(const Workload& workload) {
   std::vector<SlotUses> out(workload.programs.size());
-  for (std::uint32_t rank = 0; rank < workload.ranks(); ++rank) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
-      const std::uint32_t group = workload.group(rank, slot);
-      if (group == kNoGroup) continue;
-      const auto members = workload.members(group);
-      auto& uses = out[workload.program_of_rank[rank]][slot];
-      auto use = std::find_if(uses.begin(), uses.end(),
-                              [&members](const GroupUse& u) { return u.members == members.size(); });
-      if (use == uses.end()) use = uses.insert(use, {members.size(), 0, 0});
-      ++use->ranks;
-      if (members[0] == rank) ++use->firsts;
-    }
-  }
+  const auto add = [&](std::uint32_t rank, std::uint8_t slot) {
+    const std::uint32_t group = workload.group(rank, slot);
+    if (group == kNoGroup) return;
+    const auto members = workload.members(group);
+    auto& uses = out[workload.program_of_rank[rank]][slot];
+    auto use = std::find_if(uses.begin(), uses.end(),
+                            [&members](const GroupUse& u) { return u.members == members.size(); });
+    if (use == uses.end()) use = uses.insert(use, {members.size(), 0, 0});
+    ++use->ranks;
+    if (members[0] == rank) ++use->firsts;
+  };
+  workload.for_each_rank_of_first_replica([&](std::uint32_t rank) {
+    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) add(rank, slot);
+  });
   return out;
 }
 
@@ -79,7 +81,7 @@ std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
       const Message& message = workload.messages[key.second];
       for (const GroupUse& use : uses[p][key.first]) {
         const bool pair = message.collective == Collective::send_recv;
-        const auto senders = static_cast<double>(count * (pair ? use.firsts : use.ranks));
+        const auto senders = static_cast<double>(count * (pair ? use.firsts : use.ranks) * workload.replicas);
         out[static_cast<std::size_t>(message.dimension)] += senders * bytes_sent(message, use.members, true);
       }
     }

@@ -87,6 +87,7 @@ class SteadyState {
       pairs_ = std::min(pairs_, forward_.back().passes() - warm_up_.back());
     }
     if (pairs_ < alike_ + period_) return {};
+    shift_ = finish_of_pair(pairs_ - 1) - finish_of_pair(pairs_ - 1 - period_);
     for (std::size_t p = 0; p < warm_up_.size(); ++p) {
       for (std::int64_t pair = pairs_ - alike_; pair < pairs_; ++pair) {
         if (!alike(p, forward_[p], warm_up_[p] + pair) || !alike(p, backward_[p], pair)) return {};
@@ -96,6 +97,13 @@ class SteadyState {
   }
 
  private:
+  /// On the first rank; a pair ends with compute or a collective of its backward pass, or a send after it.
+  [[nodiscard]] Picoseconds finish_of_pair(std::int64_t pair) const {
+    const std::uint32_t program = run_.expanded.program.front();
+    const std::uint32_t op = backward_[program].of(pair).back();
+    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, 0, op)];
+  }
+
   /// Whether the pass is the one a period before it, later by the shift.
   bool alike(std::size_t program, const PassOps& passes, std::int64_t pass) {
     const auto& now = passes.of(pass);
@@ -123,7 +131,6 @@ class SteadyState {
     const Op& op = run_.workload.programs[run_.expanded.program[cls]].ops[to];
     const bool runs_ahead = op.stream == Stream::host && op.dep_begin == op.dep_end;
     if (runs_ahead) return shift <= shift_;
-    if (shift_ == kUnknown) shift_ = shift;
     return shift == shift_ && timeline.start_ps[now] - timeline.start_ps[before] == shift_;
   }
 
@@ -135,8 +142,7 @@ class SteadyState {
   std::vector<PassOps> backward_;
   std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
   std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();  ///< of a forward and a backward pass
-  static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max();
-  Picoseconds shift_ = kUnknown;
+  Picoseconds shift_ = 0;
 };
 
 /// `longer` with `periods` more of what it has in excess of `shorter`.
@@ -197,7 +203,8 @@ std::optional<Report> simulate_repeats(const Experiment& experiment) {
     const auto shift = SteadyState(run, longer_one.plan).shift();
     if (!shift) continue;
     const Run before = run_to_timeline(with_micro_batches(experiment, longer - period));
-    if (run.timeline.makespan_ps - before.timeline.makespan_ps != *shift) continue;
+    const bool alike_ranks = run.expanded.class_of_rank == before.expanded.class_of_rank;
+    if (!alike_ranks || run.timeline.makespan_ps - before.timeline.makespan_ps != *shift) continue;
     const Extrapolation extrapolation((all - longer) / period);
     report_on(experiment, extrapolation.of(measure(before.view()), measure(run.view())), run);
     run.report.stats.tasks += before.expanded.graph.tasks();

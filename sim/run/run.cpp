@@ -1,12 +1,15 @@
 #include "sim/run/run.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/graph/contention.hpp"
 #include "sim/graph/expand.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/assumptions.hpp"
@@ -46,10 +49,52 @@ void judge_memory(const Gpu& gpu, Report& report) {
       " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " + gigabytes(report.gpu_memory));
 }
 
-Timeline run_engine(const Experiment& experiment, const TaskGraph& graph, const Topology& topology) {
-  if (experiment.simulation.network == Network::alpha_beta) return run_contention_free(graph);
-  FlowNetwork network(topology.links());
+Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const Topology& topology) {
+  if (graph.legs.empty()) return run_contention_free(graph);
+  std::vector<std::int64_t> bytes_per_s;
+  for (const LinkId link : links) bytes_per_s.push_back(topology.link(link).bytes_per_s);
+  FlowNetwork network(bytes_per_s);
   return run(graph, network);
+}
+
+void simulate_tasks(const Folded& folded, const Channels& channels, Run& run) {
+  run.expanded = {};  // of the run before
+  run.timeline = {};
+  run.expanded = expand(run.workload, channels, run.prices, folded);
+  run.timeline = run_engine(run.expanded.graph, folded.links, *run.topology);
+}
+
+/// Simulates one rank per class, as if no transfers met on links.
+void simulate_without_links(const Channels& channels, Run& run) {
+  simulate_tasks(fold(run.workload, channels, run.prices, *run.topology, {}), channels, run);
+}
+
+/// The same with the links that transfers overload: finds them in run after run, until there are no
+/// others. Links that are never overloaded change nothing, but would tell ranks apart. Takes all links
+/// that could be overloaded where most of them are, or where new ones keep turning up.
+void simulate_with_links(const Channels& channels, Run& run) {
+  constexpr int kMostRuns = 6;
+  const Topology& topology = *run.topology;
+  const Contention contention(run.workload, channels, run.prices, topology);
+  std::vector<LinkId> shared;
+  for (int runs = 1;; ++runs) {
+    const Folded folded = fold(run.workload, channels, run.prices, topology,
+                               share_links(channels, run.prices, topology, shared));
+    simulate_tasks(folded, channels, run);
+    std::vector<LinkId> more = contention.overloaded(folded, run.expanded, run.timeline);
+    if (more.empty()) return;
+    const bool most = 2 * more.size() > contention.possible().size();
+    if (most || runs == kMostRuns) more = contention.possible();
+    std::vector<LinkId> both;
+    std::ranges::set_union(shared, more, std::back_inserter(both));
+    shared = std::move(both);
+  }
+}
+
+void simulate_every_rank(const Channels& channels, bool flows, Run& run) {
+  SharedLinks shared;
+  if (flows) shared = share_all_links(channels, run.prices, *run.topology);
+  simulate_tasks(unfolded(run.workload, std::move(shared)), channels, run);
 }
 
 void name_origin(const Experiment& experiment, Report& report) {
@@ -87,11 +132,13 @@ Run run_to_timeline(const Experiment& experiment) {
   const Channels channels = match_channels(run.workload);
   run.prices = price(run.workload, channels, *run.topology, experiment);
   const bool flows = experiment.simulation.network == Network::flow;
-  const Folded folded = experiment.simulation.folding == Folding::off
-                            ? unfolded(run.workload)
-                            : fold(run.workload, channels, run.prices, *run.topology, flows);
-  run.expanded = expand(run.workload, channels, run.prices, folded, flows);
-  run.timeline = run_engine(experiment, run.expanded.graph, *run.topology);
+  if (experiment.simulation.folding == Folding::off) {
+    simulate_every_rank(channels, flows, run);
+  } else if (flows) {
+    simulate_with_links(channels, run);
+  } else {
+    simulate_without_links(channels, run);
+  }
   return run;
 }
 

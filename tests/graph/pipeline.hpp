@@ -51,6 +51,7 @@ inline PriceList free_messages(const Workload& workload, const Channels& channel
   prices.works.assign(workload.works.size(), {});
   prices.works[0].duration_ps = c.forward_ps;
   prices.works[1].duration_ps = c.backward_ps;
+  prices.prices.resize(1);
   prices.transfers.assign(channels.prices, {});
   return prices;
 }
@@ -81,7 +82,7 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const Channels channels = match_channels(workload);
   PriceList prices = free_messages(workload, channels, c);
   prices.link_bytes.assign(topology->links().size(), 0.0);
-  const ExpandedGraph expanded = expand(workload, channels, prices, unfolded(workload), false);
+  const ExpandedGraph expanded = expand(workload, channels, prices, unfolded(workload, {}));
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
   result.report = build_report(

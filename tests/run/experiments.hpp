@@ -35,6 +35,13 @@ class RandomExperiment {
 
   std::string text() { return "{" + parts() + "}"; }
 
+  /// With more replicas than fill leaf switches evenly, on trees of every kind.
+  std::string text_with_leaves() {
+    replicas_ = {5, 6, 7, 9, 12};
+    leaves_ = {2, 3, 4, 5};
+    return text();
+  }
+
   /// The same on a software stack drawn at random, from free to slower than the GPUs.
   std::string text_with_software() {
     const std::string plan = parts();
@@ -45,7 +52,7 @@ class RandomExperiment {
   std::string parts() {
     const int t = pick({1, 2, 4});
     const int p = pick({1, 2, 4});
-    const int d = pick({1, 2, 3, 4});
+    const int d = pick(replicas_);
     const bool interleaved = p > 1 && pick({0, 1}) == 1;
     const int m = p * pick({1, 2, 3});
     return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
@@ -83,6 +90,7 @@ class RandomExperiment {
   T pick(std::initializer_list<T> values) {
     return values.begin()[random_() % values.size()];
   }
+  int pick(const std::vector<int>& values) { return values[random_() % values.size()]; }
   static std::string key(const std::string& name, const std::string& value, bool quoted = true) {
     return "\"" + name + "\": " + (quoted ? "\"" + value + "\"" : value);
   }
@@ -100,14 +108,20 @@ class RandomExperiment {
            number("nodes", gpus / per_node) + R"("node": {)" + key("kind", wiring) +
            R"(, "link_gb_per_s": 100, "latency_us": 2}, "fabric": {)" + key("kind", fabric) +
            R"(, "nics_per_node": )" + std::to_string(pick({1, 2, per_node})) +
-           R"(, "nic_gbps": 100, "latency_us": 3)" +
-           (fabric == "fat-tree"
-                ? R"(, "shape": [2, 4, 4], "oversubscription": )" + std::to_string(pick({1, 2}))
-                : "") +
-           "}}";
+           R"(, "nic_gbps": 100, "latency_us": 3)" + shape(fabric) + "}}";
+  }
+
+  std::string shape(const std::string& fabric) {
+    const bool tree = fabric == "fat-tree";
+    if (!tree && (leaves_.empty() || fabric != "rail-optimized")) return "";
+    const std::string leaf = leaves_.empty() ? "2" : std::to_string(pick(leaves_));
+    const std::string above = !tree ? "" : leaves_.empty() || pick({0, 1}) == 1 ? ", 4, 4" : ", 64";
+    return R"(, "shape": [)" + leaf + above + R"(], "oversubscription": )" + std::to_string(pick({1, 2}));
   }
 
   std::mt19937_64 random_;
+  std::vector<int> replicas_{1, 2, 3, 4};
+  std::vector<int> leaves_;  ///< nodes under a leaf; empty: as it comes
 };
 
 }  // namespace orrery::test

@@ -1,9 +1,11 @@
 // Folded and unfolded runs are the same to the bit, over random plans, clusters and both networks.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "tests/run/experiments.hpp"
+#include "workloads/lower.hpp"
 
 using namespace orrery;
 using orrery::test::example;
@@ -58,7 +60,47 @@ void check_same(const Report& a, const Report& b) {
   }
 }
 
+/// Whether the groups of a rank are those of its like in replica 0, moved; and those over replicas as large.
+bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
+  const auto in_first = [&w](std::uint32_t r) { return r / w.replica_stride % w.replicas == 0; };
+  if (w.program_of_rank[rank] != w.program_of_rank[rank + moved_by]) return false;
+  for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+    const std::uint32_t a = w.group(rank, slot);
+    const std::uint32_t b = w.group(rank + moved_by, slot);
+    if ((a == kNoGroup) != (b == kNoGroup)) return false;
+    if (a == kNoGroup) continue;
+    const auto here = w.members(a);
+    const auto there = w.members(b);
+    if (here.size() != there.size()) return false;
+    if (!std::ranges::all_of(here, in_first)) continue;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      if (here[i] + moved_by != there[i]) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("replicas of a workload are built alike") {
+  for (std::uint64_t seed = 500; seed < 560; ++seed) {
+    CAPTURE(seed);
+    std::optional<Experiment> e;
+    try {
+      e = read(RandomExperiment(seed).text_with_leaves());
+    } catch (const InputError&) {
+      continue;
+    }
+    const Workload w = lower(*e);
+    CHECK(w.replicas == e->plan.data_parallel);
+    std::uint32_t ranks = 0;
+    w.for_each_rank_of_first_replica([&](std::uint32_t rank) {
+      ++ranks;
+      for (std::uint32_t d = 1; d < w.replicas; ++d) CHECK(alike(w, rank, d * w.replica_stride));
+    });
+    CHECK(ranks * w.replicas == w.ranks());
+  }
+}
 
 TEST_CASE("folded equals unfolded over random plans") {
   std::uint64_t smaller = 0;
@@ -99,6 +141,29 @@ TEST_CASE("folded equals unfolded with random host costs, under both networks") 
   }
   CHECK(smaller > 100);
   CHECK(waited > 100);
+}
+
+TEST_CASE("folded equals unfolded where replicas do not fill leaf switches evenly, under both networks") {
+  std::uint64_t smaller = 0;
+  std::uint64_t shared = 0;
+  for (std::uint64_t seed = 7000; seed < 7150; ++seed) {
+    const std::string text = RandomExperiment(seed).text_with_leaves();
+    CAPTURE(seed);
+    CAPTURE(text);
+    for (const Network network : {Network::alpha_beta, Network::flow}) {
+      CAPTURE(network);
+      const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
+      if (!folded_or_not) break;
+      const Run& folded = *folded_or_not;
+      const Run unfolded = *run_if_valid(text, Folding::off, network);
+      CHECK(same_times(folded, unfolded));
+      check_same(folded.report, unfolded.report);
+      smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+      shared += folded.expanded.graph.uses.empty() ? 0 : 1;
+    }
+  }
+  CHECK(smaller > 100);
+  CHECK(shared > 30);
 }
 
 TEST_CASE("the main job folds, and folds without changing a picosecond") {

@@ -1,0 +1,39 @@
+#include "sim/graph/shared_links.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+
+SharedLinks share_links(const Channels& channels, const PriceList& prices, const Topology& topology,
+                        std::vector<LinkId> links) {
+  SharedLinks shared;
+  shared.links = std::move(links);
+  if (shared.links.empty()) return shared;
+  std::vector<bool> is_shared(topology.links().size());
+  for (const LinkId link : shared.links) is_shared[index(link)] = true;
+  const auto groups = static_cast<std::uint32_t>(channels.channel_group.size());
+  shared.begin.reserve(groups + 1);
+  for (std::uint32_t group = 0; group < groups; ++group) {
+    shared.begin.push_back(static_cast<std::uint32_t>(shared.uses.size()));
+    const Channel& channel = channels.channels[channels.channel_group[group]];
+    for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
+      const Transfer& transfer =
+          prices.transfers[channels.calls[c].first_price + channels.group_place[group]];
+      prices.for_each_use(transfer, [&](std::uint32_t leg, const Leg&, LinkId link, std::uint64_t weight) {
+        if (!is_shared[index(link)]) return;
+        const auto at = std::ranges::lower_bound(shared.links, link) - shared.links.begin();
+        shared.uses.push_back({c, leg, static_cast<std::uint32_t>(at), weight});
+      });
+    }
+  }
+  shared.begin.push_back(static_cast<std::uint32_t>(shared.uses.size()));
+  return shared;
+}
+
+SharedLinks share_all_links(const Channels& channels, const PriceList& prices, const Topology& topology) {
+  std::vector<LinkId> links(topology.links().size());
+  for (std::uint32_t i = 0; i < links.size(); ++i) links[i] = LinkId{i};
+  return share_links(channels, prices, topology, std::move(links));
+}
+
+}  // namespace orrery
