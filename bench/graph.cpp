@@ -20,7 +20,7 @@ Experiment megatron(std::int64_t data_parallel) {
       R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 8, "micro_batch_size": 2,
       "global_batch_size": )" +
       std::to_string(96 * data_parallel) +
-      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}, "simulation": {"network": "flow"}})";
+      R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}})";
   return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
 }
 
@@ -77,7 +77,8 @@ void BM_Expand(benchmark::State& state) {
   const Folded each = unfolded(p.workload, share_all_links(p.channels, p.prices, *p.topology));
   std::size_t tasks = 0;
   for (auto _ : state) {
-    const ExpandedGraph expanded = expand(p.workload, p.channels, p.prices, each);
+    const Families families = make_families(p.workload, p.channels);
+    const ExpandedGraph expanded = expand(p.workload, p.channels, families, p.prices, each);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }

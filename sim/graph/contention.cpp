@@ -1,6 +1,7 @@
 #include "sim/graph/contention.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -27,25 +28,33 @@ Contention::Contention(const Workload& workload, const Channels& channels, const
 
 void Contention::list_footprints(const Channel& channel, SignatureTable& numbers) {
   std::vector<std::uint32_t> prices;
+  std::vector<std::uint32_t> latest;  // first call, then prices: neighbours are mostly alike
+  std::uint32_t bundle = 0;
   for (std::uint32_t place = 0; place < channel.groups.size(); ++place) {
     const auto transfer = [&](std::uint32_t call) -> const Transfer& {
       return prices_.transfers[channels_.calls[call].first_price + place];
     };
     for (std::uint32_t c = channel.first_call; c < channel.last_call;) {
-      const std::uint32_t first = c;
       const std::uint32_t first_link = transfer(c).first_link;
-      Signature key;
-      key.append(first);
-      prices.clear();
-      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c) {
+      prices.assign(1, c);
+      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c)
         prices.push_back(transfer(c).price);
-        key.append(prices.back());
+      if (prices != latest) {
+        bundle = find_bundle(prices, numbers);
+        latest = prices;
       }
-      const std::uint32_t bundle = numbers.number(key);
-      if (bundle == bundles_.size()) add_bundle(first, prices);
       footprints_.push_back({channel.groups[place], bundle, first_link});
     }
   }
+}
+
+/// `what`: the first call, then the prices of it and those after it.
+std::uint32_t Contention::find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers) {
+  Signature key;
+  for (const std::uint32_t word : what) key.append(word);
+  const std::uint32_t number = numbers.number(key);
+  if (number == bundles_.size()) add_bundle(what.front(), what.subspan(1));
+  return number;
 }
 
 void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices) {
@@ -90,14 +99,18 @@ void Contention::for_each_link(Visit visit) const {
 
 /// A group does one thing at a time, so the largest of a bundle counts.
 void Contention::find_possible() {
-  constexpr std::int64_t kPlenty = std::int64_t{1} << 62;
-  std::vector<std::int64_t> demand(topology_.links().size(), 0);
+  constexpr std::uint64_t kPlenty = std::uint64_t{1} << 62;
+  std::vector<std::uint64_t>& demand = per_link_;
+  demand.assign(topology_.links().size(), 0);
   for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
-    demand[link] = std::min(demand[link] + bundle.peak[place], kPlenty);
+    demand[link] = std::min(demand[link] + static_cast<std::uint64_t>(bundle.peak[place]), kPlenty);
   });
   std::vector<bool> possible(demand.size());
   for (std::uint32_t link = 0; link < demand.size(); ++link) {
-    possible[link] = demand[link] > topology_.links()[link].bytes_per_s;
+    possible[link] = demand[link] > static_cast<std::uint64_t>(topology_.links()[link].bytes_per_s);
+  }
+  possible_.reserve(static_cast<std::size_t>(std::ranges::count(possible, true)));
+  for (std::uint32_t link = 0; link < demand.size(); ++link) {
     if (possible[link]) possible_.push_back(LinkId{link});
   }
   std::erase_if(footprints_, [&](const Footprint& footprint) {
@@ -200,13 +213,15 @@ class Inspection {
 /// Links that the same classes of groups load alike are overloaded together, so the first of them is
 /// looked at.
 std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedGraph& expanded,
-                                           const Timeline& timeline) const {
+                                           const Timeline& timeline) {
   std::vector<LinkId> links;
+  links.reserve(possible_.size());
   std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
   if (links.empty()) return links;
-  const std::vector<std::uint64_t> loads = hash_loads(folded);
+  const std::vector<std::uint64_t>& loads = hash_loads(folded);
   SignatureTable table;
   std::vector<std::uint32_t> kind;
+  kind.reserve(links.size());
   std::vector<LinkId> first;
   for (const LinkId link : links) {
     kind.push_back(
@@ -222,8 +237,9 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
   return links;
 }
 
-std::vector<std::uint64_t> Contention::hash_loads(const Folded& folded) const {
-  std::vector<std::uint64_t> loads(topology_.links().size(), 0);
+const std::vector<std::uint64_t>& Contention::hash_loads(const Folded& folded) {
+  std::vector<std::uint64_t>& loads = per_link_;
+  std::ranges::fill(loads, 0);
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     const std::uint64_t who = Signature::mix(folded.groups.class_of[by.group] + 1);
     loads[link] += Signature::mix(bundle.load[place] ^ who);

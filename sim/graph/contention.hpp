@@ -26,7 +26,7 @@ class Contention {
 
   /// The links that the run overloads without having shared them, in ascending order.
   [[nodiscard]] std::vector<LinkId> overloaded(const Folded& folded, const ExpandedGraph& expanded,
-                                               const Timeline& timeline) const;
+                                               const Timeline& timeline);
 
   /// The links that could be overloaded if everything came together, in ascending order.
   [[nodiscard]] const std::vector<LinkId>& possible() const { return possible_; }
@@ -46,13 +46,14 @@ class Contention {
   };
 
   void list_footprints(const Channel& channel, SignatureTable& numbers);
+  [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers);
   void add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices);
   void add_price(Bundle& bundle, std::uint32_t call, const Cost& price) const;
   void find_possible();
   /// Visits (footprint, bundle, place of the link, link).
   template <class Visit>
   void for_each_link(Visit visit) const;
-  [[nodiscard]] std::vector<std::uint64_t> hash_loads(const Folded& folded) const;
+  const std::vector<std::uint64_t>& hash_loads(const Folded& folded);
   [[nodiscard]] std::vector<bool> inspect(std::span<const LinkId> links, const ExpandedGraph& expanded,
                                           const Timeline& timeline) const;
 
@@ -63,6 +64,7 @@ class Contention {
   std::vector<Bundle> bundles_;
   std::vector<Footprint> footprints_;  ///< of groups that use possible links
   std::vector<LinkId> possible_;
+  std::vector<std::uint64_t> per_link_;  ///< scratch: demands, then hashes of loads
 };
 
 }  // namespace orrery

@@ -18,12 +18,13 @@ constexpr std::int64_t kMostBytes = 20'000'000'000;
 
 class Expansion {
  public:
-  Expansion(const Workload& workload, const Channels& channels, const PriceList& prices, const Folded& folded)
+  Expansion(const Workload& workload, const Channels& channels, const Families& families,
+            const PriceList& prices, const Folded& folded)
       : workload_(workload),
         channels_(channels),
         prices_(prices),
         folded_(folded),
-        families_(make_families(workload, channels)),
+        families_(families),
         lags_(host_lags(workload, prices.works)) {}
 
   ExpandedGraph expand() {
@@ -71,7 +72,7 @@ class Expansion {
   const Channels& channels_;
   const PriceList& prices_;
   const Folded& folded_;
-  Families families_;
+  const Families& families_;
   HostLags lags_;
   ExpandedGraph result_;
 
@@ -291,9 +292,9 @@ void Expansion::write_communication(std::uint32_t family) {
 
 }  // namespace
 
-ExpandedGraph expand(const Workload& workload, const Channels& channels, const PriceList& prices,
-                     const Folded& folded) {
-  return Expansion(workload, channels, prices, folded).expand();
+ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,
+                     const PriceList& prices, const Folded& folded) {
+  return Expansion(workload, channels, families, prices, folded).expand();
 }
 
 }  // namespace orrery

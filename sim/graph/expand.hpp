@@ -4,6 +4,7 @@
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/graph/expanded_graph.hpp"
+#include "sim/graph/families.hpp"
 #include "sim/graph/fold.hpp"
 #include "sim/graph/price_list.hpp"
 
@@ -11,8 +12,8 @@ namespace orrery {
 
 /// Tasks of one rank per class of `folded`. Transfers that use its shared links keep their legs, with
 /// classes of links (Folded::links) as links; each of the others is a fixed duration.
-/// @throws InputError if the graph would not fit into memory, RunError on a deadlock.
+/// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
-                                   const PriceList& prices, const Folded& folded);
+                                   const Families& families, const PriceList& prices, const Folded& folded);
 
 }  // namespace orrery

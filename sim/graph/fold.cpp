@@ -253,7 +253,7 @@ Partition Refinement::fold_groups() const {
     const std::uint32_t from = replicas_.like[replica] * workload_.replica_stride;
     const std::uint32_t to = replica * workload_.replica_stride;
     if (from == to) continue;
-    for (const auto& [rank, slot] : replicas_.parts) {
+    for (const auto& [rank, channel, slot] : replicas_.parts) {
       result.class_of[workload_.group(rank + to, slot)] = result.class_of[workload_.group(rank + from, slot)];
     }
   }

@@ -39,6 +39,7 @@ class TransferPricer {
         list_(list),
         pass_durations_(workload.messages.size(), 0) {
     for (const PassWork& pass : workload.passes) pass_messages_.push_back(messages_of(pass));
+    number_makes();
   }
 
   /// Counts the bytes too.
@@ -111,6 +112,26 @@ class TransferPricer {
         members, [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); });
   }
 
+  /// Links mostly alternate, out and in.
+  void number_makes() {
+    const std::vector<Link>& links = topology_.links();
+    const auto alike = [](const Link& a, const Link& b) {
+      return a.bytes_per_s == b.bytes_per_s && a.latency_ps == b.latency_ps;
+    };
+    SignatureTable table;
+    makes_.reserve(links.size());
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (i >= 2 && alike(links[i], links[i - 2])) {
+        makes_.push_back(makes_[i - 2]);
+        continue;
+      }
+      Signature make;
+      make.append(static_cast<std::uint64_t>(links[i].bytes_per_s));
+      make.append(static_cast<std::uint64_t>(links[i].latency_ps));
+      makes_.push_back(table.number(make));
+    }
+  }
+
   Transfer price_pair(std::uint32_t message, std::span<const std::uint32_t> members) {
     links_.clear();
     topology_.route(GpuId{members[0]}, GpuId{members[1]}, links_);
@@ -121,28 +142,19 @@ class TransferPricer {
 
   /// Neighbours are mostly alike.
   [[nodiscard]] bool like_latest_pair(std::uint32_t message, bool near) const {
-    if (message != latest_message_ || near != latest_near_ || links_.size() != latest_route_.size())
-      return false;
-    for (std::size_t i = 0; i < links_.size(); ++i) {
-      const Link& link = topology_.link(links_[i]);
-      if (link.bytes_per_s != latest_route_[i].bytes_per_s || link.latency_ps != latest_route_[i].latency_ps)
-        return false;
-    }
-    return true;
+    return message == latest_message_ && near == latest_near_ &&
+           std::ranges::equal(links_, latest_makes_, {}, [&](LinkId link) { return makes_[index(link)]; });
   }
 
   void find_pair(std::uint32_t message, bool near, std::span<const std::uint32_t> members) {
     latest_message_ = message;
     latest_near_ = near;
-    latest_route_.clear();
+    latest_makes_.clear();
+    for (const LinkId link : links_) latest_makes_.push_back(makes_[index(link)]);
     Signature key;
     key.append(message);
     key.append(near ? 1 : 0);
-    for (const LinkId id : links_) {
-      const Link& link = latest_route_.emplace_back(topology_.link(id));
-      key.append(static_cast<std::uint64_t>(link.bytes_per_s));
-      key.append(static_cast<std::uint64_t>(link.latency_ps));
-    }
+    for (const std::uint32_t make : latest_makes_) key.append(make);
     const std::uint32_t number = pair_table_.number(key);
     if (number == pairs_.size()) {
       price_message(message, members);
@@ -175,7 +187,7 @@ class TransferPricer {
     for (const LinkUse& use : one_.uses) links_.push_back(use.link);
     if (one_.legs.size() > 1) {
       std::ranges::sort(links_);
-      links_.erase(std::ranges::unique(links_).begin(), links_.end());
+      links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
     }
     const std::uint32_t price = add_price();
     return {price, place_links()};
@@ -258,6 +270,7 @@ class TransferPricer {
   const Topology& topology_;
   CollectivePricer pricer_;
   PriceList& list_;
+  std::vector<std::uint32_t> makes_;  ///< per link: a number for its bandwidth and latency
   SignatureTable pair_table_;
   SignatureTable node_table_;
   SignatureTable price_table_;
@@ -265,9 +278,9 @@ class TransferPricer {
   std::vector<std::uint32_t> pairs_;
   std::vector<Known> in_node_;
   std::uint32_t latest_pair_ = 0;  ///< price of the pair before
-  std::uint32_t latest_message_ = 0;
+  std::uint32_t latest_message_ = kNone;
   bool latest_near_ = false;
-  std::vector<Link> latest_route_;
+  std::vector<std::uint32_t> latest_makes_;
   TransferPrice one_;
   std::vector<LinkId> links_;      ///< of the transfer at hand
   std::vector<double> use_bytes_;  ///< per PriceList::uses

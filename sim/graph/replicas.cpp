@@ -26,12 +26,6 @@ PriceColours::PriceColours(const Channels& channels, const PriceList& prices, co
   }
 }
 
-std::uint64_t PriceColours::of(std::uint32_t group, std::uint32_t call) const {
-  const std::uint32_t price =
-      prices_.transfers[channels_.calls[call].first_price + channels_.group_place[group]].price;
-  return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
-}
-
 namespace {
 
 class ReplicaFolding {
@@ -99,12 +93,13 @@ void ReplicaFolding::list_parts_of(std::uint32_t rank) {
   for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
     const std::uint32_t group = workload_.group(rank, slot);
     if (group == kNoGroup) continue;
+    const std::uint32_t channel = channels_.channel_group[group];
     const auto members = workload_.members(group);
     if (!std::ranges::all_of(members, [&](std::uint32_t member) { return replica_of(member) == 0; })) {
-      result_.wide[channels_.channel_group[group]] = true;
-      wide_parts_.push_back({rank, slot});
+      result_.wide[channel] = true;
+      wide_parts_.push_back({rank, channel, slot});
     } else if (members.front() == rank) {
-      result_.parts.push_back({rank, slot});
+      result_.parts.push_back({rank, channel, slot});
     }
   }
 }
@@ -175,7 +170,7 @@ void ReplicaFolding::sign_replica(std::uint32_t replica, Signature& signature) {
   for (const Replicas::Part part : wide_parts_) signature.append(group(part, replica));
   for (const Replicas::Part part : result_.parts) {
     const std::uint32_t of = group(part, replica);
-    const Channel& channel = channels_.channels[channels_.channel_group[of]];
+    const Channel& channel = channels_.channels[part.channel];
     for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c)
       signature.append(colours_.of(of, c));
     sign_uses(of, signature);

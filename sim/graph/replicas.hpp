@@ -19,7 +19,11 @@ class PriceColours {
   PriceColours(const Channels& channels, const PriceList& prices, const SharedLinks& shared);
 
   /// Of the call of that number, for the group.
-  [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const;
+  [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const {
+    const std::uint32_t price =
+        prices_.transfers[channels_.calls[call].first_price + channels_.group_place[group]].price;
+    return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
+  }
 
  private:
   const Channels& channels_;
@@ -38,6 +42,7 @@ struct Replicas {
   /// A group of a rank of replica 0 with that replica only, which all replicas have one of.
   struct Part {
     std::uint32_t rank = 0;
+    std::uint32_t channel = 0;
     std::uint8_t slot = 0;
   };
   std::vector<std::uint32_t> ranks;  ///< of replica 0

@@ -89,15 +89,24 @@ class ClassSweep {
     }
   }
 
-  ClassTimes run(const RunView& run) {
+  ClassTimes run(const RunView& run, RunPart::Ops part) {
     Picoseconds now = 0;
+    ClassTimes before;
+    bool begun = false;
     for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
+      if (!begun && op >= part.first) before = totals_;
+      begun = begun || op >= part.first;
+      if (op >= part.last) {
+        totals_.add(before, -1);
+        return totals_;
+      }
       const Interval time = times_[op];
       if (time.start > now) wait(now, time.start, host_begin(op, now));
       work(run, view_.program->ops[op], time.finish - time.start);
       now = time.finish;
     }
     if (run.timeline.makespan_ps > now) wait(now, run.timeline.makespan_ps, kNever);
+    totals_.add(before, -1);
     return totals_;
   }
 
@@ -193,7 +202,7 @@ void gather(const RunView& run, std::span<const std::uint32_t> classes, std::siz
 
 }  // namespace
 
-std::vector<ClassTimes> measure_exposure(const RunView& run) {
+std::vector<ClassTimes> measure_exposure(const RunView& run, const RunPart& part) {
   constexpr std::size_t kTileIntervals = 1 << 17;  // 2 MiB of times at once
   std::vector<ClassTimes> out(run.expanded.classes());
   std::vector<Interval> times;
@@ -207,7 +216,7 @@ std::vector<ClassTimes> measure_exposure(const RunView& run) {
       const auto some = std::span(classes[p]).subspan(first, count);
       gather(run, some, ops, times);
       for (std::size_t k = 0; k < count; ++k) {
-        out[some[k]] = ClassSweep(view, times.data() + k * ops).run(run);
+        out[some[k]] = ClassSweep(view, times.data() + k * ops).run(run, part.ops[p]);
       }
     }
   }

@@ -11,7 +11,7 @@
 namespace orrery {
 
 /// Per class of ranks.
-[[nodiscard]] std::vector<ClassTimes> measure_exposure(const RunView& run);
+[[nodiscard]] std::vector<ClassTimes> measure_exposure(const RunView& run, const RunPart& part);
 
 struct Exposure {
   Breakdown breakdown;

@@ -6,18 +6,52 @@
 
 namespace orrery {
 
+void ClassTimes::add(const ClassTimes& other, std::int64_t times) {
+  compute += times * other.compute;
+  optimizer += times * other.optimizer;
+  host += times * other.host;
+  launch += times * other.launch;
+  optimizer_host += times * other.optimizer_host;
+  bubble += times * other.bubble;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) exposed[d] += times * other.exposed[d];
+}
+
+void Totals::add(const Totals& other, std::int64_t times) {
+  makespan_ps += times * other.makespan_ps;
+  samples += times * other.samples;
+  tokens += times * other.tokens;
+  model_flops += times * other.model_flops;
+  hardware_flops += times * other.hardware_flops;
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c].add(other.classes[c], times);
+  critical_path.compute_ps += times * other.critical_path.compute_ps;
+  critical_path.host_ps += times * other.critical_path.host_ps;
+  critical_path.wait_ps += times * other.critical_path.wait_ps;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    bytes_per_gpu[d] += static_cast<double>(times) * other.bytes_per_gpu[d];
+    critical_path.communication_ps[d] += times * other.critical_path.communication_ps[d];
+  }
+}
+
 Totals measure(const RunView& run) {
   const Workload& workload = run.workload;
-  Totals totals;
-  totals.makespan_ps = run.timeline.makespan_ps;
+  RunPart all;
+  all.ops.resize(workload.programs.size());
+  all.end = run.timeline.makespan_ps;
+  Totals totals = measure(run, all);
   totals.samples = workload.samples;
   totals.tokens = workload.tokens;
   totals.model_flops = workload.model_flops;
   totals.hardware_flops = workload.hardware_flops;
-  totals.classes = measure_exposure(run);
   totals.link_bytes.assign(run.link_bytes.begin(), run.link_bytes.end());
-  totals.bytes_per_gpu = bytes_per_gpu(workload);
-  totals.critical_path = trace_critical_path(run);
+  return totals;
+}
+
+Totals measure(const RunView& run, const RunPart& part) {
+  Totals totals;
+  totals.makespan_ps = part.end - part.begin;
+  totals.classes = measure_exposure(run, part);
+  totals.bytes_per_gpu = bytes_per_gpu(run.workload, part);
+  totals.critical_path = trace_critical_path(run, part);
   return totals;
 }
 

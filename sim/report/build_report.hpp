@@ -31,6 +31,8 @@ struct ClassTimes {
   std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
 
   [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
+  /// Adds the other's, so many times; -1 takes them off.
+  void add(const ClassTimes& other, std::int64_t times);
 };
 
 /// What a run takes and moves, before it is brought down to shares and means: all of it adds up over time.
@@ -44,9 +46,26 @@ struct Totals {
   std::vector<double> link_bytes;   ///< per link of the topology
   std::array<double, kDimensionCount> bytes_per_gpu{};
   CriticalPath critical_path;
+
+  /// Adds the other's, so many times. Links are left alone.
+  void add(const Totals& other, std::int64_t times);
+};
+
+/// A part of a run: per program its operations [first, last) and the waits before them, and the time from
+/// `begin` to `end`, which need not be theirs.
+struct RunPart {
+  struct Ops {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0xffffffff;
+  };
+  std::vector<Ops> ops;
+  Picoseconds begin = 0;
+  Picoseconds end = 0;
 };
 
 [[nodiscard]] Totals measure(const RunView& run);
+/// What the part takes and moves; links, samples, tokens and FLOPs are left out.
+[[nodiscard]] Totals measure(const RunView& run, const RunPart& part);
 
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.

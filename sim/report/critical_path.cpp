@@ -53,34 +53,55 @@ std::uint32_t last_predecessor(const RunView& run, std::uint32_t task) {
   return best;
 }
 
+/// The path, walked from its end; counts what lies within the part.
+class PathSum {
+ public:
+  explicit PathSum(const RunPart& part) : begin_(part.begin), end_(part.end), at_(part.end) {}
+
+  /// The time back to `from` belongs to `kind`.
+  void back_to(Picoseconds from, Picoseconds& kind) {
+    kind += std::max<Picoseconds>(0, std::min(at_, end_) - std::max(from, begin_));
+    at_ = from;
+  }
+  void start_at(Picoseconds time) { at_ = time; }
+
+  CriticalPath path;
+
+ private:
+  Picoseconds begin_;
+  Picoseconds end_;
+  Picoseconds at_;
+};
+
 }  // namespace
 
-CriticalPath trace_critical_path(const RunView& run) {
-  CriticalPath path;
+CriticalPath trace_critical_path(const RunView& run, const RunPart& part) {
+  PathSum sum(part);
+  CriticalPath& path = sum.path;
   const auto& finish = run.timeline.finish_ps;
   if (finish.empty()) return path;
   const std::vector<std::uint32_t> kinds = task_kinds(run);
   auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
+  sum.start_at(finish[task]);
   while (task != kNoTask) {
     const Picoseconds start = run.timeline.start_ps[task];
-    const Picoseconds duration = finish[task] - start;
     const std::uint32_t kind = kinds[task];
     if (kind == kCompute || kind == kHost) {
-      (kind == kHost ? path.host_ps : path.compute_ps) += duration;
+      sum.back_to(start, kind == kHost ? path.host_ps : path.compute_ps);
     } else if (kind >= kFirstPass) {
-      const Picoseconds compute = run.pass_prices[kind - kFirstPass].duration_ps;
-      path.compute_ps += compute;
-      path.communication_ps[static_cast<std::size_t>(Dimension::tensor)] += duration - compute;
+      sum.back_to(start + run.pass_prices[kind - kFirstPass].duration_ps,
+                  path.communication_ps[static_cast<std::size_t>(Dimension::tensor)]);
+      sum.back_to(start, path.compute_ps);
     } else {
-      const Picoseconds alone = std::min(duration, run.expanded.graph.cost_of(task).duration_ps);
-      path.communication_ps[kind] += alone;
-      path.wait_ps += duration - alone;
+      const Picoseconds alone = run.expanded.graph.cost_of(task).duration_ps;
+      sum.back_to(std::min(finish[task], start + alone), path.wait_ps);
+      sum.back_to(start, path.communication_ps[kind]);
     }
     const std::uint32_t before = last_predecessor(run, task);
     const Picoseconds released =
         before == kNoTask ? 0 : run.expanded.graph.released(task, before, finish[before]);
-    path.wait_ps += start - released;
-    if (before != kNoTask) path.host_ps += released - finish[before];
+    sum.back_to(released, path.wait_ps);
+    if (before != kNoTask) sum.back_to(finish[before], path.host_ps);
     task = before;
   }
   return path;

@@ -37,10 +37,13 @@ std::vector<SlotUses> slot_uses(const Workload& workload) {
 
 /// How often a program communicates, within passes or not, by slot and message.
 std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(const Workload& workload,
-                                                                              const Program& program) {
+                                                                              const Program& program,
+                                                                              RunPart::Ops part) {
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> out;
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> passes;
-  for (const Op& op : program.ops) {
+  const std::size_t last = std::min<std::size_t>(program.ops.size(), part.last);
+  for (std::size_t i = part.first; i < last; ++i) {
+    const Op& op = program.ops[i];
     if (op.kind == Op::Kind::communicate) ++out[{op.slot, op.work}];
     if (op.kind == Op::Kind::pass) ++passes[{op.slot, op.work}];
   }
@@ -73,11 +76,11 @@ double bytes_sent(const Message& message, std::size_t members, bool first) {
   return (n - 1) * bytes / n;
 }
 
-std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload) {
+std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload, const RunPart& part) {
   std::array<double, kDimensionCount> out{};
   const std::vector<SlotUses> uses = slot_uses(workload);
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    for (const auto& [key, count] : count_messages(workload, workload.programs[p])) {
+    for (const auto& [key, count] : count_messages(workload, workload.programs[p], part.ops[p])) {
       const Message& message = workload.messages[key.second];
       for (const GroupUse& use : uses[p][key.first]) {
         const bool pair = message.collective == Collective::send_recv;

@@ -17,8 +17,10 @@ namespace orrery {
 /// `first`: the rank is the group's first member. Ring and direct algorithms move just this much.
 [[nodiscard]] double bytes_sent(const Message& message, std::size_t members, bool first);
 
-/// Bytes a GPU sends per step by Dimension, mean over GPUs. Independent of folding.
-[[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload);
+/// Bytes a GPU sends per step by Dimension in the operations of a part, mean over GPUs. Independent of
+/// folding.
+[[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload,
+                                                                const RunPart& part);
 
 /// Utilisation by kind of link, from the bytes each carries: for the kinds the topology has, in the
 /// order of LinkKind. Independent of folding, but for the makespan.

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
-#include <type_traits>
+#include <optional>
 #include <vector>
 
 #include "sim/run/run.hpp"
-#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -66,126 +64,161 @@ class PassOps {
   std::vector<std::uint32_t> first_;  ///< per pass
 };
 
-/// Whether the last periods that all stages have in common shift all times by the same amount.
-class SteadyState {
+/// The periods of a schedule in its programs: pairs of a forward and a backward pass, so many a period.
+class Periods {
  public:
-  SteadyState(const Run& run, const Plan& plan)
-      : run_(run),
-        plan_(plan),
+  Periods(const Workload& workload, const Plan& plan)
+      : workload_(workload),
         period_(rhythm_of(plan).period * plan.virtual_stages),
-        alike_(rhythm_of(plan).alike * period_) {}
-
-  /// How much later everything is a period later; nothing if that differs.
-  [[nodiscard]] std::optional<Picoseconds> shift() {
-    for (const Program& program : run_.workload.programs) {
-      forward_.emplace_back(program, true, plan_.micro_batches(), plan_.virtual_stages);
-      backward_.emplace_back(program, false, plan_.micro_batches(), plan_.virtual_stages);
-      if (backward_.back().passes() == 0) return {};
+        alike_(rhythm_of(plan).alike * period_) {
+    for (const Program& program : workload.programs) {
+      forward_.emplace_back(program, true, plan.micro_batches(), plan.virtual_stages);
+      backward_.emplace_back(program, false, plan.micro_batches(), plan.virtual_stages);
       // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
-      const std::int64_t ahead = forward_.back().before(backward_.back().of(0).front());
+      const std::int64_t ahead =
+          backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
       warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
-      pairs_ = std::min(pairs_, forward_.back().passes() - warm_up_.back());
+      pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
     }
-    if (pairs_ < alike_ + period_) return {};
-    shift_ = finish_of_pair(pairs_ - 1) - finish_of_pair(pairs_ - 1 - period_);
+  }
+
+  /// Whether there are as many as are to be compared, and one before them, in all programs.
+  [[nodiscard]] bool enough() const { return pairs_ >= alike_ + period_; }
+
+  /// Operations of one period: the earliest that ends with a pair to compare, for beside later ones
+  /// messages can be in flight that belong to the end of the step.
+  [[nodiscard]] RunPart::Ops one(std::size_t program) const {
+    return {end_of(program, pairs_ - alike_ - period_), end_of(program, pairs_ - alike_)};
+  }
+
+  /// Visits (program, operation, the same one a period earlier) for the periods to compare; false as soon
+  /// as the visitor says so or where they do not do the same.
+  template <class Visit>
+  [[nodiscard]] bool all_of(Visit visit) const {
     for (std::size_t p = 0; p < warm_up_.size(); ++p) {
       for (std::int64_t pair = pairs_ - alike_; pair < pairs_; ++pair) {
-        if (!alike(p, forward_[p], warm_up_[p] + pair) || !alike(p, backward_[p], pair)) return {};
-      }
-    }
-    return shift_;
-  }
-
- private:
-  /// On the first rank; a pair ends with compute or a collective of its backward pass, or a send after it.
-  [[nodiscard]] Picoseconds finish_of_pair(std::int64_t pair) const {
-    const std::uint32_t program = run_.expanded.program.front();
-    const std::uint32_t op = backward_[program].of(pair).back();
-    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, 0, op)];
-  }
-
-  /// Whether the pass is the one a period before it, later by the shift.
-  bool alike(std::size_t program, const PassOps& passes, std::int64_t pass) {
-    const auto& now = passes.of(pass);
-    const auto& before = passes.of(pass - period_);
-    if (now.size() != before.size()) return false;
-    const auto& ops = run_.workload.programs[program].ops;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const Op& a = ops[before[i]];
-      const Op& b = ops[now[i]];
-      if (a.kind != b.kind || a.stream != b.stream || a.work != b.work || a.slot != b.slot) return false;
-      for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-        if (run_.expanded.program[c] == program && !shifted(c, before[i], now[i])) return false;
+        if (!all_of_pass(p, forward_[p], warm_up_[p] + pair, visit)) return false;
+        if (!all_of_pass(p, backward_[p], pair, visit)) return false;
       }
     }
     return true;
   }
 
-  /// A host that waits for nobody may need less: it falls behind for no operation that it did not hold up
-  /// until now.
-  bool shifted(std::uint32_t cls, std::uint32_t from, std::uint32_t to) {
-    const std::uint32_t before = run_.expanded.task(run_.workload, cls, from);
-    const std::uint32_t now = run_.expanded.task(run_.workload, cls, to);
-    const Timeline& timeline = run_.timeline;
-    const Picoseconds shift = timeline.finish_ps[now] - timeline.finish_ps[before];
-    const Op& op = run_.workload.programs[run_.expanded.program[cls]].ops[to];
-    const bool runs_ahead = op.stream == Stream::host && op.dep_begin == op.dep_end;
-    if (runs_ahead) return shift <= shift_;
-    return shift == shift_ && timeline.start_ps[now] - timeline.start_ps[before] == shift_;
+ private:
+  [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
+    return backward_[program].of(pair).back() + 1;
   }
 
-  const Run& run_;
-  const Plan& plan_;
+  template <class Visit>
+  bool all_of_pass(std::size_t program, const PassOps& passes, std::int64_t pass, Visit visit) const {
+    const auto& now = passes.of(pass);
+    const auto& before = passes.of(pass - period_);
+    if (now.size() != before.size()) return false;
+    const auto& ops = workload_.programs[program].ops;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const Op& a = ops[before[i]];
+      const Op& b = ops[now[i]];
+      if (a.kind != b.kind || a.stream != b.stream || a.work != b.work || a.slot != b.slot) return false;
+      if (!visit(static_cast<std::uint32_t>(program), now[i], before[i])) return false;
+    }
+    return true;
+  }
+
+  const Workload& workload_;
   std::int64_t period_;           ///< in pairs of passes
   std::int64_t alike_;            ///< pairs to compare
   std::vector<PassOps> forward_;  ///< per program
   std::vector<PassOps> backward_;
   std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
-  std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();  ///< of a forward and a backward pass
-  Picoseconds shift_ = 0;
+  std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// `longer` with `periods` more of what it has in excess of `shorter`.
-class Extrapolation {
- public:
-  explicit Extrapolation(std::int64_t periods) : periods_(periods) {}
+/// How often each call is made when a period comes `times` more often.
+void repeat_calls(const Workload& workload, const Periods& periods, std::int64_t times, Channels& channels) {
+  std::vector<bool> counted(channels.channels.size(), false);
+  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
+    const RunPart::Ops part = periods.one(p);
+    std::vector<bool> here(channels.channels.size(), false);
+    for (std::uint32_t i = part.first; i < part.last; ++i) {
+      const Op& op = workload.programs[p].ops[i];
+      if (op.kind == Op::Kind::compute) continue;
+      const std::uint32_t channel = channels.channel_of[p * kSlotCount + op.slot];
+      if (counted[channel]) continue;  // by the program at its other end
+      here[channel] = true;
+      channels.calls[channels.call(channel, request_of(op))].operations += static_cast<std::uint64_t>(times);
+    }
+    for (std::size_t c = 0; c < here.size(); ++c) counted[c] = counted[c] || here[c];
+  }
+}
 
-  [[nodiscard]] Totals of(const Totals& shorter, Totals longer) const {
-    extend(shorter.makespan_ps, longer.makespan_ps);
-    extend(shorter.samples, longer.samples);
-    extend(shorter.tokens, longer.tokens);
-    extend(shorter.model_flops, longer.model_flops);
-    extend(shorter.hardware_flops, longer.hardware_flops);
-    for (std::size_t c = 0; c < longer.classes.size(); ++c) extend(shorter.classes[c], longer.classes[c]);
-    extend(shorter.link_bytes, longer.link_bytes);
-    extend(shorter.bytes_per_gpu, longer.bytes_per_gpu);
-    extend(shorter.critical_path.compute_ps, longer.critical_path.compute_ps);
-    extend(shorter.critical_path.communication_ps, longer.critical_path.communication_ps);
-    extend(shorter.critical_path.host_ps, longer.critical_path.host_ps);
-    extend(shorter.critical_path.wait_ps, longer.critical_path.wait_ps);
-    return longer;
+/// Whether the periods at the end of a run differ by a shift in time alone, so that more of them change
+/// nothing else.
+class SteadyState {
+ public:
+  SteadyState(const Run& run, const Periods& periods) : run_(run), periods_(periods) {}
+
+  /// A period, which takes as long as the shift; nothing if there is no such shift.
+  [[nodiscard]] std::optional<RunPart> period() {
+    RunPart part;
+    for (std::size_t p = 0; p < run_.workload.programs.size(); ++p) part.ops.push_back(periods_.one(p));
+    const std::uint32_t program = run_.expanded.program.front();
+    part.begin = finish(0, part.ops[program].first - 1);
+    part.end = finish(0, part.ops[program].last - 1);
+    shift_ = part.end - part.begin;
+    const auto shifted = [this](std::uint32_t at, std::uint32_t now, std::uint32_t before) {
+      return this->shifted(at, now, before);
+    };
+    if (!periods_.all_of(shifted) || host_holds_up_later(part)) return {};
+    return part;
   }
 
  private:
-  template <class T>
-  void extend(T shorter, T& longer) const requires std::is_arithmetic_v<T> || std::is_same_v<T, Int128> {
-    longer += (longer - shorter) * static_cast<T>(periods_);
-  }
-  template <std::ranges::range Values>
-  void extend(const Values& shorter, Values& longer) const {
-    for (std::size_t i = 0; i < longer.size(); ++i) extend(shorter[i], longer[i]);
-  }
-  void extend(const ClassTimes& shorter, ClassTimes& longer) const {
-    extend(shorter.compute, longer.compute);
-    extend(shorter.optimizer, longer.optimizer);
-    extend(shorter.host, longer.host);
-    extend(shorter.launch, longer.launch);
-    extend(shorter.optimizer_host, longer.optimizer_host);
-    extend(shorter.bubble, longer.bubble);
-    extend(shorter.exposed, longer.exposed);
+  [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
+    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, cls, op)];
   }
 
-  std::int64_t periods_;
+  /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
+  static bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
+
+  [[nodiscard]] bool shifted(std::uint32_t program, std::uint32_t now, std::uint32_t before) {
+    const bool ahead = runs_ahead(run_.workload.programs[program].ops[now]);
+    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
+      if (run_.expanded.program[c] != program) continue;
+      const std::uint32_t task = run_.expanded.task(run_.workload, c, now);
+      const std::uint32_t earlier = run_.expanded.task(run_.workload, c, before);
+      const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
+      const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
+      if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;
+      slower_host_ = slower_host_ || (ahead && finish < shift_);
+    }
+    return true;
+  }
+
+  /// Whether a host that falls behind ever less released an operation after the period: it would not
+  /// after some more of them.
+  [[nodiscard]] bool host_holds_up_later(const RunPart& part) const {
+    if (!slower_host_) return false;
+    const TaskGraph& graph = run_.expanded.graph;
+    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
+      const std::uint32_t program = run_.expanded.program[c];
+      const auto& ops = run_.workload.programs[program].ops;
+      std::uint32_t host = kNone;
+      for (std::uint32_t i = 0; i < ops.size(); ++i) {
+        if (host != kNone && i >= part.ops[program].last && ops[i].kind != Op::Kind::communicate &&
+            ops[i].stream != Stream::host) {
+          const std::uint32_t task = run_.expanded.task(run_.workload, c, i);
+          if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
+        }
+        if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
+      }
+    }
+    return false;
+  }
+
+  const Run& run_;
+  const Periods& periods_;
+  Picoseconds shift_ = 0;
+  bool slower_host_ = false;
 };
 
 }  // namespace
@@ -193,25 +226,33 @@ class Extrapolation {
 std::optional<Report> simulate_repeats(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   const std::int64_t all = plan.micro_batches();
-  const auto [period, warm_up, alike] = rhythm_of(plan);
+  const auto [micro_batches, warm_up, alike] = rhythm_of(plan);
   if (experiment.simulation.steps > 1) return {};
-  for (const std::int64_t settling : {alike + 1, 4 * (alike + 1)}) {
-    const std::int64_t longer = warm_up + settling * period;
-    if (5 * (2 * longer - period) > 4 * all) return {};  // both runs are to be shorter by a fifth at least
-    const Experiment longer_one = with_micro_batches(experiment, longer);
-    Run run = run_to_timeline(longer_one);
-    const auto shift = SteadyState(run, longer_one.plan).shift();
-    if (!shift) continue;
-    const Run before = run_to_timeline(with_micro_batches(experiment, longer - period));
-    const bool alike_ranks = run.expanded.class_of_rank == before.expanded.class_of_rank;
-    if (!alike_ranks || run.timeline.makespan_ps - before.timeline.makespan_ps != *shift) continue;
-    const Extrapolation extrapolation((all - longer) / period);
-    report_on(experiment, extrapolation.of(measure(before.view()), measure(run.view())), run);
-    run.report.stats.tasks += before.expanded.graph.tasks();
-    run.report.stats.events += before.timeline.events;
+  for (const std::int64_t settling : {2 * alike, 6 * alike}) {
+    const std::int64_t told = warm_up + settling * micro_batches;
+    if (5 * told > 4 * all) return {};  // a fifth is to be saved at least
+    const Experiment shorter = with_micro_batches(experiment, told);
+    const std::int64_t times = (all - told) / micro_batches;
+    std::optional<Periods> periods;
+    Run run = run_to_timeline(shorter, [&](const Workload& workload, Channels& channels) {
+      periods.emplace(workload, shorter.plan);
+      if (periods->enough()) repeat_calls(workload, *periods, times, channels);
+    });
+    if (!periods->enough()) continue;
+    const std::optional<RunPart> period = SteadyState(run, *periods).period();
+    if (!period) continue;
+    Totals more = measure(run.view(), *period);
+    const Workload& workload = run.workload;
+    more.samples = workload.samples / told * micro_batches;
+    more.tokens = workload.tokens / told * micro_batches;
+    more.model_flops = workload.model_flops / told * micro_batches;
+    more.hardware_flops = workload.hardware_flops / told * micro_batches;
+    Totals totals = measure(run.view());
+    totals.add(more, times);
+    report_on(experiment, totals, run);
     run.report.assumptions.push_back(fmt::format(
         "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}", all,
-        longer, period));
+        told, micro_batches));
     return std::move(run.report);
   }
   return {};

@@ -57,30 +57,40 @@ Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const
   return run(graph, network);
 }
 
-void simulate_tasks(const Folded& folded, const Channels& channels, Run& run) {
+/// Who meets whom, and in which order tasks are laid out: the same for every folding.
+struct Meetings {
+  Channels channels;
+  Families families;
+
+  explicit Meetings(const Workload& workload)
+      : channels(match_channels(workload)), families(make_families(workload, channels)) {}
+};
+
+void simulate_tasks(const Folded& folded, const Meetings& meetings, Run& run) {
   run.expanded = {};  // of the run before
   run.timeline = {};
-  run.expanded = expand(run.workload, channels, run.prices, folded);
+  run.expanded = expand(run.workload, meetings.channels, meetings.families, run.prices, folded);
   run.timeline = run_engine(run.expanded.graph, folded.links, *run.topology);
 }
 
 /// Simulates one rank per class, as if no transfers met on links.
-void simulate_without_links(const Channels& channels, Run& run) {
-  simulate_tasks(fold(run.workload, channels, run.prices, *run.topology, {}), channels, run);
+void simulate_without_links(const Meetings& meetings, Run& run) {
+  simulate_tasks(fold(run.workload, meetings.channels, run.prices, *run.topology, {}), meetings, run);
 }
 
 /// The same with the links that transfers overload: finds them in run after run, until there are no
 /// others. Links that are never overloaded change nothing, but would tell ranks apart. Takes all links
 /// that could be overloaded where most of them are, or where new ones keep turning up.
-void simulate_with_links(const Channels& channels, Run& run) {
+void simulate_with_links(const Meetings& meetings, Run& run) {
   constexpr int kMostRuns = 6;
   const Topology& topology = *run.topology;
-  const Contention contention(run.workload, channels, run.prices, topology);
+  const Channels& channels = meetings.channels;
+  Contention contention(run.workload, channels, run.prices, topology);
   std::vector<LinkId> shared;
   for (int runs = 1;; ++runs) {
     const Folded folded = fold(run.workload, channels, run.prices, topology,
                                share_links(channels, run.prices, topology, shared));
-    simulate_tasks(folded, channels, run);
+    simulate_tasks(folded, meetings, run);
     std::vector<LinkId> more = contention.overloaded(folded, run.expanded, run.timeline);
     if (more.empty()) return;
     const bool most = 2 * more.size() > contention.possible().size();
@@ -91,10 +101,10 @@ void simulate_with_links(const Channels& channels, Run& run) {
   }
 }
 
-void simulate_every_rank(const Channels& channels, bool flows, Run& run) {
+void simulate_every_rank(const Meetings& meetings, bool flows, Run& run) {
   SharedLinks shared;
-  if (flows) shared = share_all_links(channels, run.prices, *run.topology);
-  simulate_tasks(unfolded(run.workload, std::move(shared)), channels, run);
+  if (flows) shared = share_all_links(meetings.channels, run.prices, *run.topology);
+  simulate_tasks(unfolded(run.workload, std::move(shared)), meetings, run);
 }
 
 void name_origin(const Experiment& experiment, Report& report) {
@@ -125,19 +135,20 @@ void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
   report.assumptions = assumptions(experiment, run);
 }
 
-Run run_to_timeline(const Experiment& experiment) {
+Run run_to_timeline(const Experiment& experiment, const CountCalls& count) {
   Run run;
   run.topology = build_topology(experiment.cluster);
   run.workload = lower(experiment);
-  const Channels channels = match_channels(run.workload);
-  run.prices = price(run.workload, channels, *run.topology, experiment);
+  Meetings meetings(run.workload);
+  if (count) count(run.workload, meetings.channels);
+  run.prices = price(run.workload, meetings.channels, *run.topology, experiment);
   const bool flows = experiment.simulation.network == Network::flow;
   if (experiment.simulation.folding == Folding::off) {
-    simulate_every_rank(channels, flows, run);
+    simulate_every_rank(meetings, flows, run);
   } else if (flows) {
-    simulate_with_links(channels, run);
+    simulate_with_links(meetings, run);
   } else {
-    simulate_without_links(channels, run);
+    simulate_without_links(meetings, run);
   }
   return run;
 }

@@ -2,6 +2,7 @@
 // timeline, report. The only place that knows all rooms; `simulate()` and the command line use it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
+#include "sim/graph/channels.hpp"
 #include "sim/graph/expanded_graph.hpp"
 #include "sim/graph/price_list.hpp"
 #include "sim/io/menus.hpp"
@@ -31,8 +33,9 @@ struct Run {
 /// @throws as simulate().
 [[nodiscard]] Run run(const Experiment& experiment);
 
-/// The same without its report.
-[[nodiscard]] Run run_to_timeline(const Experiment& experiment);
+/// The same without its report. `count` may change how often calls are made, before their bytes are counted.
+using CountCalls = std::function<void(const Workload&, Channels&)>;
+[[nodiscard]] Run run_to_timeline(const Experiment& experiment, const CountCalls& count = {});
 
 /// Fills in Run::report: of `experiment`, from what its run came to.
 void report_on(const Experiment& experiment, const Totals& totals, Run& run);

@@ -82,7 +82,8 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const Channels channels = match_channels(workload);
   PriceList prices = free_messages(workload, channels, c);
   prices.link_bytes.assign(topology->links().size(), 0.0);
-  const ExpandedGraph expanded = expand(workload, channels, prices, unfolded(workload, {}));
+  const ExpandedGraph expanded =
+      expand(workload, channels, make_families(workload, channels), prices, unfolded(workload, {}));
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
   result.report = build_report(

@@ -81,5 +81,5 @@ TEST_CASE("folding off simulates every micro-batch") {
   CHECK(folded.makespan_ps == whole.makespan_ps);
   CHECK(folded.stats.tasks * 2 < whole.stats.tasks);
   CHECK(folded.assumptions.back() ==
-        "the 64 micro-batches of a replica are simulated up to the 16th; the others repeat the last 1");
+        "the 64 micro-batches of a replica are simulated up to the 8th; the others repeat the last 1");
 }
