@@ -37,7 +37,8 @@ void FlowNetwork::reset() {
   if (active_ > 0 || !dirty_.empty()) {
     for (LinkState& link : links_) {
       link.demand = 0;
-      link.members.clear();
+      link.first = kNoFlow;
+      link.more.clear();
       link.dirty = false;
     }
   }
@@ -118,7 +119,11 @@ bool FlowNetwork::attach(std::uint32_t slot) {
   for (const LinkUse& use : flow.uses) {
     assert(index(use.link) < links_.size());
     LinkState& link = links_[index(use.link)];
-    link.members.push_back({slot, use.weight});
+    if (link.first == kNoFlow) {
+      link.first = slot;
+    } else {
+      link.more.push_back(slot);
+    }
     link.demand += static_cast<Int128>(flow.limit) * static_cast<Int128>(use.weight);
     if (!link.overloaded()) continue;
     shares = true;
@@ -135,17 +140,30 @@ void FlowNetwork::detach(std::uint32_t slot) {
     LinkState& link = links_[index(use.link)];
     if (link.overloaded()) mark_dirty(index(use.link));
     link.demand -= static_cast<Int128>(flow.limit) * static_cast<Int128>(use.weight);
+    if (link.more.empty()) {
+      link.first = kNoFlow;
+      continue;
+    }
     if (link.shrinks) continue;
     link.shrinks = true;
     shrinking_.push_back(index(use.link));
   }
 }
 
+void FlowNetwork::drop_ended(LinkState& link) {
+  std::erase_if(link.more, [&](std::uint32_t slot) { return !flows_[slot].active; });
+  if (flows_[link.first].active) return;
+  link.first = kNoFlow;
+  if (link.more.empty()) return;
+  link.first = link.more.back();
+  link.more.pop_back();
+}
+
 void FlowNetwork::drop_ended_members() {
   for (const std::uint32_t index : shrinking_) {
     LinkState& link = links_[index];
     link.shrinks = false;
-    std::erase_if(link.members, [&](const Member& member) { return !flows_[member.slot].active; });
+    drop_ended(link);
   }
   shrinking_.clear();
   free_slots_.insert(free_slots_.end(), ended_.begin(), ended_.end());
@@ -191,7 +209,9 @@ void FlowNetwork::gather() {
 }
 
 void FlowNetwork::gather_link(std::uint32_t link) {
-  for (const Member& member : links_[link].members) gather_flow(member.slot);
+  const LinkState& state = links_[link];
+  if (state.first != kNoFlow) gather_flow(state.first);
+  for (const std::uint32_t slot : state.more) gather_flow(slot);
 }
 
 void FlowNetwork::gather_flow(std::uint32_t slot) {

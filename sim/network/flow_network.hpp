@@ -42,20 +42,20 @@ class FlowNetwork final : public NetworkModel {
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
  private:
-  struct Member {
-    std::uint32_t slot;
-    std::uint64_t weight;
-  };
-  struct LinkState {
-    Int128 demand = 0;           ///< sum of R * weight
-    std::uint64_t capacity = 0;  ///< bytes/s * kWeightOne, the unit of demand
-    std::vector<Member> members;
-    std::uint32_t visit = 0;  ///< the last solve that saw it
-    std::uint32_t local = 0;  ///< its index in that solve
-    bool dirty = false;       ///< in dirty_
-    bool shrinks = false;     ///< in shrinking_
+  static constexpr std::uint32_t kNoFlow = ~std::uint32_t{0};
+
+  struct alignas(64) LinkState {      // a cache line
+    Int128 demand = 0;                ///< sum of R * weight
+    std::uint64_t capacity = 0;       ///< bytes/s * kWeightOne, the unit of demand
+    std::vector<std::uint32_t> more;  ///< slots of its flows but the first
+    std::uint32_t first = kNoFlow;    ///< most links carry a single flow
+    std::uint32_t visit = 0;          ///< the last solve that saw it
+    std::uint32_t local = 0;          ///< its index in that solve
+    bool dirty = false;               ///< in dirty_
+    bool shrinks = false;             ///< in shrinking_
     [[nodiscard]] bool overloaded() const { return demand > static_cast<Int128>(capacity); }
   };
+  static_assert(sizeof(LinkState) == 64);
   /// Work is counted in rate * ps, so that alone_ps at R is a whole number.
   struct Flow {
     std::span<const LinkUse> uses;
@@ -73,6 +73,7 @@ class FlowNetwork final : public NetworkModel {
   std::uint32_t take_slot();
   bool attach(std::uint32_t slot);
   void detach(std::uint32_t slot);
+  void drop_ended(LinkState& link);
   void drop_ended_members();
   void mark_dirty(std::uint32_t link);
   void expect_end(std::uint32_t slot, Picoseconds finish);
