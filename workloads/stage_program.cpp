@@ -21,14 +21,19 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0;
 }
 
-/// Whether collectives of the tensor groups may slow down other messages, or be slowed down: on the links
-/// between nodes, and within a node where GPUs share links and not all of them form one group.
+/// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
+/// group has the switch of a node for itself.
 bool shares_links(const Experiment& experiment) {
-  if (experiment.simulation.network == Network::alpha_beta) return false;
   const Cluster& cluster = experiment.cluster;
-  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
-  if (cluster.graph || cluster.gpus_per_node % span != 0) return true;
-  return cluster.node.kind != "nvswitch" && experiment.plan.tensor_parallel < cluster.gpus_per_node;
+  const std::int64_t ranks = experiment.plan.tensor_parallel;
+  if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
+  const bool fills_node =
+      ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
+  return cluster.graph || cluster.node.kind != "nvswitch" || !fills_node;
+}
+
+bool has_whole_passes(const Experiment& experiment) {
+  return experiment.simulation.detail == Detail::stage && !shares_links(experiment);
 }
 
 class StageProgram {
@@ -43,7 +48,7 @@ class StageProgram {
         data_(experiment, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
-        whole_passes_(experiment.simulation.detail == Detail::stage && !shares_links(experiment)),
+        whole_passes_(has_whole_passes(experiment)),
         synchronizes_(experiment.software.synchronize_passes),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
         gradients_(outputs_.size(), kNoOp),
@@ -70,6 +75,7 @@ class StageProgram {
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
   void begin_pass(const Pass& pass, OpId input);
+  OpId run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input, OpId gate);
   OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
   OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
   void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
@@ -119,7 +125,6 @@ class StageProgram {
   std::vector<OpId> written_;                              ///< operations of the steps being written
   std::vector<std::optional<WholePass>> whole_passes_of_;  ///< [chunk][kind], filled in when first met
   OpId collective_ = kNoOp;                                ///< latest on the tensor stream
-  OpId whole_ = kNoOp;  ///< latest pass with collectives in it, until a collective of its own follows
 };
 
 void StageProgram::write_step() {
@@ -140,7 +145,7 @@ void StageProgram::write_step() {
 void StageProgram::add_host_works(const Software& software) {
   const auto add = [this](Picoseconds host_ps) {
     const std::uint32_t work = add_work(workload_, {}, host_ps);
-    return whole_passes_ ? add_pass(workload_, PassWork{{{false, work, kBlockInput}}}) : work;
+    return whole_passes_ ? add_pass(workload_, {{false, work, kBlockInput}}) : work;
   };
   wait_work_ = add(0);
   step_work_ = add(from_microseconds(software.step_overhead_ms * 1e3));
@@ -195,7 +200,7 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
   op.slot = static_cast<std::uint8_t>(Slot::tensor);
   op.work =
       add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
-  return collective_ = writer_.add(op, {received, std::exchange(whole_, kNoOp)});
+  return collective_ = writer_.add(op, {received});
 }
 
 void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
@@ -235,20 +240,27 @@ OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t lay
   return at;
 }
 
-/// Writes the steps of one block; the operation that produces its result.
-OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
-                       OpId gate) {
+/// Writes steps that follow `input`, their first one `gate` too; the last operation of them.
+OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input,
+                             OpId gate) {
   written_.clear();
-  for (const Step& step : steps.list) {
+  for (const Step& step : steps) {
     const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
     const bool communicates = step.kind == Op::Kind::communicate;
-    OpId& also = communicates ? whole_ : gate_;
-    written_.push_back(add_step(step, pass, block.layer, {after, gate, std::exchange(also, kNoOp)}));
+    const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
+    written_.push_back(add_step(step, pass, layer, {after, gate, held}));
     gate = kNoOp;
     if (communicates) continue;
     last_compute_ = written_.back();
     if (first_compute_ == kNoOp) first_compute_ = last_compute_;
   }
+  return written_.empty() ? input : written_.back();
+}
+
+/// Writes the steps of one block; the operation that produces its result.
+OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
+                       OpId gate) {
+  run_steps(steps.list, block.layer, pass, input, gate);
   return steps.output == kBlockInput ? input : written_[static_cast<std::size_t>(steps.output)];
 }
 
@@ -311,34 +323,27 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   const WholePass& whole = whole_pass(pass);
   const auto& blocks = chunk(pass).blocks;
   const std::int32_t layer = blocks.empty() ? -1 : (ahead ? blocks.front() : blocks.back()).layer;
-  const auto collectives = [&](std::span<const Step> steps, OpId at) {
-    for (const Step& step : steps) at = add_step(step, pass, layer, {at, std::exchange(whole_, kNoOp)});
-    return at;
-  };
-  const auto part = [&](std::uint32_t work, OpId at) {
-    if (work == WholePass::kNone) return at;
-    const Step step{Op::Kind::pass, work, Part::stage, ahead ? Phase::forward : Phase::backward};
-    const bool collects = work == whole.body;
-    return add_step(step, pass, -1, {at, std::exchange(gate_, kNoOp), collects ? collective_ : kNoOp});
-  };
-  const std::span<const Step> first(whole.first);
-  const OpId early = collectives(first.first(whole.first_before_start), input);
-  const OpId ready = collectives(first.subspan(whole.first_before_start), early);
-  const OpId begun = part(whole.start, whole.start == WholePass::kNone ? ready : early);
-  whole_ = part(whole.body, begun);
-  if (ahead) writer_.at(begun == ready ? whole_ : begun).memory_delta = chunk(pass).activations;
-  const OpId computed = part(whole.rest, whole_);
-  const OpId at = collectives(whole.last, computed);
-  if (ahead) return at;
-  writer_.at(computed).memory_delta = -chunk(pass).activations;
-  for (std::size_t b = blocks.size(); b-- > 0;) data_.after_block(pass, b, at);
+  first_compute_ = kNoOp;
+  const OpId ready = run_steps(whole.head, layer, pass, input, kNoOp);
+  OpId at = ready;
+  if (whole.body != WholePass::kNone) {
+    const Step body{Op::Kind::pass, whole.body, Part::stage, ahead ? Phase::forward : Phase::backward};
+    at = last_compute_ = add_step(body, pass, -1, {ready, std::exchange(gate_, kNoOp), collective_});
+    if (first_compute_ == kNoOp) first_compute_ = at;
+  }
+  at = run_steps(whole.tail, layer, pass, at, kNoOp);
+  if (first_compute_ != kNoOp) {
+    const Bytes kept = chunk(pass).activations;
+    writer_.at(ahead ? first_compute_ : last_compute_).memory_delta += ahead ? kept : -kept;
+  }
+  for (std::size_t b = blocks.size(); !ahead && b-- > 0;) data_.after_block(pass, b, at);
   return at;
 }
 
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const bool ahead = pass.kind == Pass::Kind::forward;
   auto& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
-  if (!known) known = add_whole_pass(steps_of(pass), workload_);
+  if (!known) known = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
   return *known;
 }
 
@@ -375,13 +380,13 @@ Program write_stage_program(const Experiment& experiment, const ModelBlocks& blo
 }
 
 std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
-  constexpr std::int64_t kPerPass = 10;  // receive, gather, send, host, each way; whole passes
   const std::int64_t micro_batches = experiment.plan.micro_batches();
-  const bool whole = experiment.simulation.detail == Detail::stage && experiment.plan.zero_stage < 2;
+  const bool whole = has_whole_passes(experiment) && experiment.plan.zero_stage < 2;
+  const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
   const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
   std::int64_t operations = 0;
   for (const Chunk& chunk : stage.chunks) {
-    operations += kPerPass * micro_batches;
+    operations += per_pass * micro_batches;
     std::int64_t steps = 0;
     for (const PlacedBlock& placed : chunk.blocks) {
       const Block& block = blocks.kinds[placed.kind];

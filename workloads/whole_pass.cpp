@@ -1,6 +1,7 @@
 #include "workloads/whole_pass.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "workloads/step_builder.hpp"
@@ -9,90 +10,46 @@ namespace orrery {
 namespace {
 
 bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }
-bool waits_for_input(const Step& step) { return step.after == kBlockInput; }
+bool computes(const Step& step) { return !communicates(step); }
 
-/// Cuts what can stand alone off the ends of a pass. Steps that waited for something cut off wait for the
-/// input of what is left.
-class PassCutter {
- public:
-  explicit PassCutter(std::vector<Step> steps) : steps_(std::move(steps)) {}
-
-  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-
-  void cut_first(WholePass& pass) {
-    while (steps_.size() > 1 && communicates(steps_.front())) {
-      const bool alone = std::none_of(steps_.begin() + 1, steps_.end(), waits_for_input);
-      const std::size_t beside = compute_beside();
-      if (!alone && (beside == 0 || beside + 1 == steps_.size())) return;
-      pass.first.push_back(cut(1).front());
-      if (alone) {
-        pass.first_before_start = pass.first.size();
-        continue;
-      }
-      beside_ = beside;
-      return;
-    }
-  }
-
-  void cut_last(WholePass& pass) {
-    const auto follows = [this] {
-      return steps_.back().after == static_cast<std::int32_t>(steps_.size()) - 2;
-    };
-    while (steps_.size() > beside_ + 1 && communicates(steps_.back()) && (pass.last.empty() || follows())) {
-      pass.last.insert(pass.last.begin(), steps_.back());
-      steps_.pop_back();
-    }
-  }
-
-  /// The compute that can begin beside the last of the first collectives, else what comes before the
-  /// next one, if any.
-  std::vector<Step> cut_start() {
-    if (beside_ > 0) return cut(beside_);
-    const auto collective = std::ranges::find_if(steps_, communicates);
-    if (collective == steps_.end()) return {};
-    return cut(static_cast<std::size_t>(collective - steps_.begin()));
-  }
-
- private:
-  /// Compute steps right after the first step that do not wait for it.
-  [[nodiscard]] std::size_t compute_beside() const {
-    std::size_t count = 0;
-    while (count + 1 < steps_.size() && !communicates(steps_[count + 1]) && steps_[count + 1].after != 0)
-      ++count;
-    return count;
-  }
-
-  std::vector<Step> cut(std::size_t count) {
-    const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::vector<Step> front(steps_.begin(), end);
-    steps_.erase(steps_.begin(), end);
-    for (Step& step : steps_)
-      step.after = std::max(step.after - static_cast<std::int32_t>(count), kBlockInput);
-    return front;
-  }
-
-  std::vector<Step> steps_;
-  std::size_t beside_ = 0;  ///< compute steps at the front that begin beside the last of the first
-};
+/// The steps [first, last). Those that wait for one before `first` wait for the input.
+std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
+  std::vector<Step> part(steps.begin() + first, steps.begin() + last);
+  for (Step& step : part) step.after = std::max(step.after - static_cast<std::int32_t>(first), kBlockInput);
+  return part;
+}
 
 }  // namespace
 
-WholePass add_whole_pass(std::vector<Step> steps, Workload& workload) {
-  using Extent = PassWork::Extent;
-  const auto add = [&workload](const std::vector<Step>& from, Extent extent) {
-    PassWork work{{}, extent};
-    for (const Step& step : from) work.steps.push_back({communicates(step), step.work, step.after});
-    return add_pass(workload, std::move(work));
-  };
+WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks, Workload& workload) {
+  const auto count = static_cast<std::ptrdiff_t>(steps.size());
+  std::ptrdiff_t first = 0;
+  std::ptrdiff_t last = count;
+  if (tensor_ranks > 1) {
+    // From the first step, once ranks meet after they computed, that all later ones follow, to before the
+    // last collectives of all.
+    const auto compute = std::ranges::find_if(steps, computes);
+    const std::ptrdiff_t met = std::find_if(compute, steps.end(), communicates) - steps.begin();
+    first = count;
+    for (std::ptrdiff_t i = count - 1, earliest = count; i >= met && i >= 0; --i) {
+      if (earliest >= i) first = i;
+      earliest = std::min<std::ptrdiff_t>(earliest, steps[static_cast<std::size_t>(i)].after);
+    }
+    const auto latest = std::find_if(steps.rbegin(), steps.rend(), communicates);
+    const auto others = std::find_if(latest, steps.rend(), computes);
+    last = std::max(first, steps.rend() - others);
+  }
   WholePass pass;
-  PassCutter cutter(std::move(steps));
-  cutter.cut_first(pass);
-  cutter.cut_last(pass);
-  const std::vector<Step> start = cutter.cut_start();
-  if (!start.empty()) pass.start = add(start, Extent::whole);
-  const bool open = pass.last.empty() && std::ranges::any_of(cutter.steps(), communicates);
-  pass.body = add(cutter.steps(), open ? Extent::collectives : Extent::whole);
-  if (open) pass.rest = add(cutter.steps(), Extent::rest);
+  if (first == last) {
+    pass.head = steps;
+    return pass;
+  }
+  pass.head = cut(steps, 0, first);
+  PassWork body;
+  for (const Step& step : cut(steps, first, last))
+    body.push_back({communicates(step), step.work, step.after});
+  pass.body = add_pass(workload, std::move(body));
+  pass.tail = cut(steps, last, count);
   return pass;
 }
 

@@ -1,8 +1,8 @@
-// A pass through a stage as few operations, for detail `stage`: what can overlap with the passes before
-// and after it stands alone, the rest becomes one or two entries of Workload::passes.
+// A pass through a stage as few operations, for detail `stage`: what lies between the collectives in which
+// tensor ranks meet first and last becomes one entry of Workload::passes. The ends, which can overlap
+// with the passes before and after it or differ between ranks, remain steps of their own.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,15 +13,14 @@ namespace orrery {
 
 struct WholePass {
   static constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<Step> first;             ///< collectives it begins with, one after the other
-  std::size_t first_before_start = 0;  ///< so many of them come before `start`; another one runs beside it
-  std::uint32_t start = kNone;         ///< of Workload::passes: compute before the collectives in it
-  std::uint32_t body = kNone;          ///< of Workload::passes: up to the end of the last collective in it
-  std::uint32_t rest = kNone;          ///< of Workload::passes: the compute after that
-  std::vector<Step> last;              ///< collectives it ends with, one after the other
+  std::vector<Step> head;      ///< Step::after counts in this list
+  std::uint32_t body = kNone;  ///< of Workload::passes: after all of the head
+  std::vector<Step> tail;      ///< Step::after counts in this list; kBlockInput: after the body
 };
 
-/// @param steps  all of the pass, in issue order; Step::after counts in this list
-[[nodiscard]] WholePass add_whole_pass(std::vector<Step> steps, Workload& workload);
+/// @param steps         all of the pass, in issue order; Step::after counts in this list
+/// @param tensor_ranks  of the group that does them
+[[nodiscard]] WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks,
+                                       Workload& workload);
 
 }  // namespace orrery

@@ -103,19 +103,9 @@ struct PassStep {
   friend bool operator==(const PassStep&, const PassStep&) = default;
 };
 
-/// What the ranks of a tensor group do together in a pass, simulated as one operation, or as two where
-/// the tensor stream is free before the end. Steps of a kind run in order.
-struct PassWork {
-  enum class Extent : std::uint8_t {
-    whole,
-    collectives,  ///< up to the end of the last collective, with the compute beside it
-    rest,         ///< what is left of the compute then
-  };
-  std::vector<PassStep> steps;
-  Extent extent = Extent::whole;
-
-  friend bool operator==(const PassWork&, const PassWork&) = default;
-};
+/// What the ranks of a tensor group do together in a pass, simulated as one operation. Steps of a kind run
+/// in order; it ends with the last of them.
+using PassWork = std::vector<PassStep>;
 
 /// One operation of a program. Communication operations with the same slot are matched in order
 /// over the members of the group: the i-th of each member are one task. A program sends the messages of a

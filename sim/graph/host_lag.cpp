@@ -9,8 +9,7 @@ bool is_host(const Op& op) { return op.stream == Stream::host; }
 
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
   Picoseconds sum = 0;
-  if (pass.extent == PassWork::Extent::rest) return sum;
-  for (const PassStep& step : pass.steps) {
+  for (const PassStep& step : pass) {
     sum = capped_sum(
         sum, step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps);
   }

@@ -31,12 +31,12 @@ struct Times {
 PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<const ComputePrice> works,
                      std::span<const Picoseconds> messages_ps) {
   std::vector<Times> done;
-  done.reserve(pass.steps.size());
+  done.reserve(pass.size());
   Times compute;
   Times tensor;
   Picoseconds issued = 0;
   Picoseconds busy = 0;
-  for (const PassStep& step : pass.steps) {
+  for (const PassStep& step : pass) {
     Times& stream = step.communicates ? tensor : compute;
     if (step.after >= 0) stream.wait_for(done[static_cast<std::size_t>(step.after)]);
     if (step.communicates) {
@@ -52,22 +52,12 @@ PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<c
     done.push_back(stream);
   }
   compute.wait_for(tensor);
-  const Picoseconds rest = std::min(compute.ready - tensor.ready, busy);
-  switch (pass.extent) {
-    case PassWork::Extent::whole:
-      break;
-    case PassWork::Extent::collectives:
-      return {tensor.ready, std::max<Picoseconds>(tensor.host, 0) - tensor.ready, busy - rest};
-    case PassWork::Extent::rest:
-      return {compute.ready - tensor.ready,
-              std::max<Picoseconds>(compute.host, 0) - (compute.ready - tensor.ready) - issued, rest};
-  }
   return {compute.ready, std::max<Picoseconds>(compute.host, 0) - compute.ready, busy};
 }
 
 std::vector<PassMessage> messages_of(const PassWork& pass) {
   std::vector<PassMessage> messages;
-  for (const PassStep& step : pass.steps) {
+  for (const PassStep& step : pass) {
     if (!step.communicates) continue;
     const auto known = std::ranges::find(messages, step.work, &PassMessage::message);
     if (known == messages.end()) {

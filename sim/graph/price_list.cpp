@@ -79,8 +79,7 @@ class TransferPricer {
     key.append(number);
     for (const auto& [message, steps] : pass_messages_[number]) {
       const Transfer transfer = price(message, members);
-      // Both parts of a pass know its collectives; only one of them has them.
-      if (pass.extent != PassWork::Extent::rest) count_bytes(transfer, call.operations * steps);
+      count_bytes(transfer, call.operations * steps);
       pass_durations_[message] = list_.duration_ps(transfer);
       key.append(static_cast<std::uint64_t>(pass_durations_[message]));
     }
@@ -94,8 +93,7 @@ class TransferPricer {
 
   [[nodiscard]] Picoseconds launches_in(const PassWork& pass) const {
     Picoseconds sum = 0;
-    if (pass.extent == PassWork::Extent::rest) return sum;
-    for (const PassStep& step : pass.steps) {
+    for (const PassStep& step : pass) {
       if (!step.communicates) sum = capped_sum(sum, list_.works[step.work].launch_ps);
     }
     return sum;

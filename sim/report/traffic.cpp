@@ -48,9 +48,7 @@ std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(co
     if (op.kind == Op::Kind::pass) ++passes[{op.slot, op.work}];
   }
   for (const auto& [key, count] : passes) {
-    const PassWork& pass = workload.passes[key.second];
-    if (pass.extent == PassWork::Extent::rest) continue;
-    for (const PassStep& step : pass.steps) {
+    for (const PassStep& step : workload.passes[key.second]) {
       if (step.communicates) out[{key.first, step.work}] += count;
     }
   }

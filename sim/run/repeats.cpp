@@ -78,12 +78,23 @@ class Periods {
       const std::int64_t ahead =
           backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
       warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
+      const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
+      complete_ = complete_ && forward_.back().passes() == all && backward_.back().passes() == all;
       pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
     }
   }
 
-  /// Whether there are as many as are to be compared, and one before them, in all programs.
-  [[nodiscard]] bool enough() const { return pairs_ >= alike_ + period_; }
+  /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
+  /// do something that can be compared.
+  [[nodiscard]] bool enough() const {
+    if (!complete_ || pairs_ < alike_ + period_) return false;
+    for (std::size_t p = 0; p < warm_up_.size(); ++p) {
+      const auto& ops = workload_.programs[p].ops;
+      const auto compute = [](const Op& op) { return op.stream == Stream::compute; };
+      if (std::none_of(ops.begin() + one(p).first, ops.begin() + one(p).last, compute)) return false;
+    }
+    return true;
+  }
 
   /// Operations of one period: the earliest that ends with a pair to compare, for beside later ones
   /// messages can be in flight that belong to the end of the step.
@@ -131,6 +142,7 @@ class Periods {
   std::vector<PassOps> backward_;
   std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
   std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
+  bool complete_ = true;  ///< every pass has operations
 };
 
 /// How often each call is made when a period comes `times` more often.
@@ -204,8 +216,8 @@ class SteadyState {
       const auto& ops = run_.workload.programs[program].ops;
       std::uint32_t host = kNone;
       for (std::uint32_t i = 0; i < ops.size(); ++i) {
-        if (host != kNone && i >= part.ops[program].last && ops[i].kind != Op::Kind::communicate &&
-            ops[i].stream != Stream::host) {
+        const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
+        if (host != kNone && i >= part.ops[program].last && waits) {
           const std::uint32_t task = run_.expanded.task(run_.workload, c, i);
           if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
         }

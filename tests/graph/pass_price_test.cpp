@@ -24,9 +24,8 @@ struct Prices {
     }
     workload.messages.resize(messages.size());
   }
-  [[nodiscard]] PassPrice of(std::vector<PassStep> steps,
-                             PassWork::Extent extent = PassWork::Extent::whole) const {
-    return price_pass({std::move(steps), extent}, workload, works, messages);
+  [[nodiscard]] PassPrice of(const PassWork& steps) const {
+    return price_pass(steps, workload, works, messages);
   }
 };
 
@@ -49,17 +48,6 @@ TEST_CASE("compute and collectives that do not wait for each other overlap") {
   CHECK(prices.of({{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 0}}).duration_ps == 30);
 }
 
-TEST_CASE("two parts: up to the last collective, and the compute that is left") {
-  const Prices prices({10, 20}, 0, {15});
-  const std::vector<PassStep> steps{{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 0}};
-  const PassPrice head = prices.of(steps, PassWork::Extent::collectives);
-  const PassPrice rest = prices.of(steps, PassWork::Extent::rest);
-  CHECK(head.duration_ps == 25);
-  CHECK(rest.duration_ps == 5);
-  CHECK(head.compute_ps == 25);  // 10, then 15 of the 20 beside the collective
-  CHECK(rest.compute_ps == 5);
-}
-
 TEST_CASE("the host leads where issuing takes longer than computing") {
   const Prices prices({10, 10, 10}, 30, {});
   // From the input: 30. From the host: kernels are issued at 30, 60 and 90 and the last one ends at 100.
@@ -68,20 +56,8 @@ TEST_CASE("the host leads where issuing takes longer than computing") {
   CHECK(price.lead_ps == 100 - 30);
 }
 
-TEST_CASE("the rest of a pass follows the host that has issued all of it") {
-  const Prices prices({10, 10}, 30, {5});
-  const std::vector<PassStep> steps{{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 1}};
-  const PassPrice head = prices.of(steps, PassWork::Extent::collectives);
-  const PassPrice rest = prices.of(steps, PassWork::Extent::rest);
-  // Issued at 30: compute to 40, the collective to 45. Issued at 60: compute to 70.
-  CHECK(head.duration_ps == 15);
-  CHECK(head.lead_ps == 45 - 15);
-  CHECK(rest.duration_ps == 10);
-  CHECK(rest.lead_ps == 70 - 10 - 2 * 30);  // counted from when the host has issued both
-}
-
 TEST_CASE("a pass names each of its messages once") {
-  const PassWork pass{{{kCollective, 3, -1}, {kCompute, 0, 0}, {kCollective, 1, 1}, {kCollective, 3, 2}}};
+  const PassWork pass{{kCollective, 3, -1}, {kCompute, 0, 0}, {kCollective, 1, 1}, {kCollective, 3, 2}};
   const std::vector<PassMessage> messages = messages_of(pass);
   REQUIRE(messages.size() == 2);
   CHECK(messages[0].message == 3);
