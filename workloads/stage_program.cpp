@@ -29,11 +29,20 @@ bool shares_links(const Experiment& experiment) {
   if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
   const bool fills_node =
       ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
-  return cluster.graph || cluster.node.kind != "nvswitch" || !fills_node;
+  return cluster.node.kind != "nvswitch" || !fills_node;
+}
+
+/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
+bool differs_in_groups(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
+  const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
+  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
 }
 
 bool has_whole_passes(const Experiment& experiment) {
-  return experiment.simulation.detail == Detail::stage && !shares_links(experiment);
+  return experiment.simulation.detail == Detail::stage && !shares_links(experiment) &&
+         !differs_in_groups(experiment);
 }
 
 class StageProgram {

@@ -61,7 +61,7 @@ class PathSum {
   /// The time back to `from` belongs to `kind`.
   void back_to(Picoseconds from, Picoseconds& kind) {
     kind += std::max<Picoseconds>(0, std::min(at_, end_) - std::max(from, begin_));
-    at_ = from;
+    at_ = std::min(at_, from);
   }
   void start_at(Picoseconds time) { at_ = time; }
 
