@@ -47,9 +47,13 @@ class PassOps {
       }
       ops_[pass].push_back(i);
     }
+    const auto computes = [&](std::uint32_t op) { return program.ops[op].stream == Stream::compute; };
+    computing_ =
+        std::ranges::count_if(ops_, [&](const auto& ops) { return std::ranges::any_of(ops, computes); });
   }
 
   [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(ops_.size()); }
+  [[nodiscard]] std::int64_t computing() const { return computing_; }  ///< passes that compute
   [[nodiscard]] const std::vector<std::uint32_t>& of(std::int64_t pass) const {
     return ops_[static_cast<std::size_t>(pass)];
   }
@@ -62,6 +66,7 @@ class PassOps {
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<std::vector<std::uint32_t>> ops_;
   std::vector<std::uint32_t> first_;  ///< per pass
+  std::int64_t computing_ = 0;
 };
 
 /// The periods of a schedule in its programs: pairs of a forward and a backward pass, so many a period.
@@ -79,22 +84,14 @@ class Periods {
           backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
       warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
       const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
-      complete_ = complete_ && forward_.back().passes() == all && backward_.back().passes() == all;
+      complete_ = complete_ && forward_.back().computing() == all && backward_.back().computing() == all;
       pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
     }
   }
 
   /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
-  /// do something that can be compared.
-  [[nodiscard]] bool enough() const {
-    if (!complete_ || pairs_ < alike_ + period_) return false;
-    for (std::size_t p = 0; p < warm_up_.size(); ++p) {
-      const auto& ops = workload_.programs[p].ops;
-      const auto compute = [](const Op& op) { return op.stream == Stream::compute; };
-      if (std::none_of(ops.begin() + one(p).first, ops.begin() + one(p).last, compute)) return false;
-    }
-    return true;
-  }
+  /// compute, so that there is something to compare in each.
+  [[nodiscard]] bool enough() const { return complete_ && pairs_ >= alike_ + period_; }
 
   /// Operations of one period: the earliest that ends with a pair to compare, for beside later ones
   /// messages can be in flight that belong to the end of the step.
@@ -142,7 +139,7 @@ class Periods {
   std::vector<PassOps> backward_;
   std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
   std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
-  bool complete_ = true;  ///< every pass has operations
+  bool complete_ = true;  ///< every pass computes
 };
 
 /// How often each call is made when a period comes `times` more often.

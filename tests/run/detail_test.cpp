@@ -94,6 +94,31 @@ TEST_CASE("stage detail folds without changing a picosecond") {
   CHECK(smaller > 100);
 }
 
+TEST_CASE("stage detail of passes that are easily got wrong") {
+  // Without collectives between their ends; on stages without layers; over unlike ways; on shared ports.
+  for (const char* text : {
+           R"({"model": {"kind": "mlp", "layers": 4, "hidden": 1024, "seq_length": 128}, "stack": "ideal",
+               "cluster": {"base": "dgx-h100", "gpus_per_node": 4}, "simulation": {"network": "alpha-beta"},
+               "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "global_batch_size": 4,
+                        "scatter_gather": false}})",
+           R"({"model": {"kind": "mlp", "layers": 1, "hidden": 1024, "seq_length": 128}, "stack": "ideal",
+               "cluster": {"base": "dgx-h100", "gpus_per_node": 2}, "simulation": {"network": "alpha-beta"},
+               "plan": {"pipeline_parallel": 2, "global_batch_size": 8, "stage_layers": [0, 1]}})",
+           R"({"model": {"layers": 3, "hidden": 2048, "heads": 16, "vocab": 1000, "seq_length": 2048},
+               "cluster": {"base": "dgx-h100", "nodes": 2, "gpus_per_node": 6}, "stack": "ideal",
+               "plan": {"tensor_parallel": 4, "pipeline_parallel": 3, "scatter_gather": false,
+                        "overlap_tensor_parallel": true}, "simulation": {"network": "alpha-beta"}})",
+           R"({"model": {"layers": 3, "hidden": 1536, "heads": 12, "vocab": 1000, "seq_length": 128},
+               "cluster": {"gpu": "l4", "gpus_per_node": 6, "node": {"kind": "nvswitch", "link_gb_per_s": 1}},
+               "plan": {"tensor_parallel": 2, "pipeline_parallel": 3, "global_batch_size": 2}, "stack": "ideal"})"}) {
+    CAPTURE(text);
+    Experiment e = read(text);
+    const Run layer = run(e);
+    e.simulation.detail = Detail::stage;
+    CHECK(run(e).timeline.makespan_ps == layer.timeline.makespan_ps);
+  }
+}
+
 TEST_CASE("the main job at stage detail") {
   Experiment e = example("megatron-145b.json");
   const Run layer = run(e);

@@ -72,6 +72,28 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
   CHECK(repeated > 60);
 }
 
+TEST_CASE("nothing is told where stages hold no layers or the host holds up the end of a short step") {
+  // A chunk without layers has no passes; stages without layers wait only; the host issues so many buckets at
+  // the end that it holds up a short step but not a long one.
+  for (const char* text : {
+           R"({"model": {"kind": "mlp", "layers": 1, "hidden": 1024, "seq_length": 128},
+               "cluster": {"base": "dgx-h100", "gpus_per_node": 1}, "stack": "ideal",
+               "plan": {"virtual_stages": 2, "pipeline_schedule": "interleaved-1f1b", "global_batch_size": 20,
+                        "stage_layers": [1, 0]}})",
+           R"({"model": {"layers": 1, "hidden": 256, "heads": 8, "vocab": 32000, "seq_length": 128},
+               "cluster": {"base": "dgx-h100", "gpus_per_node": 3},
+               "plan": {"pipeline_parallel": 3, "global_batch_size": 19, "stage_layers": [1, 0, 0]}})",
+           R"({"model": {"layers": 1, "hidden": 1536, "heads": 24, "vocab": 51200, "seq_length": 1000},
+               "cluster": {"gpu": "b200", "gpus_per_node": 4, "node": {"kind": "nvswitch", "link_gb_per_s": 150}},
+               "plan": {"global_batch_size": 48, "bucket_mb": 0.01}, "simulation": {"network": "alpha-beta"}})"}) {
+    CAPTURE(text);
+    const Experiment e = read(text);
+    const Report whole = run(e).report;
+    const Report told = simulate(e);
+    check_same(told, whole);
+  }
+}
+
 TEST_CASE("folding off simulates every micro-batch") {
   Experiment e = read(R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
       "plan": {"tensor_parallel": 2, "pipeline_parallel": 4, "global_batch_size": 64}})");
