@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "orrery/rank_layout.hpp"
 #include "workloads/data_parallel.hpp"
 #include "workloads/program_writer.hpp"
 #include "workloads/step_builder.hpp"
@@ -19,30 +18,6 @@ bool needs_host(const Software& s) {
   return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
          s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
          s.step_overhead_ms > 0;
-}
-
-/// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
-/// group has the switch of a node for itself.
-bool shares_links(const Experiment& experiment) {
-  const Cluster& cluster = experiment.cluster;
-  const std::int64_t ranks = experiment.plan.tensor_parallel;
-  if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
-  const bool fills_node =
-      ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
-  return cluster.node.kind != "nvswitch" || !fills_node;
-}
-
-/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
-bool differs_in_groups(const Experiment& experiment) {
-  const Cluster& cluster = experiment.cluster;
-  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
-  const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
-  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
-}
-
-bool has_whole_passes(const Experiment& experiment) {
-  return experiment.simulation.detail == Detail::stage && !shares_links(experiment) &&
-         !differs_in_groups(experiment);
 }
 
 class StageProgram {

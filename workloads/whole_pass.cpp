@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "orrery/rank_layout.hpp"
 #include "workloads/step_builder.hpp"
 
 namespace orrery {
@@ -11,6 +12,25 @@ namespace {
 
 bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }
 bool computes(const Step& step) { return !communicates(step); }
+
+/// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
+/// group has the switch of a node for itself.
+bool shares_links(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t ranks = experiment.plan.tensor_parallel;
+  if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
+  const bool fills_node =
+      ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
+  return cluster.node.kind != "nvswitch" || !fills_node;
+}
+
+/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
+bool differs_in_groups(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
+  const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
+  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
+}
 
 /// The steps [first, last). Those that wait for one before `first` wait for the input.
 std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
@@ -20,6 +40,11 @@ std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std:
 }
 
 }  // namespace
+
+bool has_whole_passes(const Experiment& experiment) {
+  return experiment.simulation.detail == Detail::stage && !shares_links(experiment) &&
+         !differs_in_groups(experiment);
+}
 
 WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks, Workload& workload) {
   const auto count = static_cast<std::ptrdiff_t>(steps.size());

@@ -18,6 +18,9 @@ struct WholePass {
   std::vector<Step> tail;      ///< Step::after counts in this list; kBlockInput: after the body
 };
 
+/// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
+[[nodiscard]] bool has_whole_passes(const Experiment& experiment);
+
 /// @param steps         all of the pass, in issue order; Step::after counts in this list
 /// @param tensor_ranks  of the group that does them
 [[nodiscard]] WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks,

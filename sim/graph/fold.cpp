@@ -57,6 +57,8 @@ class Refinement {
   void colour_groups();
   void colour_links();
   void colour_ranks();
+  template <class Visit>
+  void for_each_copy(Visit visit) const;
   [[nodiscard]] Partition fold_ranks() const;
   [[nodiscard]] Partition fold_groups() const;
   void fold_links(Folded& folded) const;
@@ -235,28 +237,30 @@ Partition classes(std::size_t things, const std::vector<std::uint32_t>& some,
   return result;
 }
 
+/// Visits (distance to the replica that stands for another one, distance to that).
+template <class Visit>
+void Refinement::for_each_copy(Visit visit) const {
+  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
+    const std::uint32_t like = replicas_.like[replica];
+    if (like != replica) visit(like * workload_.replica_stride, replica * workload_.replica_stride);
+  }
+}
+
 Partition Refinement::fold_ranks() const {
   Partition result = classes(workload_.ranks(), ranks_, times_, rank_colour_, rank_colours_);
-  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
-    const std::uint32_t from = replicas_.like[replica] * workload_.replica_stride;
-    const std::uint32_t to = replica * workload_.replica_stride;
-    if (from == to) continue;
+  for_each_copy([&](std::uint32_t from, std::uint32_t to) {
     for (const std::uint32_t rank : replicas_.ranks)
       result.class_of[rank + to] = result.class_of[rank + from];
-  }
+  });
   return result;
 }
 
 Partition Refinement::fold_groups() const {
   Partition result = classes(workload_.groups(), groups_, group_times_, group_colour_, group_colours_);
-  for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
-    const std::uint32_t from = replicas_.like[replica] * workload_.replica_stride;
-    const std::uint32_t to = replica * workload_.replica_stride;
-    if (from == to) continue;
-    for (const auto& [rank, channel, slot] : replicas_.parts) {
+  for_each_copy([&](std::uint32_t from, std::uint32_t to) {
+    for (const auto& [rank, channel, slot] : replicas_.parts)
       result.class_of[workload_.group(rank + to, slot)] = result.class_of[workload_.group(rank + from, slot)];
-    }
-  }
+  });
   return result;
 }
 

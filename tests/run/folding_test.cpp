@@ -5,9 +5,11 @@
 #include <optional>
 
 #include "tests/run/experiments.hpp"
+#include "tests/run/same_report.hpp"
 #include "workloads/lower.hpp"
 
 using namespace orrery;
+using orrery::test::check_same_times;
 using orrery::test::example;
 using orrery::test::RandomExperiment;
 using orrery::test::read;
@@ -44,14 +46,7 @@ std::optional<Run> run_if_valid(const std::string& text, Folding folding,
 }
 
 void check_same(const Report& a, const Report& b) {
-  CHECK(a.makespan_ps == b.makespan_ps);
-  CHECK(a.breakdown.compute_ps == b.breakdown.compute_ps);
-  CHECK(a.breakdown.optimizer_ps == b.breakdown.optimizer_ps);
-  CHECK(a.breakdown.exposed_ps == b.breakdown.exposed_ps);
-  CHECK(a.breakdown.bubble_ps == b.breakdown.bubble_ps);
-  CHECK(a.breakdown.host_ps == b.breakdown.host_ps);
-  CHECK(a.pipeline_bubble_fraction == b.pipeline_bubble_fraction);
-  CHECK(a.gpu_utilization_min == b.gpu_utilization_min);
+  check_same_times(a, b);
   CHECK(a.bytes_per_gpu == b.bytes_per_gpu);
   REQUIRE(a.links.size() == b.links.size());
   for (std::size_t i = 0; i < a.links.size(); ++i) {
