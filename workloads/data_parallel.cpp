@@ -24,7 +24,7 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
                            Workload& workload, ProgramWriter& writer)
     : plan_(experiment.plan),
       by_tensor_(experiment.software.gathers_tensors),
-      enabled_(experiment.plan.data_parallel > 1 && experiment.data_parallel_sync.method != "none"),
+      enabled_(experiment.plan.data_parallel > 1 && experiment.data_parallel_sync.method != SyncMethod::none),
       blocks_(blocks),
       stage_(stage),
       workload_(workload),

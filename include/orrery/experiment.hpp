@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "orrery/cluster.hpp"
+#include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
 #include "orrery/software.hpp"

@@ -36,11 +36,6 @@ enum class MatrixPartition : std::uint8_t {
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
-/// How the replicas of the data-parallel dimension are kept in step.
-struct DataParallelSync {
-  std::string method = "all-reduce";  ///< "all-reduce" or "none"
-};
-
 struct Plan {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;

@@ -105,7 +105,7 @@ class PlanCompletion {
 
   /// Sharded states only work when replicas exchange gradients and parameters.
   void check_sync() {
-    if (sync_.method != "none" || plan_.zero_stage == 0) return;
+    if (sync_.method != SyncMethod::none || plan_.zero_stage == 0) return;
     add({"zero_stage", "sharding"},
         fmt::format("found {} with data_parallel_sync.method \"none\", allowed 0", plan_.zero_stage));
   }

@@ -10,9 +10,6 @@ constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
 constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
 constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
                                                       "hierarchical", "direct", "nvls"};
-constexpr std::array<std::string_view, 2> kSyncs{"all-reduce", "none"};
-constexpr std::array<std::string_view, 4> kSyncsLater{"parameter-server", "gossip", "local-sgd",
-                                                      "gossip-pga"};
 constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
@@ -91,8 +88,10 @@ const FieldInfo& algorithm_field() {
 const std::vector<Field<DataParallelSync>>& sync_fields() {
   using T = FieldTable<DataParallelSync>;
   static const std::vector<Field<DataParallelSync>> fields{
-      T::choice("method", {kSyncs, nullptr, kSyncsLater}, &DataParallelSync::method, "all-reduce",
-                "how replicas are kept in step"),
+      T::choice(
+          "method", {kSyncMethodNames, nullptr, {}},
+          +[](DataParallelSync& s, std::size_t i) { s.method = static_cast<SyncMethod>(i); }, "all-reduce",
+          "how replicas are kept in step"),
       T::not_modelled("topology", kGossip),
       T::not_modelled("weights", kGossip),
       T::not_modelled("level", kGossip),

@@ -65,7 +65,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
   }
   if (std::string sentence = calibrations(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  if (experiment.data_parallel_sync.method == "none" && experiment.plan.data_parallel > 1)
+  if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

@@ -19,6 +19,7 @@ ANY = None
 MAY_INCLUDE = {
     "include/orrery": [],
     "topologies": ["include/orrery"],
+    "topologies/gossip": ["include/orrery"],
     "workloads": ["include/orrery"],
     "workloads/collectives": ["include/orrery"],
     "sim/engine": ["include/orrery", "sim/network"],
@@ -27,10 +28,12 @@ MAY_INCLUDE = {
     "sim/graph": ["include/orrery", "sim/cost"],
     "sim/report": ["include/orrery", "sim/graph", "sim/cost"],
     "sim/io": ["include/orrery"],
-    "sim/run": ["include/orrery", "topologies", "workloads", "workloads/collectives", "sim/engine",
+    "sim/run": ["include/orrery", "topologies", "topologies/gossip", "workloads", "workloads/collectives", "sim/engine",
                 "sim/network", "sim/cost", "sim/graph", "sim/report", "sim/io"],
     "validation": ["include/orrery", "sim/io", "sim/report", "sim/run"],
     "calibration": ["include/orrery", "sim/io", "validation"],
+    "convergence": ["include/orrery", "topologies/gossip"],
+    "comparison": ["include/orrery", "sim/io", "sim/report", "sim/run", "convergence", "topologies/gossip"],
     "apps": [],  # filled in below: everything but tests and bench
     "tests": ANY,
     "bench": ANY,
@@ -42,12 +45,13 @@ MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in ("apps", "tes
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("sim/io/", ""), ("sim/report/", ".cpp"), ("sim/run/", ".cpp"), ("apps/", ""),
+    "nlohmann/": [("sim/io/", ""), ("sim/report/", ".cpp"), ("sim/run/", ".cpp"), ("apps/", ""), ("comparison/", ".cpp"),
                   ("validation/", ".cpp"), ("calibration/", ".cpp"), ("tests/", "")],
     "yaml-cpp/": [("sim/io/", ".cpp"), ("tests/", "")],
     "csv.h": [("validation/csv_text", ".cpp")],
     "nlopt": [("calibration/optimizer", ".cpp")],
-    "Eigen/": [("calibration/identifiability", ".cpp")],
+    "Eigen/": [("calibration/identifiability", ".cpp"), ("topologies/gossip/", ".cpp"), ("convergence/", "")],
+    "Spectra/": [("topologies/gossip/", ".cpp")],
     "CLI/": [("apps/", ""), ("tests/", "")],
     "doctest/": [("tests/", "")],
     "benchmark/": [("bench/", "")],

@@ -216,7 +216,7 @@ TEST_CASE("data-parallel traffic by ZeRO stage") {
       CHECK(moved(Collective::all_gather) == 6 * (all + 2 * 4096 * 512));
     }
   }
-  e.data_parallel_sync.method = "none";
+  e.data_parallel_sync.method = SyncMethod::none;
   CHECK(moved(Collective::all_gather) == 0);
 }
 

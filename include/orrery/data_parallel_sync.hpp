@@ -1,0 +1,97 @@
+// How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an experiment.
+// Read by topologies/gossip/ (the graph), workloads/ (the tasks) and convergence/ (the mathematics).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+enum class SyncMethod : std::uint8_t {
+  none,              ///< replicas stay apart
+  all_reduce,        ///< parallel SGD: gradients are averaged over all replicas every step
+  parameter_server,  ///< the same through servers that add up and send back
+  gossip,            ///< decentralised SGD: models are averaged with neighbours every step
+  push_sum,          ///< stochastic gradient push: gossip on directed graphs, a weight travels along
+  local_sgd,         ///< FedAvg: models are averaged over all replicas every `period` steps
+  gossip_pga,        ///< gossip, and every `period` steps a global average in its place
+  gossip_aga,        ///< the same with a period that doubles from `period` to `final_period`
+  diloco,            ///< local steps; every `period` steps an outer optimizer takes the averaged change
+};
+inline constexpr std::array<std::string_view, 9> kSyncMethodNames{
+    "none",      "all-reduce", "parameter-server", "gossip", "push-sum",
+    "local-sgd", "gossip-pga", "gossip-aga",       "diloco"};
+
+enum class MixingWeights : std::uint8_t {
+  automatic,            ///< metropolis-hastings where every edge goes both ways, else uniform
+  uniform,              ///< 1 / (in-degree + 1)
+  metropolis_hastings,  ///< 1 / (1 + the larger degree of the two ends)
+};
+inline constexpr std::array<std::string_view, 3> kMixingWeightsNames{"auto", "uniform",
+                                                                     "metropolis-hastings"};
+
+enum class SyncLevel : std::uint8_t {
+  gpu,   ///< every replica is a worker
+  node,  ///< the replicas of a node are one worker: they reduce, one of them exchanges, and broadcasts
+};
+inline constexpr std::array<std::string_view, 2> kSyncLevelNames{"gpu", "node"};
+
+/// When models travel. Not every method has every form.
+enum class SyncOverlap : std::uint8_t {
+  none,                     ///< after the update, before the next step
+  adapt_then_combine,       ///< each bucket as soon as its gradients are there and applied
+  combine_while_computing,  ///< while the next step computes; combined with its gradients
+  one_step_stale,           ///< the same window; what arrives is used a step late
+};
+inline constexpr std::array<std::string_view, 4> kSyncOverlapNames{
+    "none", "adapt-then-combine", "combine-while-computing", "one-step-stale"};
+
+enum class Placement : std::uint8_t {
+  linear,  ///< worker i is replica i
+  near,    ///< neighbours are put on near GPUs
+};
+inline constexpr std::array<std::string_view, 2> kPlacementNames{"linear", "near"};
+
+/// Lossy forms of what travels. docs/models.md has their bytes and constants.
+struct Compression {
+  enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank };
+  static constexpr std::array<std::string_view, 7> kNames{"none",  "quantize", "qsgd",    "sign",
+                                                          "top-k", "random-k", "low-rank"};
+  Method method = Method::none;
+  std::int64_t bits = 16;      ///< quantize: per value, 4, 8 or 16
+  std::int64_t levels = 16;    ///< qsgd: s, levels between 0 and the norm
+  std::int64_t bucket = 512;   ///< qsgd, quantize below 16 bits: values that share a scale
+  double fraction = 0.01;      ///< top-k, random-k: k / d
+  std::int64_t rank = 4;       ///< low-rank: r
+  bool error_feedback = true;  ///< sign, top-k, random-k, low-rank: what is lost is added next time
+};
+
+struct DataParallelSync {
+  SyncMethod method = SyncMethod::all_reduce;
+  std::string topology = "one-peer-exponential";      ///< a name of `gossip_topologies()`
+  std::vector<std::vector<std::int64_t>> neighbours;  ///< explicit graph: from whom each worker receives
+  MixingWeights weights = MixingWeights::automatic;
+  SyncLevel level = SyncLevel::gpu;
+  std::int64_t period = 6;         ///< H, steps from one global average to the next
+  std::int64_t final_period = 64;  ///< gossip-aga
+  SyncOverlap overlap = SyncOverlap::none;
+  Compression compression;
+  std::int64_t servers = 1;         ///< parameter-server: each holds an equal share of the parameters
+  std::vector<std::int64_t> shape;  ///< grid, torus: extents; empty: as square as can be
+  double probability = 0.5;         ///< erdos-renyi: of an edge
+  std::int64_t peers = 1;           ///< base-k: neighbours a worker may have in a round
+  std::int64_t fragments = 1;       ///< diloco: parts of the model that travel in turn
+  std::int64_t delay = 0;           ///< diloco: steps until what travels is needed
+  Placement placement = Placement::linear;
+  std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
+
+  [[nodiscard]] bool gossips() const {
+    return method == SyncMethod::gossip || method == SyncMethod::push_sum ||
+           method == SyncMethod::gossip_pga || method == SyncMethod::gossip_aga;
+  }
+};
+
+}  // namespace orrery
