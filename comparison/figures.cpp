@@ -1,0 +1,57 @@
+#include "comparison/figures.hpp"
+
+#include <algorithm>
+
+#include "sim/report/writers.hpp"
+
+namespace orrery {
+namespace {
+
+template <class T, class Get>
+std::optional<double> get(const std::optional<T>& from, Get figure) {
+  return from ? std::optional<double>(figure(*from)) : std::nullopt;
+}
+
+/// The last `parts` parts of a dotted key.
+std::string ending(const std::string& key, std::size_t parts) {
+  std::size_t begin = key.size();
+  while (parts-- > 0 && begin != std::string::npos && begin > 0) begin = key.rfind('.', begin - 1);
+  return begin == std::string::npos || begin == 0 ? key : key.substr(begin + 1);
+}
+
+}  // namespace
+
+std::vector<NamedFigure> own_figures(const ComparedRow& row) {
+  const auto of_report = [&row](double (ComparedRow::*figure)() const) {
+    return row.report ? std::optional((row.*figure)()) : std::nullopt;
+  };
+  const auto workers = static_cast<double>(row.sync.workers);
+  return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
+          {"communication_s", of_report(&ComparedRow::communication_s)},
+          {"data_bytes_per_gpu", of_report(&ComparedRow::data_bytes)},
+          {"step_time_ratio", get(row.ratios, [](const Ratios& r) { return r.step_time; })},
+          {"speed_up", get(row.ratios, [](const Ratios& r) { return r.speed_up; })},
+          {"scaling_efficiency", get(row.ratios, [](const Ratios& r) { return r.scaling_efficiency; })}};
+}
+
+std::vector<NamedFigure> all_figures(const ComparedRow& row) {
+  std::vector<NamedFigure> figures = own_figures(row);
+  if (!row.report) return figures;
+  for (const ResultFigure& figure : result_figures(*row.report)) {
+    if (!figure.key.starts_with("stats.")) figures.push_back({figure.key, figure.value});
+  }
+  return figures;
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& keys) {
+  std::vector<std::string> names;
+  for (const std::string& key : keys) {
+    std::size_t parts = 1;
+    const auto alike = [&](const std::string& other) { return ending(other, parts) == ending(key, parts); };
+    while (ending(key, parts) != key && std::ranges::count_if(keys, alike) > 1) ++parts;
+    names.push_back(ending(key, parts));
+  }
+  return names;
+}
+
+}  // namespace orrery
