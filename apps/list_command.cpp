@@ -8,6 +8,7 @@
 #include "apps/commands.hpp"
 #include "orrery/error.hpp"
 #include "sim/io/catalog.hpp"
+#include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "validation/measured_table.hpp"
 #include "workloads/collectives/collectives.hpp"
@@ -52,6 +53,7 @@ constexpr Section kSections[] = {
     {"collectives", [] { print_menu(collective_algorithms()); }},
     {"wirings", [] { print_menu(node_wirings()); }},
     {"fabrics", [] { print_menu(fabrics()); }},
+    {"gossip", [] { print_menu(gossip_topologies()); }},
 };
 
 }  // namespace

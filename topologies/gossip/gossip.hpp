@@ -1,4 +1,4 @@
-// Logical graphs for gossip: one builder per file, `gossip_topologies()` is the menu. A graph says who
+// Logical graphs for gossip: one family per file, `gossip_topologies()` is the menu. A graph says who
 // averages with whom and with which weights; it knows nothing of GPUs and links.
 #pragma once
 
@@ -19,8 +19,23 @@ struct GossipSize {
   std::int64_t seed = 0;
 };
 
-/// The graph that `sync` names, checked: rows add up to 1, columns too unless the method is push-sum, and
-/// every worker reaches every other over the rounds.
+struct Wiring;
+
+/// One topology; `wire` says who receives from whom in each round.
+struct GossipTopologyEntry : MenuEntry {
+  Wiring (*wire)(const DataParallelSync&, const GossipSize&);
+};
+
+[[nodiscard]] std::span<const GossipTopologyEntry> gossip_topologies();
+
+/// Most edges of a graph over all its rounds.
+inline constexpr std::int64_t kMaxGossipEdges = std::int64_t{1} << 26;
+
+/// The graph that `sync` names, or that its neighbour lists make, checked: rows add up to 1, columns too
+/// unless the method is push-sum, and every worker reaches every other over the rounds (random matchings,
+/// which do so over more rounds than are drawn, aside). With push-sum, `uniform` and `automatic` weights
+/// are those of the sender: it splits what it has equally over itself and those it sends to. Workers list
+/// their neighbours in one order: where the graph is made of shifts, position p is the same shift for all.
 /// @throws InputError at /data_parallel_sync/topology, /weights, /shape, ... if there is no such graph.
 [[nodiscard]] GossipGraph build_gossip_graph(const DataParallelSync& sync, const GossipSize& size);
 

@@ -1,0 +1,178 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/outputs.hpp"
+#include "orrery/error.hpp"
+#include "sim/io/wording.hpp"
+#include "topologies/gossip/analysis.hpp"
+#include "topologies/gossip/gossip.hpp"
+
+namespace orrery {
+namespace {
+
+/// Rounds drawn of random matchings: their gap is that of these rounds.
+constexpr std::uint32_t kRandomRounds = 16;
+
+struct GossipOptions {
+  std::vector<std::string> topologies;
+  std::vector<std::uint32_t> workers{16};
+  std::string weights{kMixingWeightsNames.front()};
+  DataParallelSync sync;
+  GossipSize size{1, 8, kRandomRounds, 0};
+  std::string json;
+};
+
+/// One line of the table: figures, or why there is no such graph.
+struct Row {
+  std::string topology;
+  std::uint32_t workers = 0;
+  std::string problem;
+  std::size_t rounds = 0;
+  std::uint32_t degree = 0;
+  double messages = 0;
+  double gap = 0;
+  std::optional<std::uint32_t> period;
+  double smallest = 0, largest = 0;  ///< weights of neighbours
+};
+
+void weigh(const GossipGraph& graph, Row& row) {
+  row.smallest = 1;
+  for (const Mixing& round : graph.rounds) {
+    for (const double weight : round.weight) {
+      row.smallest = std::min(row.smallest, weight);
+      row.largest = std::max(row.largest, weight);
+    }
+  }
+  row.smallest = std::min(row.smallest, row.largest);
+}
+
+Row row_of(const GossipOptions& options, const std::string& topology, std::uint32_t workers) {
+  Row row;
+  row.topology = topology;
+  row.workers = workers;
+  try {
+    DataParallelSync sync = options.sync;
+    sync.topology = topology;
+    GossipSize size = options.size;
+    size.workers = workers;
+    const GossipGraph graph = build_gossip_graph(sync, size);
+    const GossipDegrees degrees = gossip_degrees(graph);
+    row.rounds = graph.rounds.size();
+    row.degree = std::max(degrees.max_in, degrees.max_out);
+    row.messages = messages_per_step(graph);
+    row.gap = spectral_gap(graph);
+    row.period = averaging_period(graph);
+    weigh(graph, row);
+  } catch (const InputError& error) {
+    row.problem = error.problems().front().message;
+  }
+  return row;
+}
+
+std::string weights_text(const Row& row) {
+  char text[64];
+  if (row.largest - row.smallest < 1e-12) {
+    std::snprintf(text, sizeof text, "%.4g", row.largest);
+  } else {
+    std::snprintf(text, sizeof text, "%.4g to %.4g", row.smallest, row.largest);
+  }
+  return text;
+}
+
+void print_row(const Row& row) {
+  std::printf("%-24s %7u  ", row.topology.c_str(), row.workers);
+  if (!row.problem.empty()) {
+    std::printf("%s\n", row.problem.c_str());
+    return;
+  }
+  const std::string period = row.period ? std::to_string(*row.period) : "-";
+  std::printf("%6u %10.10g  %12.6g %8s  %s\n", row.degree, row.messages, row.gap, period.c_str(),
+              weights_text(row).c_str());
+}
+
+void print_table(const std::vector<Row>& rows) {
+  std::printf("%-24s %7s  %6s %10s  %12s %8s  %s\n", "topology", "workers", "degree", "messages",
+              "spectral gap", "exact", "weights of");
+  std::printf("%-24s %7s  %6s %10s  %12s %8s  %s\n", "", "", "", "per step", "per step", "after",
+              "neighbours");
+  for (const Row& row : rows) print_row(row);
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  nlohmann::ordered_json out{{"topology", row.topology}, {"workers", row.workers}};
+  if (!row.problem.empty()) {
+    out["problem"] = row.problem;
+    return out;
+  }
+  out["rounds"] = row.rounds;
+  out["degree"] = row.degree;
+  out["messages_per_step"] = row.messages;
+  out["spectral_gap"] = row.gap;
+  out["exact_after_rounds"] = row.period ? nlohmann::ordered_json(*row.period) : nlohmann::ordered_json();
+  out["smallest_weight"] = row.smallest;
+  out["largest_weight"] = row.largest;
+  return out;
+}
+
+std::vector<std::string> names_of(const GossipOptions& options) {
+  std::vector<std::string_view> known;
+  for (const GossipTopologyEntry& entry : gossip_topologies()) known.push_back(entry.name);
+  if (options.topologies.empty()) return {known.begin(), known.end()};
+  for (const std::string& name : options.topologies) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw InputError({Problem{"command line", 0, 0, "",
+                              "found " + quote(name) + ", allowed " + joined(known) + hint(name, known)}});
+  }
+  return options.topologies;
+}
+
+int run(GossipOptions options, const CommonOptions& common) {
+  const auto chosen = std::find(kMixingWeightsNames.begin(), kMixingWeightsNames.end(), options.weights);
+  options.sync.method = SyncMethod::gossip;
+  options.sync.weights = static_cast<MixingWeights>(chosen - kMixingWeightsNames.begin());
+  const std::vector<std::string> names = names_of(options);
+  Outputs outputs("");
+  OutputFile* file = outputs.open(options.json);
+  std::vector<Row> rows;
+  for (const std::string& name : names) {
+    for (const std::uint32_t workers : options.workers) rows.push_back(row_of(options, name, workers));
+  }
+  if (file != nullptr) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Row& row : rows) all.push_back(json_of(row));
+    file->write(all.dump(2) + "\n");
+  }
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) print_table(rows);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_gossip(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<GossipOptions>();
+  app.add_option("topology", options->topologies, "Names of gossip topologies; all when left out");
+  app.add_option("--workers", options->workers, "Numbers of workers, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1U, 1U << 24));
+  app.add_option("--workers-per-node", options->size.workers_per_node, "For the inner-outer topologies")
+      ->check(CLI::Range(1U, 1U << 24));
+  app.add_option("--weights", options->weights, "Rule of the weights")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(kMixingWeightsNames.begin(), kMixingWeightsNames.end())));
+  app.add_option("--peers", options->sync.peers, "base-k: neighbours a worker may have in a round");
+  app.add_option("--shape", options->sync.shape, "grid, torus: extents, separated by commas")->delimiter(',');
+  app.add_option("--probability", options->sync.probability, "erdos-renyi: of an edge");
+  app.add_option("--seed", options->size.seed, "Of random topologies");
+  app.add_option("--json", options->json, "Write the table as JSON (- for standard output)");
+  return [options, &common] { return run(*options, common); };
+}
+
+}  // namespace orrery
