@@ -72,7 +72,7 @@ class ComparisonText {
     for (const TableColumn& column : shared_) {
       facts += fmt::format("{}{} {}", facts.empty() ? "" : ", ", column.words, column.shared_value());
     }
-    if (!facts.empty()) line("  " + painted("2", "in all rows: " + facts));
+    if (!facts.empty()) line("  " + painted("2", "in all rows with figures: " + facts));
     std::string hidden;
     for (const TableColumn& column : dropped_) hidden += (hidden.empty() ? "" : ", ") + column.header;
     if (!hidden.empty()) line("  " + painted("2", "no room for: " + hidden + " (--csv has all)"));

@@ -41,7 +41,7 @@ TEST_CASE("the table stays within its width and loses the least important column
     for (auto line = header; line != lines.end() && *line != "Not feasible"; ++line)
       CHECK(line->size() <= width);
   }
-  CHECK(text_of(comparison, 100).find("in all rows:") != std::string::npos);
+  CHECK(text_of(comparison, 100).find("in all rows with figures:") != std::string::npos);
   CHECK(text_of(comparison, 60).find("no room for:") != std::string::npos);
 }
 
