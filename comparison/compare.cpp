@@ -1,6 +1,7 @@
 #include "comparison/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "comparison/sync_summary.hpp"
+#include "comparison/target.hpp"
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
@@ -70,6 +72,7 @@ void describe(Job& job, const Experiment& experiment) {
 void simulate_into(Job& job, const Experiment& experiment) {
   job.row.report = simulate(experiment);
   job.row.reasons = job.row.report->reasons;
+  job.row.target = target_of(experiment, *job.row.report);
 }
 
 /// Simulates what could be read, large ones first so that no thread is left with one at the end.
@@ -162,6 +165,16 @@ double ComparedRow::communication_s() const {
 
 double ComparedRow::data_bytes() const {
   return report->bytes_per_gpu[static_cast<std::size_t>(Dimension::data)];
+}
+
+std::optional<std::size_t> Comparison::sweet_spot() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<TargetSummary>& target = rows[i].target;
+    if (!rows[i].feasible() || !target || !target->steps || !std::isfinite(target->time_s)) continue;
+    if (!best || target->time_s < rows[*best].target->time_s) best = i;
+  }
+  return best;
 }
 
 Comparison compare(const ComparisonRequest& request, unsigned threads, const ComparisonProgress& progress) {

@@ -44,6 +44,18 @@ struct Ratios {
   double scaling_efficiency = 1;  ///< of samples per second and GPU
 };
 
+/// What the rates of the literature say of a row with `accuracy`.
+struct TargetSummary {
+  struct Steps {
+    double iterations = 0;  ///< until the target is reached; infinite where it never is
+    double transient = 0;   ///< until the speed-up with the number of workers is linear
+    bool linear_speed_up = false;
+  };
+  std::optional<double> gap;   ///< of the gossip graph, per step; none for other methods
+  std::optional<Steps> steps;  ///< none where the literature gives no guarantee
+  double time_s = 0;           ///< iterations times step time
+};
+
 struct ComparedRow {
   std::string name;                 ///< the experiment's; the file's where it could not be read
   std::vector<std::string> varied;  ///< one value per variation
@@ -51,6 +63,8 @@ struct ComparedRow {
   std::optional<Report> report;      ///< none where the variant contradicts itself
   std::vector<std::string> reasons;  ///< why it is not feasible
   std::optional<Ratios> ratios;      ///< none without a report
+
+  std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
 
   [[nodiscard]] bool feasible() const { return reasons.empty(); }
   /// Exposed communication of data parallelism in seconds per GPU and step; the row has a report.
@@ -63,6 +77,9 @@ struct Comparison {
   std::vector<std::string> keys;  ///< what is varied
   bool several = false;           ///< more than one experiment
   std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
+
+  /// The feasible row that reaches its target first; none where no row has one.
+  [[nodiscard]] std::optional<std::size_t> sweet_spot() const;
 };
 
 /// Called as rows are done, one call at a time.

@@ -25,13 +25,19 @@ std::vector<NamedFigure> own_figures(const ComparedRow& row) {
   const auto of_report = [&row](double (ComparedRow::*figure)() const) {
     return row.report ? std::optional((row.*figure)()) : std::nullopt;
   };
+  using Steps = TargetSummary::Steps;
+  const std::optional<Steps> steps = row.target ? row.target->steps : std::nullopt;
   const auto workers = static_cast<double>(row.sync.workers);
   return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
           {"communication_s", of_report(&ComparedRow::communication_s)},
           {"data_bytes_per_gpu", of_report(&ComparedRow::data_bytes)},
           {"step_time_ratio", get(row.ratios, [](const Ratios& r) { return r.step_time; })},
           {"speed_up", get(row.ratios, [](const Ratios& r) { return r.speed_up; })},
-          {"scaling_efficiency", get(row.ratios, [](const Ratios& r) { return r.scaling_efficiency; })}};
+          {"scaling_efficiency", get(row.ratios, [](const Ratios& r) { return r.scaling_efficiency; })},
+          {"spectral_gap", row.target ? row.target->gap : std::nullopt},
+          {"iterations", get(steps, [](const Steps& s) { return s.iterations; })},
+          {"transient_iterations", get(steps, [](const Steps& s) { return s.transient; })},
+          {"time_to_target_s", get(steps, [&](const Steps&) { return row.target->time_s; })}};
 }
 
 std::vector<NamedFigure> all_figures(const ComparedRow& row) {

@@ -17,8 +17,7 @@ std::string topology_of(const Experiment& experiment) {
 
 }  // namespace
 
-std::int64_t replicas_per_worker(const Experiment& experiment) {
-  if (experiment.data_parallel_sync.level == SyncLevel::gpu) return 1;
+std::int64_t replicas_per_node(const Experiment& experiment) {
   const RankLayout layout(experiment.plan);
   std::int64_t count = 1;  // replica 0 begins in node 0
   while (count < experiment.plan.data_parallel &&
@@ -26,6 +25,10 @@ std::int64_t replicas_per_worker(const Experiment& experiment) {
     ++count;
   }
   return count;
+}
+
+std::int64_t replicas_per_worker(const Experiment& experiment) {
+  return experiment.data_parallel_sync.level == SyncLevel::node ? replicas_per_node(experiment) : 1;
 }
 
 SyncSummary summary_of(const Experiment& experiment) {

@@ -159,6 +159,36 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
   columns.back().unit = "%";
 }
 
+/// A large count in the digits a reader takes in; `value` is whole.
+std::string steps(double value) {
+  if (std::isinf(value)) return "never";
+  return value < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+void add_target(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  const auto has = [](const ComparedRow& row) { return row.target && row.target->steps; };
+  if (std::ranges::none_of(comparison.rows, [](const ComparedRow& row) { return row.target.has_value(); }))
+    return;
+  columns.push_back(words(comparison, "iterations", true, 75, [&](const ComparedRow& row) {
+    return has(row) ? steps(row.target->steps->iterations) : std::string();
+  }));
+  columns.push_back(words(comparison, "transient", true, 40, [&](const ComparedRow& row) {
+    return has(row) ? steps(row.target->steps->transient) : std::string();
+  }));
+  Values times;
+  for (const ComparedRow& row : comparison.rows) {
+    times.push_back(has(row) ? std::optional(row.target->time_s) : std::nullopt);
+  }
+  columns.push_back(figures("to target", times, std::span(kTimes).subspan(1), 96));
+  const auto best = comparison.sweet_spot();
+  for (std::size_t i = 0; i < columns.back().cells.size(); ++i) {
+    columns.back().cells[i] += best == i ? " *" : "  ";
+  }
+  columns.push_back(words(comparison, "gap", true, 35, [](const ComparedRow& row) {
+    return row.target && row.target->gap ? fmt::format("{:.3g}", *row.target->gap) : std::string();
+  }));
+}
+
 }  // namespace
 
 std::size_t text_width(const std::string& text) {
@@ -191,6 +221,7 @@ std::vector<TableColumn> table_columns(const Comparison& comparison) {
   columns.push_back(words(comparison, "feasible", false, 85,
                           [](const ComparedRow& row) { return row.feasible() ? "yes" : "no"; }));
   columns.back().words = "feasible";
+  add_target(comparison, columns);
   return columns;
 }
 

@@ -25,7 +25,7 @@ Json value_of(const std::string& text) {
 /// Counts as integers, which they are.
 Json number(const std::optional<double>& value) {
   constexpr double kExact = 9007199254740992.0;
-  if (!value) return {};
+  if (!value || !std::isfinite(*value)) return {};
   const bool whole = std::abs(*value) < kExact && std::trunc(*value) == *value;
   return whole ? Json(static_cast<std::int64_t>(*value)) : Json(*value);
 }
@@ -51,6 +51,7 @@ Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
     else
       out[figure.name] = number(figure.value);
   }
+  if (row.target && row.target->steps) out["linear_speed_up"] = row.target->steps->linear_speed_up;
   out["ratio"] = row.ratios ? std::move(ratio) : Json();
   out["result"] = result_of(row);
   return out;
@@ -104,7 +105,12 @@ std::string csv_row(const ComparedRow& row, const std::vector<std::string>& name
 void write_comparison_json(const Comparison& comparison, const Sink& sink) {
   Json rows = Json::array();
   for (const ComparedRow& row : comparison.rows) rows.push_back(row_json(row, comparison.keys));
-  sink(dump(Json{{"vary", comparison.keys}, {"rows", std::move(rows)}}, 2) + "\n");
+  const auto best = comparison.sweet_spot();
+  sink(dump(Json{{"vary", comparison.keys},
+                 {"sweet_spot", best ? Json(*best) : Json()},
+                 {"rows", std::move(rows)}},
+            2) +
+       "\n");
 }
 
 void write_comparison_csv(const Comparison& comparison, const Sink& sink) {

@@ -32,6 +32,7 @@ class ComparisonText {
     notes();
     header();
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
+    sweet_spot();
     reasons();
     return std::move(out_);
   }
@@ -106,6 +107,12 @@ class ComparisonText {
     std::vector<std::string> texts;
     for (const TableColumn& column : columns_) texts.push_back(column.cells[index]);
     line(comparison_.rows[index].feasible() ? cells(texts) : painted("31", cells(texts)));
+  }
+
+  void sweet_spot() {
+    if (const auto best = comparison_.sweet_spot()) {
+      line("  " + painted("2", "* least time to the target: " + label(comparison_.rows[*best])));
+    }
   }
 
   [[nodiscard]] std::string label(const ComparedRow& row) const {
