@@ -21,12 +21,19 @@ double ChartAxis::position(double value) const {
   return extent > 0 ? (scaled(value) - scaled(low_)) / extent : 0.5;
 }
 
+/// Powers of ten; on a short axis twice and five times them too.
 std::vector<double> ChartAxis::decades(int wanted) const {
   const int first = static_cast<int>(std::ceil(std::log10(low_) - 1e-9));
   const int last = static_cast<int>(std::floor(std::log10(high_) + 1e-9));
   const int step = std::max(1, (last - first + wanted - 1) / wanted);
   std::vector<double> out;
-  for (int decade = first; decade <= last; decade += step) out.push_back(std::pow(10.0, decade));
+  const bool few = last - first < 2;
+  for (int decade = few ? first - 1 : first; decade <= last; decade += step) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double tick = digit * std::pow(10.0, decade);
+      if (digit == 1 ? decade >= first : few && tick >= low_ && tick <= high_) out.push_back(tick);
+    }
+  }
   return out;
 }
 
@@ -43,7 +50,7 @@ std::vector<double> ChartAxis::steps(int wanted) const {
     }
   }
   std::vector<double> out;
-  for (double i = std::ceil(low_ / step - 1e-9); i * step <= high_ + 1e-9 * step; ++i)
+  for (double i = std::ceil(low_ / step - 1e-9) + 0.0; i * step <= high_ + 1e-9 * step; ++i)
     out.push_back(i * step);
   return out;
 }

@@ -161,6 +161,7 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
   app.add_option("topology", options->topologies, "Names of gossip topologies; all when left out");
   app.add_option("--workers", options->workers, "Numbers of workers, separated by commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1U, 1U << 24));
   app.add_option("--workers-per-node", options->size.workers_per_node, "For the inner-outer topologies")
       ->check(CLI::Range(1U, 1U << 24));
@@ -168,7 +169,9 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
       ->check(
           CLI::IsMember(std::vector<std::string>(kMixingWeightsNames.begin(), kMixingWeightsNames.end())));
   app.add_option("--peers", options->sync.peers, "base-k: neighbours a worker may have in a round");
-  app.add_option("--shape", options->sync.shape, "grid, torus: extents, separated by commas")->delimiter(',');
+  app.add_option("--shape", options->sync.shape, "grid, torus: extents, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--probability", options->sync.probability, "erdos-renyi: of an edge");
   app.add_option("--seed", options->size.seed, "Of random topologies");
   app.add_option("--json", options->json, "Write the table as JSON (- for standard output)");

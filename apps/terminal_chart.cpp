@@ -90,7 +90,9 @@ class Drawing {
     std::string out = chart_.title.empty() ? "" : chart_.title + "\n";
     if (x_.empty()) return out + "(nothing to draw)\n";
     for (std::size_t i = 0; i < chart_.series.size(); ++i) draw(i);
-    return out + plot() + x_axis() + legend();
+    out += plot();  // finds the margin
+    out += x_axis();
+    return out + legend();
   }
 
  private:
@@ -132,8 +134,9 @@ class Drawing {
 
   std::string plot() {
     std::vector<std::string> labels(static_cast<std::size_t>(height_));
-    for (const double tick : y_.ticks(5)) {
-      labels[static_cast<std::size_t>(down(tick) / kDotsDown)] = ChartAxis::label(tick);
+    for (const double tick : y_.ticks(std::max(1, height_ / 4))) {
+      std::string& label = labels[static_cast<std::size_t>(down(tick) / kDotsDown)];
+      if (label.empty()) label = ChartAxis::label(tick);
     }
     for (const std::string& label : labels) margin_ = std::max(margin_, label.size());
     std::string out = chart_.y_label.empty() ? "" : chart_.y_label + "\n";
@@ -152,7 +155,7 @@ class Drawing {
     std::vector<bool> marked(width);
     std::string numbers(margin_ + 2 + width + 8, ' ');
     std::size_t free = 0;
-    for (const double tick : x_.ticks(6)) {
+    for (const double tick : x_.ticks(std::max(1, width_ / 12))) {
       const auto column = static_cast<std::size_t>(across(tick) / kDotsAcross);
       const std::string label = ChartAxis::label(tick);
       const std::size_t centre = margin_ + 2 + column;
