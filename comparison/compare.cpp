@@ -159,7 +159,8 @@ void set_ratios(std::vector<ComparedRow>& rows) {
 
 double ComparedRow::communication_s() const {
   const double shares = static_cast<double>(report->gpus) * static_cast<double>(report->steps);
-  const Int128 sum_ps = report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
+  Int128 sum_ps = report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
+  if (report->plan.pipeline_parallel == 1) sum_ps += report->breakdown.bubble_ps;
   return static_cast<double>(sum_ps) * 1e-12 / shares;
 }
 

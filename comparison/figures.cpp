@@ -8,8 +8,13 @@ namespace orrery {
 namespace {
 
 template <class T, class Get>
-std::optional<double> get(const std::optional<T>& from, Get figure) {
-  return from ? std::optional<double>(figure(*from)) : std::nullopt;
+std::optional<double> get(const T* from, Get figure) {
+  return from != nullptr ? std::optional<double>(figure(*from)) : std::nullopt;
+}
+
+template <class T>
+const T* pointer(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
 }
 
 /// The last `parts` parts of a dotted key.
@@ -26,14 +31,15 @@ std::vector<NamedFigure> own_figures(const ComparedRow& row) {
     return row.report ? std::optional((row.*figure)()) : std::nullopt;
   };
   using Steps = TargetSummary::Steps;
-  const std::optional<Steps> steps = row.target ? row.target->steps : std::nullopt;
+  const Steps* steps = row.target ? pointer(row.target->steps) : nullptr;
+  const Ratios* ratios = pointer(row.ratios);
   const auto workers = static_cast<double>(row.sync.workers);
   return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
           {"communication_s", of_report(&ComparedRow::communication_s)},
           {"data_bytes_per_gpu", of_report(&ComparedRow::data_bytes)},
-          {"step_time_ratio", get(row.ratios, [](const Ratios& r) { return r.step_time; })},
-          {"speed_up", get(row.ratios, [](const Ratios& r) { return r.speed_up; })},
-          {"scaling_efficiency", get(row.ratios, [](const Ratios& r) { return r.scaling_efficiency; })},
+          {"step_time_ratio", get(ratios, [](const Ratios& r) { return r.step_time; })},
+          {"speed_up", get(ratios, [](const Ratios& r) { return r.speed_up; })},
+          {"scaling_efficiency", get(ratios, [](const Ratios& r) { return r.scaling_efficiency; })},
           {"spectral_gap", row.target ? row.target->gap : std::nullopt},
           {"iterations", get(steps, [](const Steps& s) { return s.iterations; })},
           {"transient_iterations", get(steps, [](const Steps& s) { return s.transient; })},

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "convergence/rates.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/io/read_experiment.hpp"
@@ -98,13 +101,70 @@ TEST_CASE("experiments of one name are told apart by their files") {
 TEST_CASE("communication per step is the exposed part of the breakdown") {
   const Comparison comparison = compare(request({"cluster.nodes=1,2"}, {"simulation.steps=2"}), 1);
   for (const ComparedRow& row : comparison.rows) {
-    // Over 2 steps and all GPUs, per GPU and step.
-    const auto sum = row.report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
+    // Over 2 steps and all GPUs, per GPU and step; there is no pipeline, so idle GPUs wait for others.
+    const Breakdown& parts = row.report->breakdown;
+    const Int128 sum = parts.exposed_ps[static_cast<std::size_t>(Dimension::data)] + parts.bubble_ps;
     CHECK(row.communication_s() ==
           doctest::Approx(static_cast<double>(sum) * 1e-12 / static_cast<double>(row.report->gpus) / 2));
     CHECK(row.communication_s() < row.report->step_time_s());
     CHECK(row.data_bytes() > 0);
   }
+}
+
+TEST_CASE("time to target is the rate's iterations times the step time") {
+  const std::vector<std::string> accuracy{"accuracy={target: 0.001, heterogeneity: 0.5}",
+                                          "data_parallel_sync.period=4"};
+  const Comparison comparison = compare(
+      request({"data_parallel_sync.method=all-reduce,gossip,gossip-pga,local-sgd,none"}, accuracy), 2);
+  DataParallelSync sync;
+  sync.period = 4;
+  // 8 replicas; one-peer exponential averages exactly after 3 steps: gap 2 / (1 + 3).
+  const RateSetting setting{8, 1, 0.5, 0.5, 768};
+  const std::vector<SyncMethod> methods{SyncMethod::all_reduce, SyncMethod::gossip, SyncMethod::gossip_pga,
+                                        SyncMethod::local_sgd};
+  double least = 0;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    sync.method = methods[i];
+    const ComparedRow& row = comparison.rows[i];
+    REQUIRE(row.target);
+    REQUIRE(row.target->steps);
+    const Rate rate = *rate_of(sync, setting);
+    CHECK(row.target->steps->iterations == rate.iterations(0.001));
+    CHECK(row.target->steps->transient == doctest::Approx(rate.transient_iterations()));
+    CHECK(row.target->time_s == doctest::Approx(rate.iterations(0.001) * row.report->step_time_s()));
+    CHECK(row.target->gap.has_value() == sync.gossips());
+    if (i == 0 || row.target->time_s < least) best = i;
+    least = i == 0 ? row.target->time_s : std::min(least, row.target->time_s);
+  }
+  CHECK_FALSE(comparison.rows[4].target->steps);  // replicas that stay apart
+  CHECK(comparison.sweet_spot() == best);
+  CHECK_FALSE(compare(request({}), 1).sweet_spot());
+}
+
+TEST_CASE("noise of a sample makes the batch matter, noise of a replica does not") {
+  const std::vector<std::string> target{"accuracy.target=1e-5"};
+  const auto steps = [&](const std::string& of) {
+    std::vector<std::string> overrides = target;
+    overrides.push_back("accuracy.noise_of=" + of);
+    const Comparison comparison = compare(request({"plan.micro_batch_size=1,4"}, overrides), 2);
+    return comparison.rows[0].target->steps->iterations / comparison.rows[1].target->steps->iterations;
+  };
+  CHECK(steps("replica") == 1);
+  // sigma^2 / (n epsilon^2) with sigma^2 a quarter; the 1/T term is 1e5 of some 1e9.
+  CHECK(steps("sample") == doctest::Approx(4).epsilon(0.01));
+}
+
+TEST_CASE("nodes are workers where the exchange is between nodes") {
+  const Comparison comparison =
+      compare(request({"data_parallel_sync.level=gpu,node"},
+                      {"cluster.nodes=4", "data_parallel_sync.method=gossip", "accuracy.target=0.01"}),
+              2);
+  CHECK(comparison.rows[0].sync.workers == 32);
+  CHECK(comparison.rows[1].sync.workers == 4);
+  // One-peer exponential over 2^5 and 2^2 workers: 2 / 6 and 2 / 3.
+  CHECK(*comparison.rows[0].target->gap == doctest::Approx(1.0 / 3));
+  CHECK(*comparison.rows[1].target->gap == doctest::Approx(2.0 / 3));
 }
 
 }  // namespace
