@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "orrery/accuracy.hpp"
 #include "orrery/cluster.hpp"
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
@@ -51,6 +52,7 @@ struct Experiment {
   SimulationOptions simulation;
   Software software;
   Training training;
+  Accuracy accuracy;
   std::string stack;  ///< software generation; empty: the newest general one
 };
 

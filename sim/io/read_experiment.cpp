@@ -128,6 +128,11 @@ class ExperimentReader {
     read_software(root, experiment);
     if (const Json* training = member(root, "training"))
       read_training(*training, experiment.training, Path(top, "training"));
+    if (const Json* accuracy = member(root, "accuracy")) {
+      const Path path(top, "accuracy");
+      read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
+      if (accuracy->is_object()) require(*accuracy, accuracy_fields(), "target", "accuracy", path, scope_);
+    }
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }
