@@ -9,12 +9,15 @@ namespace {
 
 class Communicators {
  public:
-  Communicators(const Plan& plan, Workload& workload) : plan_(plan), layout_(plan), workload_(workload) {
+  Communicators(const Plan& plan, const SyncLayout& sync, Workload& workload)
+      : plan_(plan), sync_(sync), layout_(plan), workload_(workload) {
+    workload_.slots = sync.slots();
+    workload_.streams = sync.streams();
     const auto ranks = static_cast<std::size_t>(plan.gpus());
     workload_.program_of_rank.resize(ranks);
     workload_.replicas = static_cast<std::uint32_t>(plan.data_parallel);
     workload_.replica_stride = layout_.rank({0, 0, 1});
-    workload_.group_of.assign(ranks * kSlotCount, kNoGroup);
+    workload_.group_of.assign(ranks * workload_.slots, kNoGroup);
     workload_.group_begin.assign(1, 0);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       workload_.program_of_rank[rank] = static_cast<std::uint32_t>(layout_.coordinates(rank).pipeline);
@@ -48,6 +51,40 @@ class Communicators {
     });
   }
 
+  /// Replicas of each worker, and one of each worker together; the others alone.
+  void add_workers() {
+    const std::int64_t size = sync_.workers().replicas_per_worker;
+    for_each_place([&](std::int64_t t, std::int64_t p) {
+      for (std::int64_t first = 0; first < plan_.data_parallel; first += size) {
+        members_.clear();
+        for (std::int64_t d = first; d < first + size; ++d) members_.push_back(layout_.rank({t, p, d}));
+        add(sync_.node_slot());
+      }
+      members_.clear();
+      for (std::int64_t d = 0; d < plan_.data_parallel; d += size)
+        members_.push_back(layout_.rank({t, p, d}));
+      add(sync_.workers_slot());
+    });
+    add_loners(sync_.workers_slot());
+  }
+
+  /// Pairs of neighbours, colour by colour.
+  void add_neighbouring_workers() {
+    const std::int64_t size = sync_.workers().replicas_per_worker;
+    for (const SyncLayout::Round& round : sync_.rounds()) {
+      for (std::size_t c = 0; c < round.colours.size(); ++c) {
+        for_each_place([&](std::int64_t t, std::int64_t p) {
+          for (const SyncLayout::Edge edge : round.colours[c]) {
+            add_pair(layout_.rank({t, p, edge.from * size}), layout_.rank({t, p, edge.to * size}),
+                     SyncLayout::out_slot(round, c), SyncLayout::in_slot(round, c));
+          }
+        });
+        add_loners(SyncLayout::out_slot(round, c));
+        add_loners(SyncLayout::in_slot(round, c));
+      }
+    }
+  }
+
   /// Pairs along the pipeline; around its end as well when ranks hold several chunks.
   void add_neighbours() {
     const std::int64_t p = plan_.pipeline_parallel;
@@ -70,21 +107,41 @@ class Communicators {
     }
   }
 
-  void join(std::uint32_t rank, Slot slot) {
-    workload_.group_of[rank * kSlotCount + static_cast<std::size_t>(slot)] = workload_.groups() - 1;
+  template <class Visit>
+  void for_each_place(Visit visit) const {
+    for (std::int64_t p = 0; p < plan_.pipeline_parallel; ++p) {
+      for (std::int64_t t = 0; t < plan_.tensor_parallel; ++t) visit(t, p);
+    }
+  }
+
+  /// Ranks without a group in `slot` form one each.
+  void add_loners(std::uint32_t slot) {
+    for (std::uint32_t rank = 0; rank < workload_.ranks(); ++rank) {
+      if (workload_.group(rank, slot) != kNoGroup) continue;
+      members_ = {rank};
+      add(slot);
+    }
+  }
+
+  void join(std::uint32_t rank, std::uint32_t slot) {
+    workload_.group_of[std::size_t{rank} * workload_.slots + slot] = workload_.groups() - 1;
   }
 
   void close() {
     workload_.group_begin.push_back(static_cast<std::uint32_t>(workload_.group_members.size()));
   }
 
-  void add(Slot slot) {
+  void add(Slot slot) { add(static_cast<std::uint32_t>(slot)); }
+  void add(std::uint32_t slot) {
     workload_.group_members.insert(workload_.group_members.end(), members_.begin(), members_.end());
     close();
     for (const std::uint32_t member : members_) join(member, slot);
   }
 
   void add_pair(std::uint32_t sender, std::uint32_t receiver, Slot out, Slot in) {
+    add_pair(sender, receiver, static_cast<std::uint32_t>(out), static_cast<std::uint32_t>(in));
+  }
+  void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in) {
     workload_.group_members.push_back(sender);
     workload_.group_members.push_back(receiver);
     close();
@@ -93,6 +150,7 @@ class Communicators {
   }
 
   const Plan& plan_;
+  const SyncLayout& sync_;
   RankLayout layout_;
   Workload& workload_;
   std::vector<std::uint32_t> members_;
@@ -100,12 +158,14 @@ class Communicators {
 
 }  // namespace
 
-void add_communicators(const Plan& plan, bool tied, Workload& workload) {
-  Communicators communicators(plan, workload);
+void add_communicators(const Plan& plan, const SyncLayout& layout, bool tied, Workload& workload) {
+  Communicators communicators(plan, layout, workload);
   if (plan.tensor_parallel > 1 || !workload.passes.empty()) communicators.add_tensor();
   if (plan.data_parallel > 1) communicators.add_data();
   if (plan.pipeline_parallel > 1) communicators.add_neighbours();
   if (plan.pipeline_parallel > 1 && tied) communicators.add_embedding();
+  if (layout.by_node()) communicators.add_workers();
+  communicators.add_neighbouring_workers();
 }
 
 }  // namespace orrery

@@ -4,12 +4,13 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/workload.hpp"
+#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 
 /// Fills Workload::program_of_rank, group_begin, group_members and group_of.
 /// `tied`: first and last stage share an embedding. Passes, where there are any, are done
 /// by tensor groups, though of a single rank.
-void add_communicators(const Plan& plan, bool tied, Workload& workload);
+void add_communicators(const Plan& plan, const SyncLayout& layout, bool tied, Workload& workload);
 
 }  // namespace orrery

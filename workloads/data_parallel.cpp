@@ -18,13 +18,26 @@ std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, s
                   issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
 }
 
+/// Whether the optimizer takes the mean gradient of all replicas.
+bool averages_gradients(const DataParallelSync& sync) {
+  return sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server;
+}
+
+bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout) {
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (experiment.plan.data_parallel == 1 || sync.method == SyncMethod::none) return false;
+  return averages_gradients(sync) || layout.by_node();
+}
+
 }  // namespace
 
-DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
-                           Workload& workload, ProgramWriter& writer)
-    : plan_(experiment.plan),
+DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                           const Stage& stage, Workload& workload, ProgramWriter& writer)
+    : experiment_(experiment),
+      plan_(experiment.plan),
       by_tensor_(experiment.software.gathers_tensors),
-      enabled_(experiment.plan.data_parallel > 1 && experiment.data_parallel_sync.method != SyncMethod::none),
+      enabled_(reduces_gradients(experiment, layout)),
+      everywhere_(averages_gradients(experiment.data_parallel_sync)),
       blocks_(blocks),
       stage_(stage),
       workload_(workload),
@@ -33,6 +46,9 @@ DataParallel::DataParallel(const Experiment& experiment, const ModelBlocks& bloc
       gradient_(gradient_bytes(experiment)),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
       gather_efficiency_(experiment.software.parameter_gather_efficiency),
+      averaging_(experiment, layout, workload, writer),
+      models_(experiment, layout, {stage.parameters(), std::max<std::int64_t>(1, stage.tensors(blocks)), 4},
+              averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
       plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
@@ -47,7 +63,7 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.stream = Stream::data;
   op.phase = phase;
   op.part = part;
-  op.slot = static_cast<std::uint8_t>(Slot::data);
+  op.slot = static_cast<std::uint16_t>(Slot::data);
   op.work = add_message(workload_, {what, divide_up(parameters, pieces) * width, Dimension::data,
                                     message_host_, what == Collective::all_gather ? gather_efficiency_ : 1});
   op.step = step_;
@@ -74,6 +90,7 @@ OpId DataParallel::begin_step(std::int32_t step) {
   last_block_ = block_before_last_ = kNoOp;
   if (enabled_ && plan_.overlap_parameter_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2))
     gather_ahead();
+  models_.begin_step(step, ready_);
   return ready_;
 }
 
@@ -99,10 +116,11 @@ void DataParallel::gather_ahead() {
 }
 
 bool DataParallel::meets(const Pass& pass) const {
-  if (!enabled_) return false;
+  if (!enabled_ && !models_.by_bucket()) return false;
   if (pass.kind == Pass::Kind::forward)
     return plan_.zero_stage >= 3 || (!gathered_.empty() && pass.micro_batch == 0);
   const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
+  if (models_.by_bucket()) return last;
   return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements(plan_) > 0);
 }
 
@@ -122,7 +140,8 @@ OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
 OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
   block_before_last_ = last_block_;
   last_block_ = done;
-  return enabled_ && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
+  const bool moves = enabled_ || models_.by_bucket();
+  return moves && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
 }
 
 /// Adds the gradients of a block to the bucket and reduces that when it is full.
@@ -133,7 +152,7 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   bucket_ += stage_.chunks[chunk].blocks[block].parameters;
   if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(pass, block));
   const bool full = bucket_elements(plan_) > 0 && bucket_ >= bucket_elements(plan_);
-  const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2;
+  const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2 || models_.by_bucket();
   return full && now ? flush(&pass, done) : kNoOp;
 }
 
@@ -145,15 +164,51 @@ OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
 /// Reduces the gradients collected so far; what later compute has to wait for.
 OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
   if (bucket_ == 0) return kNoOp;
-  const auto what = plan_.zero_stage == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-  last_reduce_ = collective(what, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
+  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done)
+                                       : collective(Collective::reduce_scatter, bucket_, Part::bucket,
+                                                    Phase::synchronize, pass, done, pieces);
   bucket_ = 0;
-  return plan_.overlap_gradient_reduce ? kNoOp : last_reduce_;
+  return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
+}
+
+/// Averages the gradients of the bucket. Where models travel by bucket, its part of the model is updated and
+/// leaves.
+OpId DataParallel::average(const Pass* pass, OpId done) {
+  Op like;
+  like.part = Part::bucket;
+  like.step = step_;
+  if (pass != nullptr) {
+    like.micro_batch = pass->micro_batch;
+    like.chunk = pass->chunk;
+  }
+  const std::int64_t tensors = std::max<std::int64_t>(1, stage_.tensors(blocks_));
+  const Payload gradients{
+      bucket_, divide_up(tensors * bucket_, std::max<std::int64_t>(1, stage_.parameters())), gradient_};
+  OpId at = done;
+  if (enabled_)
+    at = everywhere_ ? averaging_.everywhere(gradients, like, done)
+                     : averaging_.in_worker(gradients, like, done);
+  if (!models_.by_bucket()) return at;
+  const std::uint32_t work =
+      add_optimizer(experiment_.software, gradients.values, gradients.tensors, workload_);
+  const OpId updated = update(work, pass, {at});
+  models_.send_bucket({gradients.values, gradients.tensors, 4}, like, updated);
+  return updated;
+}
+
+OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps) {
+  Op op;
+  op.phase = Phase::optimize;
+  op.part = Part::optimizer;
+  op.work = work;
+  op.step = step_;
+  if (pass != nullptr) op.micro_batch = pass->micro_batch;
+  return writer_.add(op, deps);
 }
 
 /// Splits what has not been reduced yet into buckets and flushes.
 OpId DataParallel::reduce_rest(OpId last) {
-  if (enabled_) {
+  if (enabled_ || models_.by_bucket()) {
     const std::int64_t bucket = bucket_elements(plan_);
     std::int64_t left = bucket_;
     while (left > 0) {
@@ -174,7 +229,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.stream = Stream::data;
   op.phase = Phase::synchronize;
   op.part = Part::embedding;
-  op.slot = static_cast<std::uint8_t>(Slot::embedding);
+  op.slot = static_cast<std::uint16_t>(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
   const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.data_parallel) : whole;
@@ -184,12 +239,10 @@ void DataParallel::sum_tied_embedding(OpId last) {
 }
 
 OpId DataParallel::optimize(OpId last) {
-  Op op;
-  op.phase = Phase::optimize;
-  op.part = Part::optimizer;
-  op.work = optimizer_work_;
-  op.step = step_;
-  ready_ = writer_.add(op, {last, last_reduce_});
+  ready_ = models_.by_bucket()
+               ? last_reduce_
+               : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
+  ready_ = models_.after_update(ready_);
   const bool gathers = enabled_ && (plan_.zero_stage == 1 || plan_.zero_stage == 2);
   if (gathers && !plan_.overlap_parameter_gather) {
     ready_ = collective(Collective::all_gather, stage_.parameters(), Part::bucket, Phase::synchronize,

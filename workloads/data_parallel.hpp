@@ -1,5 +1,6 @@
 // The data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter
-// gathers (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step.
+// gathers (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step. Where replicas may
+// differ, gradients are reduced within workers only and ModelSync brings the models together.
 //
 //   ZeRO   gradients                                  parameters
 //   0      all-reduce once a step                     whole everywhere
@@ -13,13 +14,15 @@
 #include "orrery/experiment.hpp"
 #include "workloads/program_writer.hpp"
 #include "workloads/stages.hpp"
+#include "workloads/synchronization/averaging.hpp"
+#include "workloads/synchronization/model_sync.hpp"
 
 namespace orrery {
 
 class DataParallel {
  public:
-  DataParallel(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
-               Workload& workload, ProgramWriter& writer);
+  DataParallel(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+               const Stage& stage, Workload& workload, ProgramWriter& writer);
 
   /// A step begins. Returns what its first operation has to wait for.
   OpId begin_step(std::int32_t step);
@@ -47,15 +50,19 @@ class DataParallel {
  private:
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
                   OpId dep, std::int64_t pieces = 1);
+  OpId average(const Pass* pass, OpId done);
+  OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
   OpId flush(const Pass* pass, OpId done, std::int64_t pieces = 1);
   [[nodiscard]] std::int64_t pieces_of(const Pass& pass, std::size_t block) const;
   void gather_ahead();
   void sum_tied_embedding(OpId last);
 
+  const Experiment& experiment_;
   const Plan& plan_;
   bool by_tensor_;
-  bool enabled_;
+  bool enabled_;     ///< gradients are reduced
+  bool everywhere_;  ///< over all replicas, not only those of a worker
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Workload& workload_;
@@ -65,6 +72,8 @@ class DataParallel {
   Picoseconds message_host_;  ///< to issue a collective
   double gather_efficiency_;
   std::uint32_t optimizer_work_;
+  Averaging averaging_;
+  ModelSync models_;
 
   std::int32_t step_ = 0;
   OpId ready_ = kNoOp;                         ///< parameters of this step are up to date

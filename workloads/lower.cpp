@@ -14,9 +14,10 @@ namespace {
 /// Keeps programs below about 5 GB.
 constexpr std::int64_t kMostOperations = 50'000'000;
 
-void check_size(const Experiment& experiment, const ModelBlocks& blocks, const std::vector<Stage>& stages) {
+void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                const std::vector<Stage>& stages) {
   std::int64_t operations = 0;
-  for (const Stage& stage : stages) operations += count_operations(experiment, blocks, stage);
+  for (const Stage& stage : stages) operations += count_operations(experiment, layout, blocks, stage);
   if (operations <= kMostOperations) return;
   throw InputError("/plan", "programs of " + std::to_string(operations) +
                                 " operations (stages x micro-batches x layers x steps), allowed are " +
@@ -35,18 +36,19 @@ void check_passes(const Plan& plan, const Model& model) {
 
 }  // namespace
 
-Workload lower(const Experiment& experiment) {
+Workload lower(const Experiment& experiment, const GossipGraph& graph) {
   const Plan& plan = experiment.plan;
   check_passes(plan, experiment.model);
   Workload workload;
   const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, workload);
   const std::vector<Stage> stages = make_stages(plan, blocks);
-  check_size(experiment, blocks, stages);
+  const SyncLayout layout(experiment, graph);
+  check_size(experiment, layout, blocks, stages);
   for (const Stage& stage : stages) {
-    workload.programs.push_back(write_stage_program(experiment, blocks, stage, workload));
+    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload));
     workload.stage_memory.push_back(memory_of(stage, experiment, blocks));
   }
-  add_communicators(plan, blocks.tied_parameters > 0, workload);
+  add_communicators(plan, layout, blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
   workload.parameters = parameter_count(experiment.model);

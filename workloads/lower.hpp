@@ -2,6 +2,7 @@
 #pragma once
 
 #include "orrery/experiment.hpp"
+#include "orrery/gossip_graph.hpp"
 #include "orrery/workload.hpp"
 
 namespace orrery {
@@ -9,7 +10,8 @@ namespace orrery {
 /// Programs of all pipeline stages, communicators of all ranks, memory and FLOPs.
 /// `experiment` must be valid (see sim/io/).
 /// @throws InputError if the programs would not fit into memory.
-[[nodiscard]] Workload lower(const Experiment& experiment);
+/// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
+[[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
 
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);

@@ -22,14 +22,14 @@ bool needs_host(const Software& s) {
 
 class StageProgram {
  public:
-  StageProgram(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
-               Workload& workload)
+  StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+               const Stage& stage, Workload& workload)
       : plan_(experiment.plan),
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
         workload_(workload),
-        data_(experiment, blocks, stage, workload, writer_),
+        data_(experiment, layout, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
         hosted_(needs_host(experiment.software)),
         whole_passes_(has_whole_passes(experiment)),
@@ -140,7 +140,7 @@ OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> 
   if (!hosted_) return kNoOp;
   Op op;
   op.kind = whole_passes_ ? Op::Kind::pass : Op::Kind::compute;
-  op.slot = static_cast<std::uint8_t>(Slot::tensor);
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
   op.part = Part::stage;
@@ -181,7 +181,7 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
   const OpId received = writer_.add(op, {});
   if (!gathers(boundary, ahead)) return received;
   op.stream = Stream::tensor;
-  op.slot = static_cast<std::uint8_t>(Slot::tensor);
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.work =
       add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
   return collective_ = writer_.add(op, {received});
@@ -211,7 +211,7 @@ OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t lay
   Op op;
   op.kind = step.kind;
   op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
-  op.slot = static_cast<std::uint8_t>(Slot::tensor);
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.phase = step.phase;
   op.part = step.part;
   op.work = step.work;
@@ -358,12 +358,13 @@ std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
 
 }  // namespace
 
-Program write_stage_program(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
-                            Workload& workload) {
-  return StageProgram(experiment, blocks, stage, workload).write();
+Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                            const Stage& stage, Workload& workload) {
+  return StageProgram(experiment, layout, blocks, stage, workload).write();
 }
 
-std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage) {
+std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
+                              const ModelBlocks& blocks, const Stage& stage) {
   const std::int64_t micro_batches = experiment.plan.micro_batches();
   const bool whole = has_whole_passes(experiment) && experiment.plan.zero_stage < 2;
   const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
@@ -382,7 +383,12 @@ std::int64_t count_operations(const Experiment& experiment, const ModelBlocks& b
   }
   const std::int64_t bucket = bucket_elements(experiment.plan);
   const std::int64_t buckets = bucket > 0 ? stage.parameters() / bucket + 1 : 1;
-  return (operations + buckets) * experiment.simulation.steps;
+  std::size_t neighbours = 0;
+  for (const SyncLayout::Round& round : layout.rounds())
+    neighbours = std::max(neighbours, round.colours.size());
+  // per bucket: two messages with each neighbour for low-rank; reduction, shares, compression, sums
+  const auto per_bucket = static_cast<std::int64_t>(4 * neighbours + 12);
+  return (operations + buckets * per_bucket) * experiment.simulation.steps;
 }
 
 }  // namespace orrery

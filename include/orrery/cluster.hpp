@@ -86,6 +86,13 @@ struct Graph {
   std::vector<GraphLink> links;
 };
 
+/// GPUs that are slower (or faster) than their kind.
+struct GpuOverride {
+  std::int64_t first_gpu = 0;
+  std::int64_t gpus = 1;
+  double speed = 1;  ///< of their kernels, over that of the others
+};
+
 struct Cluster {
   std::string name;
   Gpu gpu;
@@ -94,6 +101,7 @@ struct Cluster {
   NodeWiring node;
   Fabric fabric;
   std::optional<Graph> graph;
+  std::vector<GpuOverride> overrides;  ///< later ones win
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
 };

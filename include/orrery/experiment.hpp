@@ -34,6 +34,8 @@ struct SimulationOptions {
   Detail detail = Detail::layer;
   std::int64_t steps = 1;
   std::int64_t seed = 0;
+  /// A GPU's kernels of a step take 1 + jitter E times as long, E exponential with mean 1.
+  double jitter = 0;
 };
 
 /// The whole training run that the step is part of.

@@ -38,6 +38,10 @@ struct Software {
   /// Share of the links' pace that data-parallel collectives reach in groups over several nodes that have
   /// more than one, but not all, GPUs of a node: before 2.18 NCCL may choose NICs badly for such groups.
   double split_node_efficiency = 1;
+  /// Share of the links' pace that reductions over data-parallel workers on several nodes reach.
+  double data_reduce_efficiency = 1;
+  double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
+  double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel

@@ -17,8 +17,9 @@
 
 namespace orrery {
 
-/// Fixed-order resources of one GPU; each shows as one thread of the trace.
-enum class Stream : std::uint8_t {
+/// Fixed-order resources of one GPU; each shows as one thread of the trace. Values from kStreamCount on are
+/// streams to and from gossip neighbours, in pairs.
+enum class Stream : std::uint16_t {
   compute,
   tensor,         ///< tensor-parallel collectives
   data,           ///< data-parallel and embedding collectives
@@ -32,6 +33,21 @@ inline constexpr std::size_t kStreamCount = 8;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
     "compute",      "tensor comm",   "data comm",     "send forward",
     "recv forward", "send backward", "recv backward", "host"};
+
+/// Streams of the k-th gossip neighbour to send to and to receive from, k from 0.
+[[nodiscard]] constexpr Stream send_stream(std::size_t k) {
+  return static_cast<Stream>(kStreamCount + 2 * k);
+}
+[[nodiscard]] constexpr Stream recv_stream(std::size_t k) {
+  return static_cast<Stream>(kStreamCount + 2 * k + 1);
+}
+[[nodiscard]] inline std::string stream_name(Stream stream) {
+  const auto s = static_cast<std::size_t>(stream);
+  if (s < kStreamCount) return std::string(kStreamNames[s]);
+  const std::size_t neighbour = (s - kStreamCount) / 2 + 1;
+  return (stream == send_stream(neighbour - 1) ? "send to neighbour " : "recv from neighbour ") +
+         std::to_string(neighbour);
+}
 
 /// The parallel dimension a message serves; the key of traffic and exposure figures.
 enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert };
@@ -71,6 +87,8 @@ struct Kernel {
   Flops flops = 0;        ///< of gemm and attention
   bool causal = false;    ///< attention: rows see the columns up to their own only, and `flops` counts those
   bool backward = false;  ///< attention: the gradients of the queries, keys and values
+
+  friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
 /// What one compute operation does on one GPU. Operations of equal work share an entry. Without
@@ -87,9 +105,10 @@ struct Message {
   Collective collective{};
   Bytes bytes = 0;
   Dimension dimension{};
-  Picoseconds host_ps = 0;  ///< CPU time to issue it
-  double efficiency = 1;    ///< share of the links' pace it reaches: data take 1 / efficiency as long
-  Picoseconds wait_ps = 0;  ///< until the last of its ranks has come
+  Picoseconds host_ps = 0;    ///< CPU time to issue it
+  double efficiency = 1;      ///< share of the links' pace it reaches: data take 1 / efficiency as long
+  Picoseconds wait_ps = 0;    ///< until the last of its ranks has come
+  std::uint32_t servers = 0;  ///< of an all_reduce: through that many servers among its ranks; 0: without
 
   friend bool operator==(const Message&, const Message&) = default;
 };
@@ -116,7 +135,7 @@ struct Op {
   Stream stream = Stream::compute;
   Phase phase = Phase::forward;
   Part part = Part::layer;
-  std::uint8_t slot = 0;          ///< communicate, pass: which of the rank's groups
+  std::uint16_t slot = 0;         ///< communicate, pass: which of the rank's groups
   std::uint32_t work = 0;         ///< index into Workload::works, Workload::messages or Workload::passes
   std::int32_t layer = -1;        ///< global layer number; -1 where none
   std::int32_t micro_batch = -1;  ///< -1 where none
@@ -141,8 +160,9 @@ struct Program {
 
 inline constexpr std::uint32_t kNoGroup = 0xffffffff;
 
-/// The communicators a rank takes part in, by slot of its program.
-enum class Slot : std::uint8_t {
+/// The communicators a rank takes part in, by slot of its program. Methods that keep replicas in step
+/// otherwise than by one group of all have slots from kSlotCount on (workloads/synchronization/).
+enum class Slot : std::uint16_t {
   tensor,
   data,
   embedding,
@@ -175,9 +195,12 @@ struct Workload {
   std::vector<Message> messages;
   std::vector<PassWork> passes;
 
-  std::vector<std::uint32_t> group_begin;    ///< per group + 1: range in group_members
-  std::vector<std::uint32_t> group_members;  ///< ranks in the group's order; send_recv: sender, receiver
-  std::vector<std::uint32_t> group_of;       ///< [rank * kSlotCount + slot]: group, or kNoGroup
+  std::uint32_t slots = kSlotCount;        ///< of each rank
+  std::uint32_t streams = kStreamCount;    ///< of each rank
+  std::vector<std::uint32_t> group_begin;  ///< per group + 1: range in group_members
+  /// Ranks in the group's order; send_recv: sender, receiver, or one rank that has no partner.
+  std::vector<std::uint32_t> group_members;
+  std::vector<std::uint32_t> group_of;  ///< [rank * slots + slot]: group, or kNoGroup
 
   std::vector<StageMemory> stage_memory;  ///< per program
   TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out
@@ -192,9 +215,11 @@ struct Workload {
   [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t group) const {
     return {group_members.data() + group_begin[group], group_members.data() + group_begin[group + 1]};
   }
-  [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::uint8_t slot) const {
-    return group_of[rank * kSlotCount + slot];
+  [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::size_t slot) const {
+    return group_of[std::size_t{rank} * slots + slot];
   }
+  /// Whether groups join some replicas with others, not all with all.
+  [[nodiscard]] bool has_neighbours() const { return slots > kSlotCount; }
   template <class Visit>
   void for_each_rank_of_first_replica(Visit visit) const {
     for (std::uint32_t first = 0; first < ranks(); first += replica_stride * replicas) {

@@ -49,6 +49,7 @@ class CollectivePricer::Impl {
     if (members.size() < 2) return;
     if (!std::ranges::equal(members, members_)) set_group(members);
     ShapeCache::Entry& entry = shape_of_group(message);
+    if (message.servers > 0) return price_served(entry, message, out);
     const CollectiveAlgorithm* algorithm = algorithms_[static_cast<std::size_t>(message.collective)];
     if (algorithm == nullptr) {
       price_fastest(entry, message, out);
@@ -83,6 +84,17 @@ class CollectivePricer::Impl {
     clear(out);
     builder_.append(entry.rounds(algorithm, message.collective), message.bytes, out.legs, out.uses);
     out.algorithm = algorithm.name;
+  }
+
+  void price_served(ShapeCache::Entry& entry, const Message& message, TransferPrice& out) {
+    const std::string_view obstacle = server_obstacle(entry.shape(), message.servers);
+    if (!obstacle.empty()) {
+      throw InputError("/data_parallel_sync/servers", "found " + std::to_string(message.servers) + " for " +
+                                                          std::to_string(entry.shape().members) +
+                                                          " workers: " + std::string(obstacle));
+    }
+    builder_.append(entry.rounds_through(message.servers), message.bytes, out.legs, out.uses);
+    out.algorithm = "parameter-server";
   }
 
   void price_fastest(ShapeCache::Entry& entry, const Message& message, TransferPrice& out) {

@@ -142,7 +142,16 @@ const Rounds& ShapeCache::Entry::rounds(const CollectiveAlgorithm& algorithm, Co
   }
   Rounds rounds = algorithm.rounds(collective, shape_);
   merge_equal_rounds(rounds);
-  known_.push_back(std::make_unique<Known>(Known{&algorithm, collective, std::move(rounds)}));
+  known_.push_back(std::make_unique<Known>(Known{&algorithm, collective, 0, std::move(rounds)}));
+  return known_.back()->rounds;
+}
+
+const Rounds& ShapeCache::Entry::rounds_through(std::uint32_t servers) {
+  for (const auto& known : known_) {
+    if (known->algorithm == nullptr && known->servers == servers) return known->rounds;
+  }
+  known_.push_back(std::make_unique<Known>(
+      Known{nullptr, Collective::all_reduce, servers, server_rounds(shape_, servers)}));
   return known_.back()->rounds;
 }
 

@@ -29,11 +29,14 @@ class ShapeCache {
     [[nodiscard]] const GroupShape& shape() const { return shape_; }
     /// Rounds of an algorithm that has no obstacle; equal rounds in sequence are one.
     const Rounds& rounds(const CollectiveAlgorithm& algorithm, Collective collective);
+    /// Of an all-reduce through servers, without an obstacle.
+    const Rounds& rounds_through(std::uint32_t servers);
 
    private:
     struct Known {
-      const CollectiveAlgorithm* algorithm;
+      const CollectiveAlgorithm* algorithm;  ///< null: through servers
       Collective collective;
+      std::uint32_t servers;
       Rounds rounds;
     };
     GroupShape shape_;

@@ -9,7 +9,7 @@ namespace {
 class Matcher {
  public:
   explicit Matcher(const Workload& workload) : workload_(workload) {
-    result_.channel_of.assign(workload.programs.size() * kSlotCount, kNone);
+    result_.channel_of.assign(workload.programs.size() * workload.slots, kNone);
     result_.channel_group.assign(workload.groups(), kNone);
     result_.group_place.assign(workload.groups(), 0);
   }
@@ -23,12 +23,12 @@ class Matcher {
 
  private:
   [[nodiscard]] std::uint32_t& end(std::uint32_t rank, std::size_t slot) {
-    return result_.channel_of[workload_.program_of_rank[rank] * kSlotCount + slot];
+    return result_.channel_of[workload_.program_of_rank[rank] * workload_.slots + slot];
   }
 
   [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group) const {
     std::size_t slot = 0;
-    while (workload_.group_of[rank * kSlotCount + slot] != group) ++slot;
+    while (workload_.group(rank, slot) != group) ++slot;
     return slot;
   }
 
@@ -57,12 +57,12 @@ class Matcher {
     calls_.resize(result_.channels.size());
     std::vector<std::vector<Request>> told(result_.channels.size());
     for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
-      for (std::size_t slot = 0; slot < kSlotCount; ++slot) read_end(program, slot, told);
+      for (std::size_t slot = 0; slot < workload_.slots; ++slot) read_end(program, slot, told);
     }
   }
 
   void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<Request>>& told) {
-    const std::uint32_t channel = result_.channel_of[program * kSlotCount + slot];
+    const std::uint32_t channel = result_.channel_of[program * workload_.slots + slot];
     std::vector<Request> sequence;
     const Op* first = nullptr;  // of the messages
     for (const Op& op : workload_.programs[program].ops) {

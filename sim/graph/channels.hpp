@@ -43,7 +43,7 @@ struct Call {
 struct Channels {
   std::vector<Channel> channels;
   std::vector<Call> calls;
-  std::vector<std::uint32_t> channel_of;     ///< [program * kSlotCount + slot], or kNone
+  std::vector<std::uint32_t> channel_of;     ///< [program * Workload::slots + slot], or kNone
   std::vector<std::uint32_t> channel_group;  ///< per group: its channel
   std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
   std::uint32_t families = 0;                ///< communication families over all channels

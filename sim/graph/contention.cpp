@@ -157,7 +157,7 @@ class Inspection {
     Picoseconds time = 0;
     Int128 by = 0;
   };
-  using End = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t>;  // program, slot, message
+  using End = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;  // program, slot, message
 
   void list_operations() {
     for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
@@ -190,7 +190,7 @@ class Inspection {
                    Int128 demand) {
     const std::uint32_t rank = workload_.members(group).front();
     const std::uint32_t cls = expanded_.class_of_rank[rank];
-    std::uint8_t slot = 0;
+    std::uint16_t slot = 0;
     while (workload_.group(rank, slot) != group) ++slot;
     for (const std::uint32_t op : operations_[{workload_.program_of_rank[rank], slot, message}]) {
       const std::uint32_t task = expanded_.task(workload_, cls, op);

@@ -56,6 +56,7 @@ class Expansion {
   void number_tasks();
   void write_tasks();
   void write_compute(OpRef at);
+  std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   void write_communication(std::uint32_t family);
   void write_predecessors(std::uint32_t cls, OpRef at);
   [[nodiscard]] Picoseconds group_lag(OpRef at, std::uint32_t channel, std::uint32_t place) const;
@@ -64,7 +65,7 @@ class Expansion {
     return static_cast<std::uint32_t>(program_classes_[program].size());
   }
   [[nodiscard]] std::uint32_t family_channel(OpRef at) const {
-    return channels_.channel_of[at.program * kSlotCount + op(at).slot];
+    return channels_.channel_of[at.program * workload_.slots + op(at).slot];
   }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
 
@@ -106,12 +107,12 @@ void Expansion::place_groups() {
     place_of_group_.push_back(static_cast<std::uint32_t>(groups.size()));
     groups.push_back(group);
   }
-  result_.group_position.assign(result_.representative.size() * kSlotCount, kNone);
+  result_.group_position.assign(result_.representative.size() * workload_.slots, kNone);
   for (std::uint32_t c = 0; c < result_.representative.size(); ++c) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = workload_.group(result_.representative[c], slot);
       if (group == kNoGroup) continue;
-      result_.group_position[c * kSlotCount + slot] = place_of_group_[folded_.groups.class_of[group]];
+      result_.group_position[c * workload_.slots + slot] = place_of_group_[folded_.groups.class_of[group]];
     }
   }
   member_begin_.resize(channel_groups_.size());
@@ -247,11 +248,22 @@ void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
   }
 }
 
+/// Kernels of uneven ranks have costs of their own.
+std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
+  const std::uint32_t work = op(at).work;
+  if (prices_.pace.even() || op(at).stream == Stream::host) return work;
+  const Picoseconds duration = prices_.works[work].duration_ps;
+  const Picoseconds scaled = prices_.pace.scaled(duration, result_.representative[cls], op(at).step);
+  if (scaled == duration) return work;
+  result_.graph.costs.push_back({scaled, 0, 0});
+  return static_cast<std::uint32_t>(result_.graph.costs.size() - 1);
+}
+
 void Expansion::write_compute(OpRef at) {
   TaskGraph& graph = result_.graph;
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
-    graph.cost.push_back(op(at).work);
+    graph.cost.push_back(cost_of(cls, at));
     if (!lags_.empty()) graph.lag.push_back(lags_[at.program][at.op]);
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
@@ -280,7 +292,7 @@ void Expansion::write_communication(std::uint32_t family) {
       for (std::uint32_t i = first; i < last; ++i) {
         const OpRef at = families_.family_ops[i];
         const bool joins = at.program == result_.program[cls] &&
-                           result_.group_position[cls * kSlotCount + op(at).slot] == place;
+                           result_.group_position[std::size_t{cls} * workload_.slots + op(at).slot] == place;
         if (joins) write_predecessors(cls, at);
       }
     }

@@ -22,15 +22,16 @@ struct ExpandedGraph {
   /// Tasks of one operation lie side by side, one per class or, for communication, per group class.
   std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
-  std::vector<std::uint32_t> group_position;  ///< [class * kSlotCount + slot]: place of its group's task
+  std::vector<std::uint32_t> group_position;  ///< [class * Workload::slots + slot]: place of its group's task
 
   [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(representative.size()); }
 
   /// The task in which class `cls` executes operation `op` (an index into its program).
   [[nodiscard]] std::uint32_t task(const Workload& workload, std::uint32_t cls, std::uint32_t op) const {
     const Op& what = workload.programs[program[cls]].ops[op];
-    const std::uint32_t place =
-        what.kind == Op::Kind::compute ? position[cls] : group_position[cls * kSlotCount + what.slot];
+    const std::uint32_t place = what.kind == Op::Kind::compute
+                                    ? position[cls]
+                                    : group_position[std::size_t{cls} * workload.slots + what.slot];
     return first_task[program[cls]][op] + place;
   }
 };

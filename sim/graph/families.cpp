@@ -1,7 +1,6 @@
 #include "sim/graph/families.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "orrery/error.hpp"
@@ -18,7 +17,7 @@ std::string describe(const Workload& workload, OpRef at) {
   if (op.layer >= 0) text += " " + std::to_string(op.layer);
   if (op.micro_batch >= 0) text += " of micro-batch " + std::to_string(op.micro_batch);
   text += " (";
-  text += kStreamNames[static_cast<std::size_t>(op.stream)];
+  text += stream_name(op.stream);
   return text + ")";
 }
 
@@ -65,14 +64,14 @@ class FamilyMaker {
 void FamilyMaker::number_families() {
   families_ = channels_.families;
   for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-    std::array<std::uint32_t, kSlotCount> met{};
+    std::vector<std::uint32_t> met(workload_.slots, 0);
     std::vector<std::uint32_t> of;
     of.reserve(workload_.programs[p].ops.size());
     for (const Op& op : workload_.programs[p].ops) {
       if (op.kind == Op::Kind::compute) {
         of.push_back(families_++);
       } else {
-        const std::uint32_t channel = channels_.channel_of[p * kSlotCount + op.slot];
+        const std::uint32_t channel = channels_.channel_of[p * workload_.slots + op.slot];
         of.push_back(channels_.channels[channel].first_family + met[op.slot]++);
       }
     }
@@ -108,8 +107,7 @@ void FamilyMaker::add_predecessors(std::uint32_t program, std::uint32_t op, std:
 
 void FamilyMaker::find_predecessors() {
   for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-    std::array<std::uint32_t, kStreamCount> latest;
-    latest.fill(kNone);
+    std::vector<std::uint32_t> latest(workload_.streams, kNone);
     result_.predecessors.emplace_back();
     result_.predecessor_begin.push_back({0});
     const auto& ops = workload_.programs[p].ops;

@@ -21,9 +21,10 @@ std::uint32_t number(const std::vector<Signature>& signatures, std::vector<std::
 class Refinement {
  public:
   Refinement(const Workload& workload, const Channels& channels, const Topology& topology,
-             const SharedLinks& shared, const PriceColours& colours, const Replicas& replicas)
+             const SharedLinks& shared, const PriceColours& colours, const Pace& pace,
+             const Replicas& replicas)
       : workload_(workload), channels_(channels), topology_(topology), shared_(shared), replicas_(replicas) {
-    list_ranks();
+    list_ranks(pace);
     list_groups(colours);
     list_links();
   }
@@ -49,7 +50,7 @@ class Refinement {
     std::uint32_t times = 1;  ///< links like this one that the group loads so
   };
 
-  void list_ranks();
+  void list_ranks(const Pace& pace);
   void list_groups(const PriceColours& colours);
   void list_links();
   void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
@@ -82,7 +83,7 @@ class Refinement {
   std::vector<std::uint32_t> group_times_;
   std::vector<Signature> group_prices_;
   std::vector<std::uint32_t>
-      group_of_;                      ///< [place in ranks_ * kSlotCount + slot]: place in groups_, or kNone
+      group_of_;  ///< [place in ranks_ * Workload::slots + slot]: place in groups_, or kNone
   std::vector<std::uint32_t> links_;  ///< into SharedLinks::links
   std::vector<Load> loads_;
   std::vector<std::uint32_t> rank_colour_;
@@ -93,7 +94,7 @@ class Refinement {
   std::uint32_t link_colours_ = 0;
 };
 
-void Refinement::list_ranks() {
+void Refinement::list_ranks(const Pace& pace) {
   for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
     if (replicas_.times[replica] == 0) continue;
     for (const std::uint32_t rank : replicas_.ranks)
@@ -104,12 +105,19 @@ void Refinement::list_ranks() {
     times_.push_back(replicas_.times[replica_of(rank)]);
     rank_colour_.push_back(workload_.program_of_rank[rank]);
   }
+  if (pace.even()) return;
+  std::vector<Signature> kinds;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    kinds.emplace_back().append(rank_colour_[i]);
+    kinds.back().append(pace.kind(ranks_[i]));
+  }
+  number(kinds, rank_colour_);
 }
 
 void Refinement::list_groups(const PriceColours& colours) {
   std::vector<std::uint32_t> place(workload_.groups(), kNone);
   for (const std::uint32_t rank : ranks_) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = workload_.group(rank, slot);
       if (group != kNoGroup) place[group] = 0;
     }
@@ -127,9 +135,9 @@ void Refinement::list_groups(const PriceColours& colours) {
       signature.append(colours.of(group, c));
   }
   group_colour_.assign(groups_.size(), 0);
-  group_of_.reserve(ranks_.size() * kSlotCount);
+  group_of_.reserve(ranks_.size() * workload_.slots);
   for (const std::uint32_t rank : ranks_) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = workload_.group(rank, slot);
       group_of_.push_back(group == kNoGroup ? kNone : place[group]);
     }
@@ -170,11 +178,14 @@ std::uint64_t Refinement::refine() {
 void Refinement::colour_groups() {
   std::vector<Signature> members(groups_.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    Signature one;
-    one.append(rank_colour_[i]);
-    for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
-      const std::uint32_t group = group_of_[i * kSlotCount + slot];
-      if (group != kNone) members[group].add(one, wide(groups_[group]) ? times_[i] : 1);
+    Signature any;
+    any.append(rank_colour_[i]);
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t group = group_of_[i * workload_.slots + slot];
+      if (group == kNone) continue;
+      Signature one = any;
+      if (slot >= kSlotCount) one.append(slot);  // ranks of one program may send and receive
+      members[group].add(one, wide(groups_[group]) ? times_[i] : 1);
     }
   }
   for (const Load& load : loads_) {
@@ -213,8 +224,8 @@ void Refinement::colour_ranks() {
   std::vector<Signature> signatures(ranks_.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     signatures[i].append(rank_colour_[i]);
-    for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
-      const std::uint32_t group = group_of_[i * kSlotCount + slot];
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t group = group_of_[i * workload_.slots + slot];
       signatures[i].append(group == kNone ? kNone : group_colour_[group]);
     }
   }
@@ -291,8 +302,8 @@ Partition each_alone(std::uint32_t count) {
 Folded fold(const Workload& workload, const Channels& channels, const PriceList& prices,
             const Topology& topology, SharedLinks shared) {
   const PriceColours colours(channels, prices, shared);
-  const Replicas replicas = fold_replicas(workload, channels, shared, colours, topology);
-  Folded folded = Refinement(workload, channels, topology, shared, colours, replicas).run();
+  const Replicas replicas = fold_replicas(workload, channels, shared, colours, prices.pace, topology);
+  Folded folded = Refinement(workload, channels, topology, shared, colours, prices.pace, replicas).run();
   folded.shared = std::move(shared);
   return folded;
 }

@@ -324,6 +324,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   const bool flows = experiment.simulation.network == Network::flow;
   PriceList list;
   list.works = price_works(workload, experiment);
+  list.pace = Pace(experiment);
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);
   list.link_bytes.assign(topology.links().size(), 0.0);

@@ -11,6 +11,7 @@
 #include "orrery/task_graph.hpp"
 #include "sim/cost/collective_cost.hpp"
 #include "sim/cost/compute_cost.hpp"
+#include "sim/cost/pace.hpp"
 #include "sim/graph/channels.hpp"
 
 namespace orrery {
@@ -30,6 +31,7 @@ struct PriceList {
   std::vector<Leg> legs;             ///< of prices
   std::vector<LinkUse> uses;         ///< of legs; the link is a number of the communicator's own
   std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
+  Pace pace;                         ///< of the ranks' kernels
   std::vector<double> link_bytes;    ///< per link: bytes it carries over all operations of all ranks
 
   [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {

@@ -31,11 +31,12 @@ namespace {
 class ReplicaFolding {
  public:
   ReplicaFolding(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                 const PriceColours& colours, const Topology& topology)
+                 const PriceColours& colours, const Pace& pace, const Topology& topology)
       : workload_(workload),
         channels_(channels),
         shared_(shared),
         colours_(colours),
+        pace_(pace),
         topology_(topology),
         block_(workload.replicas),
         number_in_block_(shared.links.size(), kNone),
@@ -74,6 +75,7 @@ class ReplicaFolding {
   const Channels& channels_;
   const SharedLinks& shared_;
   const PriceColours& colours_;
+  const Pace& pace_;
   const Topology& topology_;
   Replicas result_;
   std::vector<Replicas::Part> wide_parts_;      ///< ranks of replica 0 in groups that join replicas
@@ -90,12 +92,15 @@ void ReplicaFolding::list_parts() {
 
 void ReplicaFolding::list_parts_of(std::uint32_t rank) {
   result_.ranks.push_back(rank);
-  for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+  for (std::uint16_t slot = 0; slot < workload_.slots; ++slot) {
     const std::uint32_t group = workload_.group(rank, slot);
     if (group == kNoGroup) continue;
     const std::uint32_t channel = channels_.channel_group[group];
     const auto members = workload_.members(group);
-    if (!std::ranges::all_of(members, [&](std::uint32_t member) { return replica_of(member) == 0; })) {
+    const bool joins = slot >= kSlotCount || std::ranges::any_of(members, [&](std::uint32_t member) {
+                         return replica_of(member) != 0;
+                       });
+    if (joins) {
       result_.wide[channel] = true;
       wide_parts_.push_back({rank, channel, slot});
     } else if (members.front() == rank) {
@@ -168,6 +173,10 @@ void ReplicaFolding::stand_for(std::span<const std::uint32_t> these, std::span<c
 void ReplicaFolding::sign_replica(std::uint32_t replica, Signature& signature) {
   signature.append(kNone);
   for (const Replicas::Part part : wide_parts_) signature.append(group(part, replica));
+  if (!pace_.even()) {
+    for (const std::uint32_t rank : result_.ranks)
+      signature.append(pace_.kind(rank + replica * workload_.replica_stride));
+  }
   for (const Replicas::Part part : result_.parts) {
     const std::uint32_t of = group(part, replica);
     const Channel& channel = channels_.channels[part.channel];
@@ -198,8 +207,8 @@ void ReplicaFolding::sign_uses(std::uint32_t group, Signature& signature) {
 }  // namespace
 
 Replicas fold_replicas(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                       const PriceColours& colours, const Topology& topology) {
-  return ReplicaFolding(workload, channels, shared, colours, topology).fold();
+                       const PriceColours& colours, const Pace& pace, const Topology& topology) {
+  return ReplicaFolding(workload, channels, shared, colours, pace, topology).fold();
 }
 
 }  // namespace orrery

@@ -43,14 +43,14 @@ struct Replicas {
   struct Part {
     std::uint32_t rank = 0;
     std::uint32_t channel = 0;
-    std::uint8_t slot = 0;
+    std::uint16_t slot = 0;
   };
   std::vector<std::uint32_t> ranks;  ///< of replica 0
   std::vector<Part> parts;           ///< each group once
 };
 
 [[nodiscard]] Replicas fold_replicas(const Workload& workload, const Channels& channels,
-                                     const SharedLinks& shared, const PriceColours& colours,
+                                     const SharedLinks& shared, const PriceColours& colours, const Pace& pace,
                                      const Topology& topology);
 
 }  // namespace orrery

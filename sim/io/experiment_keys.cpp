@@ -34,6 +34,7 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "plan.", plan_fields());
   add_names(keys, "plan.collectives.", kCollectiveNames);
   add_fields(keys, "data_parallel_sync.", sync_fields());
+  add_fields(keys, "data_parallel_sync.compression.", compression_fields());
   add_fields(keys, "simulation.", simulation_fields());
   add_fields(keys, "training.", training_fields());
   add_fields(keys, "software.", software_fields());

@@ -25,6 +25,17 @@ const std::vector<Field<Plan>>& plan_fields();
 /// plan.collectives: one algorithm a collective.
 const FieldInfo& algorithm_field();
 const std::vector<Field<DataParallelSync>>& sync_fields();
+const FieldInfo& gossip_topology_field();
+const Field<DataParallelSync>& placement_field();
+const std::vector<Field<Compression>>& compression_fields();
+
+/// An entry of cluster.overrides as it is written.
+struct OverrideKeys {
+  std::int64_t gpu = -1;
+  std::int64_t node = -1;
+  double speed = 1;
+};
+const std::vector<Field<OverrideKeys>>& override_fields();
 const std::vector<Field<SimulationOptions>>& simulation_fields();
 const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Training>>& training_fields();

@@ -144,7 +144,19 @@ const std::vector<Field<Cluster>>& cluster_fields() {
       T::nested("fabric", "the name of a fabric, or an object with kind, nics_per_node, nic_gbps, ..."),
       T::nested("graph", "an object with vertices and links, in place of node and fabric"),
       T::not_modelled("groups", "all GPUs of a cluster are alike"),
-      T::not_modelled("overrides", "all GPUs and links are healthy"),
+      T::nested("overrides", "a list of objects with gpu or node, and speed: slow GPUs"),
+  };
+  return fields;
+}
+
+const std::vector<Field<OverrideKeys>>& override_fields() {
+  using O = OverrideKeys;
+  using T = FieldTable<O>;
+  static const std::vector<Field<O>> fields{
+      T::integer("gpu", 0, kMaxGpus - 1, &O::gpu, "none", "the GPU it is about"),
+      T::integer("node", 0, kMaxGpus - 1, &O::node, "none", "the node it is about"),
+      T::number("speed", "", 0.001, 1000, &O::speed, "1", "of kernels, over that of the other GPUs"),
+      T::not_modelled("link", "all links are healthy"),
   };
   return fields;
 }

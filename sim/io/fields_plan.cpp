@@ -14,7 +14,6 @@ constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
 constexpr std::string_view kOnlyOne = "more is not modelled yet";
-constexpr std::string_view kGossip = "only with the methods gossip, gossip-pga, local-sgd, parameter-server";
 
 void set_partition(Plan& plan, const std::vector<std::size_t>& cuts) {
   for (const std::size_t cut : cuts) plan.tensor_partition.push_back(static_cast<MatrixPartition>(cut));
@@ -85,23 +84,6 @@ const FieldInfo& algorithm_field() {
   return field;
 }
 
-const std::vector<Field<DataParallelSync>>& sync_fields() {
-  using T = FieldTable<DataParallelSync>;
-  static const std::vector<Field<DataParallelSync>> fields{
-      T::choice(
-          "method", {kSyncMethodNames, nullptr, {}},
-          +[](DataParallelSync& s, std::size_t i) { s.method = static_cast<SyncMethod>(i); }, "all-reduce",
-          "how replicas are kept in step"),
-      T::not_modelled("topology", kGossip),
-      T::not_modelled("weights", kGossip),
-      T::not_modelled("level", kGossip),
-      T::not_modelled("period", kGossip),
-      T::not_modelled("compression", kGossip),
-      T::not_modelled("overlap", kGossip),
-  };
-  return fields;
-}
-
 const std::vector<Field<SimulationOptions>>& simulation_fields() {
   using S = SimulationOptions;
   using T = FieldTable<S>;
@@ -117,8 +99,11 @@ const std::vector<Field<SimulationOptions>>& simulation_fields() {
       T::choice(
           "detail", {kDetails, nullptr, {}}, +[](S& s, std::size_t i) { s.detail = static_cast<Detail>(i); },
           "layer", "what a task is: what a layer does, or a whole pass through a stage"),
-      T::integer("steps", 1, 1e4, &S::steps, "1", "training steps"),
+      T::integer("steps", 1, 1e4, &S::steps, "1, or until what data_parallel_sync does repeats itself",
+                 "training steps"),
       T::integer("seed", 0, 9007199254740992.0, &S::seed, "0", "of everything random"),
+      T::number("jitter", "", 0, 10, &S::jitter, "0",
+                "mean of what chance adds to the kernels of a GPU in a step, over their time; exponential"),
   };
   return fields;
 }
@@ -139,8 +124,8 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("model", "the name of a catalog model, or an object"),
       T::nested("cluster", "the name of a catalog cluster, or an object"),
       T::nested("plan", "an object; everything is 1 or off by default"),
-      T::nested("data_parallel_sync", "an object with method"),
-      T::nested("simulation", "an object with network, folding, detail, steps, seed"),
+      T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
+      T::nested("simulation", "an object with network, folding, detail, steps, seed, jitter"),
       T::nested("training", "an object with tokens, for the days the whole run takes"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,

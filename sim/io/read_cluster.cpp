@@ -166,6 +166,33 @@ void read_wiring(Cluster& cluster, const Json& value, const Path& path, Scope& s
   }
 }
 
+void read_overrides(const Json& list, Cluster& cluster, const Path& path, Scope& scope) {
+  if (!list.is_array()) {
+    scope.findings.add(path, fmt::format("found {}, allowed {}", described(list),
+                                         field_named(cluster_fields(), "overrides").help));
+    return;
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Path here(path, i);
+    OverrideKeys keys;
+    const std::size_t before = scope.findings.list().size();
+    read_fields(list[i], override_fields(), keys, here, scope);
+    if (scope.findings.list().size() != before) continue;
+    const bool by_node = keys.node >= 0;
+    const std::int64_t size = by_node ? cluster.gpus_per_node : 1;
+    const std::int64_t first = by_node ? keys.node * size : keys.gpu;
+    if (by_node == (keys.gpu >= 0)) {
+      scope.findings.add(here, "found neither or both of gpu and node, allowed one of them");
+    } else if (first + size > cluster.gpus()) {
+      scope.findings.add(Path(here, by_node ? "node" : "gpu"),
+                         fmt::format("found {}, allowed 0 to {}", by_node ? keys.node : keys.gpu,
+                                     cluster.gpus() / size - 1));
+    } else {
+      cluster.overrides.push_back({first, size, keys.speed});
+    }
+  }
+}
+
 }  // namespace
 
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
@@ -188,6 +215,8 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
                        fmt::format("found nodes {} x gpus_per_node {} = {} GPUs, allowed at most {}",
                                    cluster.nodes, cluster.gpus_per_node, cluster.gpus(), kMaxGpus));
   }
+  if (const auto overrides = value.find("overrides"); overrides != value.end())
+    read_overrides(*overrides, cluster, Path(path, "overrides"), scope);
   return cluster;
 }
 

@@ -57,6 +57,17 @@ class ExperimentReader {
     const Json none = Json::object();
     const Json* plan = member(root, "plan");
     complete_plan(experiment, plan == nullptr ? none : *plan, scope_.menus, findings_);
+    const Json* sync = member(root, "data_parallel_sync");
+    if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, findings_);
+    const Json* options = member(root, "simulation");
+    if (options == nullptr || !options->contains("steps")) {
+      apply(
+          [this, &experiment](const Experiment& e) {
+            if (scope_.menus.usual_steps != nullptr)
+              experiment.simulation.steps = scope_.menus.usual_steps(e);
+          },
+          experiment);
+    }
     if (findings_.empty()) check_size(experiment, findings_);
     if (experiment.name.empty()) experiment.name = default_name(experiment);
     return experiment;
@@ -111,8 +122,7 @@ class ExperimentReader {
     if (const Json* plan = member(root, "plan"))
       experiment.plan = read_plan(*plan, Path(top, "plan"), scope_);
     if (const Json* sync = member(root, "data_parallel_sync")) {
-      read_fields(*sync, sync_fields(), experiment.data_parallel_sync, Path(top, "data_parallel_sync"),
-                  scope_);
+      experiment.data_parallel_sync = read_sync(*sync, Path(top, "data_parallel_sync"), scope_);
     }
     read_software(root, experiment);
     if (const Json* training = member(root, "training"))

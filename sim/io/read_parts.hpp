@@ -12,9 +12,16 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
 Plan read_plan(const Json& value, const Path& path, Scope& scope);
 
+/// Whether its keys go together is for complete_plan() to say, which knows the rest.
+DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
+
 /// Fills in the plan's missing keys and reports contradictions between plan, model and cluster.
 /// `plan` is the object the plan was read from. Call it only without findings.
 void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
+
+/// Reports keys of `sync`, the object of data_parallel_sync, that do nothing or cannot be; after
+/// complete_plan().
+void check_sync(const Experiment& experiment, const Json& sync, Findings& findings);
 
 /// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
 void check_size(const Experiment& experiment, Findings& findings);

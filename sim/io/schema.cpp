@@ -116,7 +116,21 @@ Schema cluster_schema(const Menus& menus) {
   fill(cluster, "fabric",
        name_or_object(object_of(fabric_fields(), menus), field_named(fabric_fields(), "kind"), menus));
   fill(cluster, "graph", graph_schema(menus));
+  fill(cluster, "overrides", {{"type", "array"}, {"items", object_of(override_fields(), menus)}});
   return part(std::move(cluster), {"gpu"});
+}
+
+Schema list_of(const Schema& items) { return {{"type", "array"}, {"items", items}}; }
+
+Schema sync_schema(const Menus& menus) {
+  const Schema worker{{"type", "integer"}, {"minimum", 0}};
+  const Schema compression = object_of(compression_fields(), menus);
+  Schema sync = object_of(sync_fields(), menus);
+  fill(sync, "topology", {{"anyOf", {choice(gossip_topology_field(), menus), list_of(list_of(worker))}}});
+  fill(sync, "placement", {{"anyOf", {choice(placement_field(), menus), list_of(worker)}}});
+  fill(sync, "compression",
+       {{"anyOf", {choice(field_named(compression_fields(), "method"), menus), compression}}});
+  return sync;
 }
 
 Schema experiment_schema(const Menus& menus) {
@@ -126,7 +140,7 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "model", model_schema(menus));
   fill(experiment, "cluster", cluster_schema(menus));
   fill(experiment, "plan", plan);
-  fill(experiment, "data_parallel_sync", object_of(sync_fields(), menus));
+  fill(experiment, "data_parallel_sync", sync_schema(menus));
   fill(experiment, "training", object_of(training_fields(), menus));
   fill(experiment, "software", object_of(software_fields(), menus));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));

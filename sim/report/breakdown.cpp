@@ -26,7 +26,7 @@ struct ProgramView {
 };
 
 ProgramView view_program(const Workload& workload, const Program& program) {
-  ProgramView view{&program, stream_ops(program), {}, {}};
+  ProgramView view{&program, stream_ops(program, workload.streams), {}, {}};
   std::uint32_t host = kNoHost;
   view.priority.reserve(program.ops.size());
   for (const Op& op : program.ops) {
@@ -83,7 +83,7 @@ class StreamCursor {
 class ClassSweep {
  public:
   ClassSweep(const ProgramView& view, const Interval* times) : view_(view), times_(times) {
-    for (std::size_t s = 1; s < kStreamCount; ++s) {
+    for (std::size_t s = 1; s < view.streams.size(); ++s) {
       if (s == static_cast<std::size_t>(Stream::host)) continue;
       if (!view.streams[s].empty()) cursors_.emplace_back(view.streams[s], times, view.priority);
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,12 +11,13 @@
 
 namespace orrery {
 
-using StreamOps = std::array<std::vector<std::uint32_t>, kStreamCount>;
+using StreamOps = std::vector<std::vector<std::uint32_t>>;
 
-/// Indices into `program.ops` by Op::stream. `steps`: keep operations of these training steps only;
-/// empty keeps all.
-[[nodiscard]] inline StreamOps stream_ops(const Program& program, std::span<const std::int32_t> steps = {}) {
-  StreamOps out;
+/// Indices into `program.ops` by Op::stream, of which there are `streams`. `steps`: keep operations of these
+/// training steps only; empty keeps all.
+[[nodiscard]] inline StreamOps stream_ops(const Program& program, std::uint32_t streams,
+                                          std::span<const std::int32_t> steps = {}) {
+  StreamOps out(streams);
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
     if (!steps.empty() && std::find(steps.begin(), steps.end(), op.step) == steps.end()) continue;

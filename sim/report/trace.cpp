@@ -17,11 +17,6 @@
 namespace orrery {
 namespace {
 
-/// Events of one rank come from its streams and its two counters.
-constexpr std::size_t kMemorySource = kStreamCount;
-constexpr std::size_t kLinkSource = kStreamCount + 1;
-constexpr std::size_t kSources = kStreamCount + 2;
-
 /// Traces up to this many spans show every step of the counters and every argument.
 constexpr std::uint64_t kDetailedSpans = 20'000;
 /// In longer ones, a rank has a sample of each counter for this many spans.
@@ -29,14 +24,17 @@ constexpr std::uint64_t kSpansPerSample = 128;
 
 struct RankTrace {
   std::uint32_t rank;
-  std::array<SpanCursor, kStreamCount> streams;
+  std::vector<SpanCursor> streams;
   MemoryCounter memory;
   LinkCounter link;
 };
 
-/// Process ids are ranks plus this: above every thread id.
-constexpr std::int64_t kFirstProcess = 10;
-static_assert(kFirstProcess > static_cast<std::int64_t>(kStreamCount));
+/// Process ids are ranks plus this: a power of ten above every thread id.
+std::int64_t first_process(std::uint32_t streams) {
+  std::int64_t first = 10;
+  while (first <= streams) first *= 10;
+  return first;
+}
 
 /// Duration to print for a slice followed by one at `next` on its thread. Where they touch, 1 ns
 /// less: a reader that adds or rebases times in double may else see them overlap.
@@ -51,7 +49,11 @@ constexpr Nanoseconds kShortestWithArrow = 5;
 class TraceWriter {
  public:
   TraceWriter(const TracePlan& plan, const RankLayout& layout, const Sink& sink)
-      : plan_(plan), layout_(layout), out_(sink) {
+      : plan_(plan),
+        layout_(layout),
+        out_(sink),
+        streams_(plan.run.workload.streams),
+        first_process_(first_process(plan.run.workload.streams)) {
     info_.ranks = plan.ranks.size();
   }
 
@@ -74,7 +76,7 @@ class TraceWriter {
     Nanoseconds time;
     std::int64_t id;
     std::uint32_t rank;
-    std::uint8_t stream;
+    Stream stream;
     bool sends;
   };
   /// Heap order: the earliest on top; ids order what falls on one time.
@@ -82,6 +84,8 @@ class TraceWriter {
     return a.time != b.time ? a.time > b.time : a.id > b.id;
   }
 
+  /// Events of one rank come from its streams and its two counters.
+  [[nodiscard]] std::uint32_t sources() const { return streams_ + 2; }
   [[nodiscard]] bool detailed() const { return plan_.spans <= kDetailedSpans; }
 
   void begin_event(std::string_view head, std::uint32_t rank) {
@@ -89,7 +93,7 @@ class TraceWriter {
     out_.text(first_ ? "\n" : ",\n");
     first_ = false;
     out_.text(head);
-    out_.integer(std::int64_t{rank} + kFirstProcess);
+    out_.integer(std::int64_t{rank} + first_process_);
   }
   void key(std::string_view name, std::int64_t value) {
     out_.text(name);
@@ -128,9 +132,9 @@ class TraceWriter {
                            at.pipeline, index(node), gpu));
     write_sort_index(rank, 0);
     const StreamOps& streams = plan_.streams[plan_.program_of(rank)];
-    for (std::size_t s = 0; s < kStreamCount; ++s) {
+    for (std::size_t s = 0; s < streams_; ++s) {
       if (streams[s].empty()) continue;
-      write_name(rank, s + 1, kStreamNames[s]);
+      write_name(rank, s + 1, stream_name(static_cast<Stream>(s)));
       write_sort_index(rank, s + 1);
     }
   }
@@ -147,17 +151,18 @@ class TraceWriter {
     std::vector<RankTrace> ranks;
     ranks.reserve(plan_.ranks.size());
     for (const std::uint32_t rank : plan_.ranks) {
-      const auto base = static_cast<std::uint32_t>(ranks.size() * kSources);
+      const auto base = static_cast<std::uint32_t>(ranks.size() * sources());
       const Nanoseconds window = counter_window(rank);
-      RankTrace& trace = ranks.emplace_back(
-          RankTrace{rank, {}, MemoryCounter(plan_, rank, window), LinkCounter(plan_, rank, window)});
-      for (std::uint32_t s = 0; s < kStreamCount; ++s) {
+      RankTrace& trace =
+          ranks.emplace_back(RankTrace{rank, std::vector<SpanCursor>(streams_),
+                                       MemoryCounter(plan_, rank, window), LinkCounter(plan_, rank, window)});
+      for (std::uint32_t s = 0; s < streams_; ++s) {
         trace.streams[s].ops = &plan_.streams[plan_.program_of(rank)][s];
         trace.streams[s].load(plan_, rank);
         heap.add(trace.streams[s].span.start, base + s);
       }
-      heap.add(trace.memory.time(), base + kMemorySource);
-      heap.add(trace.link.time(), base + kLinkSource);
+      heap.add(trace.memory.time(), base + streams_);
+      heap.add(trace.link.time(), base + streams_ + 1);
     }
     heap.heapify();
     return ranks;
@@ -169,16 +174,14 @@ class TraceWriter {
     while (!heap.empty()) {
       const auto [now, source] = heap.top();
       while (!flows_.empty() && flows_.front().time <= now) write_next_flow();
-      RankTrace& trace = ranks[source / kSources];
-      switch (source % kSources) {
-        case kMemorySource:
-          heap.replace_top(write_memory(trace));
-          break;
-        case kLinkSource:
-          heap.replace_top(write_links(trace));
-          break;
-        default:
-          heap.replace_top(write_span(trace, source % kSources));
+      RankTrace& trace = ranks[source / sources()];
+      const std::uint32_t which = source % sources();
+      if (which == streams_) {
+        heap.replace_top(write_memory(trace));
+      } else if (which > streams_) {
+        heap.replace_top(write_links(trace));
+      } else {
+        heap.replace_top(write_span(trace, which));
       }
     }
     while (!flows_.empty()) write_next_flow();
@@ -266,13 +269,14 @@ class TraceWriter {
     const Workload& workload = plan_.run.workload;
     if (workload.messages[op.work].collective != Collective::send_recv) return;
     const auto pair = plan_.members(rank, op);
+    if (pair.size() < 2) return;
     if (!plan_.has_rank[pair[0]] || !plan_.has_rank[pair[1]]) return;
     const std::uint32_t task =
         plan_.run.expanded.task(workload, plan_.run.expanded.class_of_rank[rank], index);
     const std::int64_t id = std::int64_t{task} * workload.ranks() + pair[0] + 1;
     const bool sends = pair[0] == rank;
     const Nanoseconds at = sends ? span.start + 1 : span.finish - 2;
-    flows_.push_back({at, id, rank, static_cast<std::uint8_t>(op.stream), sends});
+    flows_.push_back({at, id, rank, op.stream, sends});
     std::push_heap(flows_.begin(), flows_.end(), later);
     if (sends) ++info_.flows;
   }
@@ -282,7 +286,7 @@ class TraceWriter {
     const FlowEnd flow = flows_.back();
     flows_.pop_back();
     begin_event(flow.sends ? R"({"ph":"s","pid":)" : R"({"ph":"f","bp":"e","pid":)", flow.rank);
-    key(",\"tid\":", flow.stream + 1);
+    key(",\"tid\":", static_cast<std::int64_t>(flow.stream) + 1);
     time(",\"ts\":", flow.time);
     key(",\"id\":", flow.id);
     out_.text(R"(,"name":"p2p","cat":"p2p"})");
@@ -291,6 +295,8 @@ class TraceWriter {
   const TracePlan& plan_;
   const RankLayout& layout_;
   TextBuffer out_;
+  std::uint32_t streams_;
+  std::int64_t first_process_;
   TraceLabels labels_;
   TraceInfo info_;
   std::vector<FlowEnd> flows_;  // heap of those whose slices are written

@@ -13,7 +13,7 @@ MemoryCounter::MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseco
   const StageMemory& memory = plan.run.workload.stage_memory[program];
   value_ = memory.parameters + memory.gradients + memory.optimizer;
   if (plan.all_steps) time_ = 0;
-  for (std::size_t s = 0; s < kStreamCount; ++s) {
+  for (std::size_t s = 0; s < plan.streams[program].size(); ++s) {
     const auto& all = plan.streams[program][s];
     if (!all.empty()) time_ = std::min(time_, plan.span(rank, all.front()).start);
     Track track{&plan.memory_ops[program][s], 0, kNoTime};

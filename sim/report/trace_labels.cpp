@@ -20,7 +20,10 @@ std::size_t at(Enum value) {
 
 }  // namespace
 
-TraceLabels::TraceLabels() : tied_(label("tied embedding all-reduce", "synchronize")) {
+TraceLabels::TraceLabels()
+    : tied_(label("tied embedding all-reduce", "synchronize")),
+      sends_model_(label("send model", "synchronize")),
+      receives_model_(label("receive model", "synchronize")) {
   for (const auto phase : kPhaseNames) {
     for (const auto part : kPartNames) compute_.push_back(label(compute_name(phase, part), phase));
     for (const auto collective : kCollectiveNames) collectives_.push_back(label(collective, phase));
@@ -35,6 +38,8 @@ const std::string& TraceLabels::of(const Workload& workload, const Op& op) const
   const Message& message = workload.messages[op.work];
   if (op.part == Part::embedding && op.phase == Phase::synchronize) return tied_;
   if (message.collective == Collective::send_recv) {
+    if (at(op.stream) >= kStreamCount)
+      return op.stream == send_stream((at(op.stream) - kStreamCount) / 2) ? sends_model_ : receives_model_;
     return transfers_[at(op.phase) * kStreamCount + at(op.stream)];
   }
   return collectives_[at(op.phase) * kCollectiveCount + at(message.collective)];

@@ -21,6 +21,8 @@ class TraceLabels {
   std::vector<std::string> compute_;      // [phase][part]
   std::vector<std::string> collectives_;  // [phase][collective]
   std::string tied_;
+  std::string sends_model_;
+  std::string receives_model_;
   std::vector<std::string> transfers_;  // [phase][stream]
   std::vector<std::string> host_;       // [phase]
 };

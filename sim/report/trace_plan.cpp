@@ -50,7 +50,7 @@ std::vector<std::uint32_t> default_ranks(const TracePlan& plan, const RankLayout
 TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options) {
   TracePlan plan{run, {}, std::vector<bool>(run.workload.ranks()), {}, {}};
   for (const Program& program : run.workload.programs) {
-    plan.streams.push_back(stream_ops(program, options.steps));
+    plan.streams.push_back(stream_ops(program, run.workload.streams, options.steps));
     StreamOps& memory_ops = plan.memory_ops.emplace_back(plan.streams.back());
     for (auto& list : memory_ops) {
       std::erase_if(list, [&program](std::uint32_t op) { return program.ops[op].memory_delta == 0; });

@@ -13,12 +13,12 @@ struct GroupUse {
   std::int64_t ranks = 0;
   std::int64_t firsts = 0;  // of them, the first members of their groups
 };
-using SlotUses = std::array<std::vector<GroupUse>, kSlotCount>;
+using SlotUses = std::vector<std::vector<GroupUse>>;  ///< per slot
 
-/// Of the first replica; the others are built alike.
+/// Of the first replica where the others use theirs alike, else of all.
 std::vector<SlotUses> slot_uses(const Workload& workload) {
-  std::vector<SlotUses> out(workload.programs.size());
-  const auto add = [&](std::uint32_t rank, std::uint8_t slot) {
+  std::vector<SlotUses> out(workload.programs.size(), SlotUses(workload.slots));
+  const auto add = [&](std::uint32_t rank, std::size_t slot) {
     const std::uint32_t group = workload.group(rank, slot);
     if (group == kNoGroup) return;
     const auto members = workload.members(group);
@@ -29,18 +29,23 @@ std::vector<SlotUses> slot_uses(const Workload& workload) {
     ++use->ranks;
     if (members[0] == rank) ++use->firsts;
   };
-  workload.for_each_rank_of_first_replica([&](std::uint32_t rank) {
-    for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) add(rank, slot);
-  });
+  const auto add_all = [&](std::uint32_t rank) {
+    for (std::size_t slot = 0; slot < workload.slots; ++slot) add(rank, slot);
+  };
+  if (workload.has_neighbours()) {
+    for (std::uint32_t rank = 0; rank < workload.ranks(); ++rank) add_all(rank);
+  } else {
+    workload.for_each_rank_of_first_replica(add_all);
+  }
   return out;
 }
 
 /// How often a program communicates, within passes or not, by slot and message.
-std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> count_messages(const Workload& workload,
-                                                                              const Program& program,
-                                                                              RunPart::Ops part) {
-  std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> out;
-  std::map<std::pair<std::uint8_t, std::uint32_t>, std::int64_t> passes;
+std::map<std::pair<std::uint16_t, std::uint32_t>, std::int64_t> count_messages(const Workload& workload,
+                                                                               const Program& program,
+                                                                               RunPart::Ops part) {
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::int64_t> out;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::int64_t> passes;
   const std::size_t last = std::min<std::size_t>(program.ops.size(), part.last);
   for (std::size_t i = part.first; i < last; ++i) {
     const Op& op = program.ops[i];
@@ -62,7 +67,7 @@ double bytes_sent(const Message& message, std::size_t members, bool first) {
   const auto n = static_cast<double>(members);
   switch (message.collective) {
     case Collective::send_recv:
-      return first ? bytes : 0;
+      return first && members > 1 ? bytes : 0;
     case Collective::all_reduce:
       return 2 * (n - 1) * bytes / n;
     case Collective::all_gather:
@@ -77,12 +82,13 @@ double bytes_sent(const Message& message, std::size_t members, bool first) {
 std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload, const RunPart& part) {
   std::array<double, kDimensionCount> out{};
   const std::vector<SlotUses> uses = slot_uses(workload);
+  const std::uint32_t alike = workload.has_neighbours() ? 1 : workload.replicas;
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
     for (const auto& [key, count] : count_messages(workload, workload.programs[p], part.ops[p])) {
       const Message& message = workload.messages[key.second];
       for (const GroupUse& use : uses[p][key.first]) {
         const bool pair = message.collective == Collective::send_recv;
-        const auto senders = static_cast<double>(count * (pair ? use.firsts : use.ranks) * workload.replicas);
+        const auto senders = static_cast<double>(count * (pair ? use.firsts : use.ranks) * alike);
         out[static_cast<std::size_t>(message.dimension)] += senders * bytes_sent(message, use.members, true);
       }
     }

@@ -151,7 +151,7 @@ void repeat_calls(const Workload& workload, const Periods& periods, std::int64_t
     for (std::uint32_t i = part.first; i < part.last; ++i) {
       const Op& op = workload.programs[p].ops[i];
       if (op.kind == Op::Kind::compute) continue;
-      const std::uint32_t channel = channels.channel_of[p * kSlotCount + op.slot];
+      const std::uint32_t channel = channels.channel_of[p * workload.slots + op.slot];
       if (counted[channel]) continue;  // by the program at its other end
       here[channel] = true;
       channels.calls[channels.call(channel, request_of(op))].operations += static_cast<std::uint64_t>(times);

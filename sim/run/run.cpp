@@ -14,6 +14,8 @@
 #include "sim/network/flow_network.hpp"
 #include "sim/run/assumptions.hpp"
 #include "sim/run/repeats.hpp"
+#include "sim/run/replica_graph.hpp"
+#include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/lower.hpp"
@@ -138,7 +140,7 @@ void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
 Run run_to_timeline(const Experiment& experiment, const CountCalls& count) {
   Run run;
   run.topology = build_topology(experiment.cluster);
-  run.workload = lower(experiment);
+  run.workload = lower(experiment, placed_replica_graph(experiment, *run.topology));
   Meetings meetings(run.workload);
   if (count) count(run.workload, meetings.channels);
   run.prices = price(run.workload, meetings.channels, *run.topology, experiment);
@@ -188,8 +190,13 @@ Menus menus() {
   for (const PipelineSchedule& schedule : pipeline_schedules()) {
     if (schedule.interleaved) interleaved.emplace_back(schedule.name);
   }
-  return {names(node_wirings()), names(fabrics()), names(pipeline_schedules()), interleaved,
-          names(collective_algorithms())};
+  return {names(node_wirings()),
+          names(fabrics()),
+          names(pipeline_schedules()),
+          interleaved,
+          names(collective_algorithms()),
+          names(gossip_topologies()),
+          usual_steps};
 }
 
 }  // namespace orrery

@@ -11,8 +11,8 @@ using namespace orrery;
 
 namespace {
 
-constexpr auto kOut = static_cast<std::uint8_t>(Slot::forward_out);
-constexpr auto kIn = static_cast<std::uint8_t>(Slot::forward_in);
+constexpr auto kOut = static_cast<std::uint16_t>(Slot::forward_out);
+constexpr auto kIn = static_cast<std::uint16_t>(Slot::forward_in);
 
 /// Two ranks, a program each; each sends to the other.
 Workload two_ranks() {
@@ -29,7 +29,7 @@ Workload two_ranks() {
   return w;
 }
 
-Op message(std::uint8_t slot, std::int32_t micro_batch) {
+Op message(std::uint16_t slot, std::int32_t micro_batch) {
   Op op;
   op.kind = Op::Kind::communicate;
   op.slot = slot;

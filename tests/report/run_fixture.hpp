@@ -131,7 +131,7 @@ class RunFixture {
   Op op = compute_op(message, phase, part, layer, micro_batch);
   op.kind = Op::Kind::communicate;
   op.stream = stream;
-  op.slot = static_cast<std::uint8_t>(slot);
+  op.slot = static_cast<std::uint16_t>(slot);
   return op;
 }
 

@@ -70,6 +70,10 @@ struct CollectiveAlgorithm : MenuEntry {
   bool (*automatic)(Collective, const GroupShape&);
 };
 
+/// All-reduce through that many servers among the members; as CollectiveAlgorithm's.
+[[nodiscard]] std::string_view server_obstacle(const GroupShape& shape, std::uint32_t servers);
+[[nodiscard]] Rounds server_rounds(const GroupShape& shape, std::uint32_t servers);
+
 [[nodiscard]] std::span<const CollectiveAlgorithm> collective_algorithms();
 /// The algorithm of that name, or nullptr.
 [[nodiscard]] const CollectiveAlgorithm* find_collective_algorithm(std::string_view name);

@@ -1,0 +1,81 @@
+#include "sim/run/replica_graph.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "orrery/error.hpp"
+#include "orrery/rank_layout.hpp"
+#include "topologies/gossip/gossip.hpp"
+#include "topologies/gossip/placement.hpp"
+#include "workloads/synchronization/model_sync.hpp"
+#include "workloads/synchronization/sync_layout.hpp"
+
+namespace orrery {
+namespace {
+
+/// Rounds of a topology that is drawn anew in each step, where the experiment does not say how many steps.
+constexpr std::int64_t kRandomRounds = 16;
+
+/// Links between the first ranks of the workers at two places.
+Distance distance_on(const Topology& topology, const Experiment& experiment, std::uint32_t replicas) {
+  return [&topology, layout = RankLayout(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
+    std::vector<LinkId> route;
+    topology.route(GpuId{layout.rank({0, 0, a * std::int64_t{replicas}})},
+                   GpuId{layout.rank({0, 0, b * std::int64_t{replicas}})}, route);
+    return static_cast<std::uint32_t>(route.size());
+  };
+}
+
+std::vector<std::uint32_t> checked_places(const std::vector<std::int64_t>& places, std::uint32_t workers) {
+  std::vector<bool> taken(workers, false);
+  std::vector<std::uint32_t> result;
+  const auto wrong = [&](const std::string& what) {
+    throw InputError("/data_parallel_sync/placement",
+                     "found " + what + ", allowed each of 0 to " + std::to_string(workers - 1) + " once");
+  };
+  if (places.size() != workers) wrong(std::to_string(places.size()) + " places");
+  for (const std::int64_t place : places) {
+    if (place >= workers) wrong(std::to_string(place));
+    if (taken[static_cast<std::size_t>(place)]) wrong(std::to_string(place) + " twice");
+    taken[static_cast<std::size_t>(place)] = true;
+    result.push_back(static_cast<std::uint32_t>(place));
+  }
+  return result;
+}
+
+}  // namespace
+
+GossipGraph replica_graph(const Experiment& experiment) {
+  if (!experiment.data_parallel_sync.gossips()) return {};
+  const SyncWorkers workers = sync_workers(experiment);
+  if (workers.workers < 2) return {};
+  const std::int64_t rounds = experiment.simulation.steps > 1 ? experiment.simulation.steps : kRandomRounds;
+  return build_gossip_graph(experiment.data_parallel_sync,
+                            {workers.workers, workers.workers_per_node, static_cast<std::uint32_t>(rounds),
+                             experiment.simulation.seed});
+}
+
+GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology) {
+  GossipGraph graph = replica_graph(experiment);
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (graph.empty()) return graph;
+  if (!sync.places.empty()) return placed(graph, checked_places(sync.places, graph.workers()));
+  if (sync.placement == Placement::linear) return graph;
+  if (graph.workers() > kMostPlaced) {
+    throw InputError("/data_parallel_sync/placement",
+                     "found \"near\" for " + std::to_string(graph.workers()) + " workers, allowed up to " +
+                         std::to_string(kMostPlaced));
+  }
+  const std::uint32_t replicas = sync_workers(experiment).replicas_per_worker;
+  return placed(graph, place_near(graph, distance_on(topology, experiment, replicas)));
+}
+
+std::int64_t usual_steps(const Experiment& experiment) {
+  if (experiment.plan.data_parallel == 1) return 1;
+  const GossipGraph graph = replica_graph(experiment);
+  return sync_cycle(experiment.data_parallel_sync,
+                    std::max<std::int64_t>(1, static_cast<std::int64_t>(graph.rounds.size())));
+}
+
+}  // namespace orrery

@@ -1,0 +1,26 @@
+// Where the workers of a logical graph sit. Places are numbered 0 to n-1; who sits nearer to whom is the
+// caller's to say.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "orrery/gossip_graph.hpp"
+
+namespace orrery {
+
+/// The most workers that place_near() takes.
+inline constexpr std::uint32_t kMostPlaced = 2048;
+
+/// How far apart two places are, symmetric.
+using Distance = std::function<std::uint32_t(std::uint32_t, std::uint32_t)>;
+
+/// Per worker its place, so that the sum of distances over the edges of all rounds is small: pairs of workers
+/// change places, from the order they have, as long as that helps. No worse than that order.
+[[nodiscard]] std::vector<std::uint32_t> place_near(const GossipGraph& graph, const Distance& distance);
+
+/// The same graph between places.
+[[nodiscard]] GossipGraph placed(const GossipGraph& graph, const std::vector<std::uint32_t>& places);
+
+}  // namespace orrery

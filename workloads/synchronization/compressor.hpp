@@ -1,0 +1,44 @@
+// Lossy forms of gradients and models: exact bytes on the wire, and the kernels that make and undo them.
+// Sources of the formats are in docs/models.md, "Compression".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/data_parallel_sync.hpp"
+#include "orrery/units.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Values that travel together.
+struct Payload {
+  std::int64_t values = 0;
+  std::int64_t tensors = 1;  ///< that hold them, at least one
+  Bytes width = 4;           ///< of one value, uncompressed
+};
+
+class Compressor {
+ public:
+  explicit Compressor(const Compression& compression) : compression_(compression) {}
+
+  [[nodiscard]] bool active() const { return compression_.method != Compression::Method::none; }
+  /// Whether compressed values can be added up on their way, so that an all-reduce takes them; otherwise
+  /// everyone gathers everyone's.
+  [[nodiscard]] bool adds_up() const;
+  /// Bytes of each message that one payload takes: two for low-rank (both factors), else one.
+  [[nodiscard]] std::vector<Bytes> wire_bytes(const Payload& payload) const;
+  /// Kernels to compress, error feedback included.
+  [[nodiscard]] std::vector<Kernel> compress(const Payload& payload) const;
+  /// Kernels to add up what `received` messages hold.
+  [[nodiscard]] std::vector<Kernel> decompress(const Payload& payload, std::int64_t received) const;
+  /// State kept from step to step, per value.
+  [[nodiscard]] Bytes state_bytes_per_value() const;
+
+ private:
+  [[nodiscard]] bool feeds_back() const;
+
+  Compression compression_;
+};
+
+}  // namespace orrery
