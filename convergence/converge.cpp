@@ -26,6 +26,10 @@ std::uint32_t worker_count(const ConvergenceSetup& setup) {
                                            std::to_string(kMaxProblemWorkers));
 }
 
+std::int64_t parameters_of(const LearningProblem& problem) {
+  return problem.kind == ProblemKind::network ? problem.hidden * (problem.dimension + 1) : problem.dimension;
+}
+
 void check_amount(const char* key, const char* what, double found, double most) {
   if (found <= most) return;
   throw InputError(std::string("/problem/") + key,
@@ -47,10 +51,15 @@ void check_size(const LearningProblem& problem, std::uint32_t workers) {
                static_cast<double>(problem.iterations) * n * batch * length, kMaxWork);
 }
 
-void check_method(const ConvergenceSetup& setup) {
+void check_method(const ConvergenceSetup& setup, std::int64_t length) {
   const DataParallelSync& sync = setup.sync;
   if (setup.problem.optimizer == LocalOptimizer::adamw && setup.problem.momentum > 0) {
     throw InputError("/problem/momentum", "found a value that does nothing with adamw; allowed with sgd");
+  }
+  if (sync.method == SyncMethod::diloco && sync.fragments > length) {
+    throw InputError("/data_parallel_sync/fragments", "found " + std::to_string(sync.fragments) +
+                                                          "; allowed are at most the problem's " +
+                                                          std::to_string(length) + " parameters");
   }
   if (sync.compression.method == Compression::Method::none) return;
   const std::string pointer = "/data_parallel_sync/compression";
@@ -124,7 +133,7 @@ void iterate(const Objective& objective, const ConvergenceSetup& setup, Method& 
 ConvergenceRun converge(const ConvergenceSetup& setup) {
   const std::uint32_t workers = worker_count(setup);
   check_size(setup.problem, workers);
-  check_method(setup);
+  check_method(setup, parameters_of(setup.problem));
   const GossipGraph graph = graph_of(setup, workers);
   const auto objective = make_objective(setup.problem, workers, setup.seed);
   const MethodSetup parts{*objective, setup.sync,   graph, first_models(*objective, setup.seed),

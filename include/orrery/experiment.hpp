@@ -9,6 +9,7 @@
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/problem.hpp"
 #include "orrery/software.hpp"
 
 namespace orrery {
@@ -52,6 +53,7 @@ struct Experiment {
   SimulationOptions simulation;
   Software software;
   Training training;
+  LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
 };
 

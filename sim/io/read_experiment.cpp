@@ -127,6 +127,8 @@ class ExperimentReader {
     read_software(root, experiment);
     if (const Json* training = member(root, "training"))
       read_fields(*training, training_fields(), experiment.training, Path(top, "training"), scope_);
+    if (const Json* problem = member(root, "problem"))
+      read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }
