@@ -9,6 +9,7 @@
 #include "apps/commands.hpp"
 #include "apps/converge_output.hpp"
 #include "apps/outputs.hpp"
+#include "apps/table_arguments.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -23,21 +24,19 @@ struct ConvergeOptions {
   std::string json, csv;
 };
 
-int run(ConvergeOptions options, const CommonOptions& common) {
-  for (const std::string& argument : options.arguments) {
-    const bool sets = argument.find('=') != std::string::npos;
-    (sets ? options.runs.overrides : options.runs.experiments).push_back(argument);
-  }
+int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) {
+  options.runs.experiments = tables_among(options.arguments);
+  options.runs.overrides = overrides_among(options.arguments);
   if (options.runs.experiments.empty()) {
     throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing"}});
   }
-  options.runs.threads = common.threads;
+  options.runs.threads = threads;
   Outputs outputs(options.runs.experiments.front());
   for (const std::string& file : options.runs.experiments) outputs.protect(file);
   for (const std::string& file : options.runs.calibrations) outputs.protect(file);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* json = outputs.open(options.json);
-  const std::vector<ConvergeRun> runs = run_convergence(options.runs);
+  const std::vector<ConvergenceCurve> runs = run_convergence(options.runs);
   if (csv != nullptr) csv->write(convergence_csv(runs));
   if (json != nullptr) json->write(convergence_json(runs, options.target));
   outputs.commit();
@@ -45,7 +44,7 @@ int run(ConvergeOptions options, const CommonOptions& common) {
     if (!options.no_chart) std::printf("%s\n", convergence_chart(runs, options.chart).c_str());
     std::printf("%s", convergence_table(runs, options.target).c_str());
   }
-  for (const ConvergeRun& one : runs) {
+  for (const ConvergenceCurve& one : runs) {
     if (!one.feasible) return kInfeasible;
   }
   return kDone;
@@ -70,7 +69,7 @@ Command add_converge(CLI::App& app, const CommonOptions& common) {
   app.add_option("--target", options->target, "Loss to reach: when each run first has it");
   app.add_option("--csv", options->csv, "Write the curves as CSV (- for standard output)");
   app.add_option("--json", options->json, "Write the curves as JSON (- for standard output)");
-  return [options, &common] { return run(*options, common); };
+  return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
 }
 
 }  // namespace orrery

@@ -22,17 +22,17 @@ TimeUnit unit_for(double seconds) {
   return seconds >= 0.1 ? TimeUnit{"s", 1} : TimeUnit{"ms", 1e-3};
 }
 
-double longest_s(const std::vector<ConvergeRun>& runs) {
+double longest_s(const std::vector<ConvergenceCurve>& runs) {
   double longest = 0;
-  for (const ConvergeRun& run : runs) longest = std::max(longest, run.time_s(run.run.points.back()));
+  for (const ConvergenceCurve& run : runs) longest = std::max(longest, run.time_s(run.run.points.back()));
   return longest;
 }
 
-std::string method_of(const ConvergeRun& run) {
+std::string method_of(const ConvergenceCurve& run) {
   return std::string(kSyncMethodNames[static_cast<std::size_t>(run.experiment.data_parallel_sync.method)]);
 }
 
-std::string topology_of(const ConvergeRun& run) {
+std::string topology_of(const ConvergenceCurve& run) {
   const DataParallelSync& sync = run.experiment.data_parallel_sync;
   return sync.gossips() ? sync.topology : "";
 }
@@ -45,7 +45,7 @@ std::string number(double value) {
 
 std::string exact(double value) { return Json(value).dump(); }
 
-const ConvergencePoint* first_within(const ConvergeRun& run, std::optional<double> target) {
+const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {
   if (!target) return nullptr;
   const auto& points = run.run.points;
   const auto found = std::find_if(points.begin(), points.end(),
@@ -78,7 +78,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-Json json_of(const ConvergencePoint& point, const ConvergeRun& run) {
+Json json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
   return {{"iteration", point.iteration},
           {"time_s", run.time_s(point)},
           {"loss", point.loss},
@@ -86,7 +86,7 @@ Json json_of(const ConvergencePoint& point, const ConvergeRun& run) {
           {"consensus_error", point.consensus_error}};
 }
 
-Json json_of(const ConvergeRun& run, std::optional<double> target) {
+Json json_of(const ConvergenceCurve& run, std::optional<double> target) {
   Json out{{"name", run.label},
            {"method", method_of(run)},
            {"topology", run.experiment.data_parallel_sync.gossips() ? Json(topology_of(run)) : Json()},
@@ -108,9 +108,9 @@ Json json_of(const ConvergeRun& run, std::optional<double> target) {
 
 }  // namespace
 
-std::string convergence_chart(const std::vector<ConvergeRun>& runs, const ConvergeChart& wanted) {
-  const bool above_least = std::all_of(runs.begin(), runs.end(),
-                                       [](const ConvergeRun& run) { return run.run.least_loss.has_value(); });
+std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
+  const bool above_least = std::all_of(
+      runs.begin(), runs.end(), [](const ConvergenceCurve& run) { return run.run.least_loss.has_value(); });
   const TimeUnit unit = unit_for(longest_s(runs));
   Chart chart;
   chart.y_label = wanted.consensus ? "consensus error: mean of ||x_i - mean||^2"
@@ -121,7 +121,7 @@ std::string convergence_chart(const std::vector<ConvergeRun>& runs, const Conver
   chart.log_y = true;
   chart.width = wanted.width;
   chart.height = wanted.height;
-  for (const ConvergeRun& run : runs) {
+  for (const ConvergenceCurve& run : runs) {
     Series series{run.label, {}};
     for (const ConvergencePoint& point : run.run.points) {
       const double x =
@@ -134,13 +134,13 @@ std::string convergence_chart(const std::vector<ConvergeRun>& runs, const Conver
   return draw_chart(chart);
 }
 
-std::string convergence_table(const std::vector<ConvergeRun>& runs, std::optional<double> target) {
+std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
   const TimeUnit unit = unit_for(longest_s(runs));
   std::vector<std::vector<std::string>> rows{{"run", "workers", "iterations", "step [ms]",
                                               std::string("time [") + unit.name + "]", "loss", "above least",
                                               "consensus error"}};
   if (target) rows.front().push_back(std::string("loss ") + number(*target) + " at [" + unit.name + "]");
-  for (const ConvergeRun& run : runs) {
+  for (const ConvergenceCurve& run : runs) {
     const ConvergencePoint& last = run.run.points.back();
     rows.push_back({run.label, std::to_string(run.run.workers), std::to_string(last.iteration),
                     number(run.step_time_s * 1e3), number(run.time_s(last) / unit.seconds),
@@ -152,16 +152,16 @@ std::string convergence_table(const std::vector<ConvergeRun>& runs, std::optiona
     rows.back().push_back(reached == nullptr ? "-" : number(run.time_s(*reached) / unit.seconds));
   }
   std::string out = aligned(rows);
-  for (const ConvergeRun& run : runs) {
+  for (const ConvergenceCurve& run : runs) {
     if (!run.feasible) out += run.label + ": the simulated plan does not fit into memory\n";
   }
   return out;
 }
 
-std::string convergence_csv(const std::vector<ConvergeRun>& runs) {
+std::string convergence_csv(const std::vector<ConvergenceCurve>& runs) {
   std::string out =
       "name,method,topology,workers,iteration,time_s,loss,least_loss,gradient_norm,consensus_error\n";
-  for (const ConvergeRun& run : runs) {
+  for (const ConvergenceCurve& run : runs) {
     const std::string start = quoted(run.label) + "," + method_of(run) + "," + quoted(topology_of(run)) +
                               "," + std::to_string(run.run.workers) + ",";
     const std::string least = run.run.least_loss ? exact(*run.run.least_loss) : "";
@@ -174,9 +174,9 @@ std::string convergence_csv(const std::vector<ConvergeRun>& runs) {
   return out;
 }
 
-std::string convergence_json(const std::vector<ConvergeRun>& runs, std::optional<double> target) {
+std::string convergence_json(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
   Json all{{"runs", Json::array()}};
-  for (const ConvergeRun& run : runs) all["runs"].push_back(json_of(run, target));
+  for (const ConvergenceCurve& run : runs) all["runs"].push_back(json_of(run, target));
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -17,15 +17,15 @@ struct ConvergeChart {
 };
 
 /// The curves: loss above the least possible where that is known of all runs, else the loss.
-[[nodiscard]] std::string convergence_chart(const std::vector<ConvergeRun>& runs,
+[[nodiscard]] std::string convergence_chart(const std::vector<ConvergenceCurve>& runs,
                                             const ConvergeChart& wanted);
 
 /// A line per run: what it came to, and when it first had a loss of at most `target`.
-[[nodiscard]] std::string convergence_table(const std::vector<ConvergeRun>& runs,
+[[nodiscard]] std::string convergence_table(const std::vector<ConvergenceCurve>& runs,
                                             std::optional<double> target);
 
-[[nodiscard]] std::string convergence_csv(const std::vector<ConvergeRun>& runs);
-[[nodiscard]] std::string convergence_json(const std::vector<ConvergeRun>& runs,
+[[nodiscard]] std::string convergence_csv(const std::vector<ConvergenceCurve>& runs);
+[[nodiscard]] std::string convergence_json(const std::vector<ConvergenceCurve>& runs,
                                            std::optional<double> target);
 
 }  // namespace orrery

@@ -20,6 +20,21 @@ constexpr std::size_t kMaxCurves = 26;
 
 using Overrides = std::vector<std::string>;
 
+/// Where the value that begins at `begin` ends: at a comma outside brackets and strings.
+std::size_t end_of_value(const std::string& text, std::size_t begin) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string) continue;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) return i;
+  }
+  return text.size();
+}
+
 /// "a.b=1,2" as "a.b=1" and "a.b=2".
 Overrides values_of(const std::string& variation) {
   const auto equals = variation.find('=');
@@ -28,7 +43,7 @@ Overrides values_of(const std::string& variation) {
   }
   Overrides out;
   for (std::size_t begin = equals + 1; begin <= variation.size();) {
-    const std::size_t end = std::min(variation.find(',', begin), variation.size());
+    const std::size_t end = end_of_value(variation, begin);
     out.push_back(variation.substr(0, equals + 1) + variation.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -76,17 +91,17 @@ std::string label_of(const std::string& name, const Overrides& values, bool seve
 
 }  // namespace
 
-std::vector<ConvergeRun> run_convergence(const ConvergeArguments& arguments) {
+std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments) {
   const std::vector<Overrides> variations = combinations(arguments.variations);
   if (arguments.experiments.size() * variations.size() > kMaxCurves) refuse("more than 26 curves");
   const Catalog catalog = catalog_with(arguments.calibrations);
   const Menus names = menus();
-  std::vector<ConvergeRun> runs;
+  std::vector<ConvergenceCurve> runs;
   for (const std::string& file : arguments.experiments) {
     for (const Overrides& values : variations) {
       Overrides overrides = arguments.overrides;
       overrides.insert(overrides.end(), values.begin(), values.end());
-      ConvergeRun one;
+      ConvergenceCurve one;
       one.experiment =
           read_experiment_file(file, overrides, catalog, names, [&](const Experiment& experiment) {
             one.run = converge(setup_of(experiment, arguments.threads));

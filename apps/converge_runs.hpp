@@ -18,7 +18,7 @@ struct ConvergeArguments {
 };
 
 /// One curve.
-struct ConvergeRun {
+struct ConvergenceCurve {
   std::string label;
   Experiment experiment;
   double step_time_s = 0;  ///< mean of the simulated steps
@@ -31,6 +31,6 @@ struct ConvergeRun {
 };
 
 /// @throws InputError as the reader, simulate() and converge().
-[[nodiscard]] std::vector<ConvergeRun> run_convergence(const ConvergeArguments& arguments);
+[[nodiscard]] std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments);
 
 }  // namespace orrery
