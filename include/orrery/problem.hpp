@@ -29,11 +29,11 @@ struct LearningProblem {
   std::int64_t dimension = 10;  ///< features of a sample
   std::int64_t hidden = 8;      ///< network: neurons
   std::int64_t samples_per_worker = 200;
-  std::int64_t batch = 8;    ///< samples of a gradient; as many as a worker has: all, in order
+  std::int64_t batch = 32;   ///< samples of a gradient; as many as a worker has: all, in order
   double heterogeneity = 0;  ///< 0: all workers draw from one distribution, 1: each from its own
   double noise = 0;          ///< standard deviation added to every component of a gradient
   double regularization = 1e-3;
-  double learning_rate = 0.1;
+  double learning_rate = 0.02;
   std::int64_t halve_every = 0;  ///< iterations after which the learning rate halves; 0: never
   double momentum = 0;           ///< of sgd
   LocalOptimizer optimizer = LocalOptimizer::sgd;

@@ -23,6 +23,7 @@ inline ConvergenceSetup setup_of(SyncMethod method, const std::string& topology 
   setup.sync.topology = topology;
   setup.problem.samples_per_worker = 40;
   setup.problem.batch = 4;
+  setup.problem.learning_rate = 0.1;
   setup.problem.iterations = 60;
   setup.problem.evaluate_every = 1;
   setup.problem.heterogeneity = 0.5;
