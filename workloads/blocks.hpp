@@ -76,6 +76,8 @@ ModelBlocks describe_transformer(const Experiment& experiment, Workload& workloa
 ModelBlocks describe_mlp(const Experiment& experiment, Workload& workload);
 std::int64_t transformer_parameters(const Model& model);
 std::int64_t mlp_parameters(const Model& model);
+ModelBlocks describe_convnet(const Experiment& experiment, Workload& workload);
+std::int64_t convnet_parameters(const Model& model);
 
 /// Bytes of one activation or parameter element in the plan's precision. FP8 products keep 16-bit
 /// activations, parameters and messages.

@@ -46,7 +46,7 @@ Workload lower(const Experiment& experiment, const GossipGraph& graph) {
   check_size(experiment, layout, blocks, stages);
   for (const Stage& stage : stages) {
     workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload));
-    workload.stage_memory.push_back(memory_of(stage, experiment, blocks));
+    workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
   }
   add_communicators(plan, layout, blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
@@ -66,13 +66,14 @@ StepFlops step_flops(const Experiment& experiment) {
   return {blocks.model_flops, blocks.model_flops + blocks.recompute_flops};
 }
 
-std::vector<StageMemory> stage_memory(const Experiment& experiment) {
+std::vector<StageMemory> stage_memory(const Experiment& experiment, const GossipGraph& graph) {
   check_passes(experiment.plan, experiment.model);
+  const SyncLayout layout(experiment, graph);
   Workload scratch;
   const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, scratch);
   std::vector<StageMemory> memory;
   for (const Stage& stage : make_stages(experiment.plan, blocks)) {
-    memory.push_back(memory_of(stage, experiment, blocks));
+    memory.push_back(memory_of(stage, experiment, layout, blocks));
   }
   return memory;
 }

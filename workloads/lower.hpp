@@ -24,6 +24,7 @@ struct StepFlops {
 [[nodiscard]] StepFlops step_flops(const Experiment& experiment);
 
 /// Memory per pipeline stage alone, without programs.
-[[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment);
+[[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment,
+                                                    const GossipGraph& graph = {});
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 namespace orrery {
 
 const ModelFamily& model_family(ModelKind kind) {
-  static constexpr std::array<ModelFamily, 2> kFamilies{{
+  static constexpr std::array<ModelFamily, 3> kFamilies{{
       {{"transformer", "Dense transformer: GPT, LLaMA, BERT."},
        ModelKind::transformer,
        describe_transformer,
@@ -14,6 +14,10 @@ const ModelFamily& model_family(ModelKind kind) {
        ModelKind::mlp,
        describe_mlp,
        mlp_parameters},
+      {{"convnet", "Convolutions of which only the size is known: ResNet."},
+       ModelKind::convnet,
+       describe_convnet,
+       convnet_parameters},
   }};
   return kFamilies[static_cast<std::size_t>(kind)];
 }

@@ -1,5 +1,7 @@
 #include "workloads/stages.hpp"
 
+#include "workloads/synchronization/compressor.hpp"
+
 #include <algorithm>
 
 namespace orrery {
@@ -121,7 +123,20 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
   return stages;
 }
 
-StageMemory memory_of(const Stage& stage, const Experiment& experiment, const ModelBlocks& blocks) {
+/// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
+void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, StageMemory& memory) {
+  constexpr Bytes kOuterStates = 8;
+  constexpr Bytes kModel = 4;
+  Bytes states = Compressor(sync.compression).state_bytes_per_value();
+  if (sync.method == SyncMethod::diloco) states += kOuterStates;
+  memory.optimizer += states * memory.parameters_count;
+  std::uint32_t neighbours = 0;
+  for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
+  memory.workspace += kModel * neighbours * memory.parameters_count;
+}
+
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
+                      const ModelBlocks& blocks) {
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
@@ -135,6 +150,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Mo
   memory.optimizer = sharded(memory.parameters_count * states, 1);
   memory.activations = peak_activations(stage);
   memory.workspace = workspace_of(stage, plan, blocks);
+  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, memory);
   return memory;
 }
 

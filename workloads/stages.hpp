@@ -8,6 +8,7 @@
 #include "orrery/experiment.hpp"
 #include "workloads/blocks.hpp"
 #include "workloads/schedules/schedules.hpp"
+#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 
@@ -55,7 +56,8 @@ struct Stage {
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
-[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
+/// What keeps replicas in step adds its states to the optimizer's, and models received to the workspace.
+[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
                                     const ModelBlocks& blocks);
 
 }  // namespace orrery

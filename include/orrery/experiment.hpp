@@ -41,7 +41,8 @@ struct SimulationOptions {
 
 /// The whole training run that the step is part of.
 struct Training {
-  std::int64_t tokens = 0;  ///< to train on; 0 where the run is of no interest
+  std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
+  std::int64_t samples = 0;  ///< the same in samples
 };
 
 struct Experiment {

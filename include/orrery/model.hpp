@@ -12,6 +12,7 @@ namespace orrery {
 enum class ModelKind : std::uint8_t {
   transformer,  ///< dense decoder or encoder stack
   mlp,          ///< a plain chain of matrices, y = W_n ... W_2 W_1 x
+  convnet,      ///< convolutions of which only the size is known
 };
 
 enum class Attention : std::uint8_t {
@@ -45,6 +46,11 @@ struct Model {
   std::int64_t other_parameters = 0;  ///< small parts outside the layers (pooler, token types)
   /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
   std::vector<std::int64_t> widths;
+  // convnet only
+  std::int64_t parameters = 0;              ///< of the whole model
+  std::int64_t tensors = 1;                 ///< that hold them
+  double forward_gflops_per_sample = 0;     ///< 1e9 FLOPs, two per multiply-add
+  std::int64_t activations_per_sample = 0;  ///< values kept for the backward pass
 };
 
 }  // namespace orrery

@@ -17,7 +17,8 @@ namespace orrery {
 /// Where the time of the step goes, summed over all GPUs; the parts add up to gpus * makespan.
 /// A moment in which the compute stream runs counts as compute, host or optimizer. In any other the
 /// GPU waits, and the wait belongs to the collective or message in flight on it: tensor, then
-/// data, context, expert, pipeline, in this order; with nothing in flight it is bubble.
+/// data, context, expert, pipeline, in this order; with nothing in flight it is data where the GPU waits for
+/// its partners in a data-parallel communication, else bubble.
 struct Breakdown {
   Int128 compute_ps = 0;
   std::array<Int128, kDimensionCount> exposed_ps{};

@@ -32,6 +32,7 @@ struct Software {
   std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
+  double convolution_speed = 1;  ///< of convolutions, over large products
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.
   double parameter_gather_efficiency = 1;

@@ -79,12 +79,13 @@ struct Kernel {
     gemm,       ///< batch products of an m x k by a k x n matrix
     attention,  ///< fused attention: `flops` of products, `bytes` of memory traffic
     memory,     ///< bound by memory: `bytes` read and written
+    convolution,  ///< `flops` of products, `bytes` of memory traffic
   };
   Kind kind = Kind::memory;
   std::int64_t batch = 1;
   std::int64_t m = 0, n = 0, k = 0;
   Bytes bytes = 0;        ///< memory traffic; for gemm 0 means operands and result once
-  Flops flops = 0;        ///< of gemm and attention
+  Flops flops = 0;        ///< of products
   bool causal = false;    ///< attention: rows see the columns up to their own only, and `flops` counts those
   bool backward = false;  ///< attention: the gradients of the queries, keys and values
 

@@ -34,6 +34,10 @@ class KernelPricer {
                                           core_.flops_per_s) /
                             software_.flash_speed,
                         bytes);
+      case Kernel::Kind::convolution:
+        return gpu_.gemm_start_us * 1e-6 +
+               std::max(static_cast<double>(kernel.flops) / (core_.flops_per_s * software_.convolution_speed),
+                        bytes);
       case Kernel::Kind::memory:
         break;
     }

@@ -18,6 +18,7 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 /// Weights of one layer at most.
 double layer_weights(const Model& m) {
+  if (m.kind == ModelKind::convnet) return real(m.parameters) / real(m.layers);
   if (m.kind == ModelKind::mlp) {
     const double widest = real(*std::max_element(m.widths.begin(), m.widths.end()));
     return widest * widest;
@@ -41,6 +42,12 @@ StepBounds bounds_of(const Experiment& e) {
   const double tokens = real(e.plan.global_batch_size) * real(m.seq_length);
   const bool stored = transformer && m.attention == Attention::core;
   const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
+  if (m.kind == ModelKind::convnet) {
+    b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
+    const double kept = real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
+    b.bytes = 24 * b.weights + 64 * kept;
+    return b;
+  }
   b.flops = tokens * (8 * b.weights + 16 * real(m.layers) * scores);
   double width = 0;
   if (transformer) {

@@ -94,6 +94,7 @@ class PlanCompletion {
     const std::int64_t t = plan_.tensor_parallel;
     if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
     if (model_.kind == ModelKind::mlp) return check_partition();
+    if (model_.kind == ModelKind::convnet) return check_whole();
     if (!plan_.tensor_partition.empty()) {
       add({"tensor_partition"}, "found a list, allowed only for models of kind mlp");
     }
@@ -110,15 +111,24 @@ class PlanCompletion {
         fmt::format("found {} with data_parallel_sync.method \"none\", allowed 0", plan_.zero_stage));
   }
 
-  void refuse_on_mlp(std::string_view key, bool given) {
+  void refuse(std::string_view key, bool given) {
     if (given)
-      add({key}, "found a value that does nothing for models of kind mlp, allowed only for transformer");
+      add({key}, fmt::format("found a value that does nothing for models of kind {}, allowed only for transformer",
+                             model_.kind == ModelKind::mlp ? "mlp" : "convnet"));
+  }
+
+  void check_whole() {
+    if (plan_.tensor_parallel > 1)
+      add({"tensor_parallel"}, fmt::format("found {}, allowed 1 for models of kind convnet", plan_.tensor_parallel));
+    refuse("recompute", plan_.recompute != Recompute::none);
+    refuse("sequence_parallel", plan_.sequence_parallel);
+    refuse("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
   }
 
   void check_partition() {
-    refuse_on_mlp("recompute", plan_.recompute != Recompute::none);
-    refuse_on_mlp("sequence_parallel", plan_.sequence_parallel);
-    refuse_on_mlp("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
+    refuse("recompute", plan_.recompute != Recompute::none);
+    refuse("sequence_parallel", plan_.sequence_parallel);
+    refuse("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
     const auto matrices = static_cast<std::size_t>(model_.layers);
     if (!has("tensor_partition")) {
       for (std::size_t i = 0; i < matrices; ++i) {

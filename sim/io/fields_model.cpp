@@ -3,13 +3,12 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 2> kKinds{"transformer", "mlp"};
-constexpr std::array<std::string_view, 2> kKindsLater{"moe-transformer", "convnet"};
+constexpr std::array<std::string_view, 3> kKinds{"transformer", "mlp", "convnet"};
+constexpr std::array<std::string_view, 1> kKindsLater{"moe-transformer"};
 constexpr std::array<std::string_view, 2> kAttentions{"core", "flash"};
 constexpr std::array<std::string_view, 2> kNormalizations{"layernorm", "rmsnorm"};
 constexpr std::array<std::string_view, 2> kPositions{"learned", "rotary"};
 constexpr std::string_view kMoe = "a key of kind moe-transformer";
-constexpr std::string_view kOpaque = "a key of kind convnet and of opaque models";
 
 }  // namespace
 
@@ -21,7 +20,7 @@ const std::vector<Field<Model>>& model_fields() {
           "kind", {kKinds, nullptr, kKindsLater},
           +[](Model& m, std::size_t i) { m.kind = static_cast<ModelKind>(i); }, "transformer",
           "what the layers are"),
-      T::integer("layers", 1, kMaxLayers, &Model::layers, "", "transformer layers, or matrices of an mlp"),
+      T::integer("layers", 1, kMaxLayers, &Model::layers, "", "transformer layers, matrices of an mlp, or equal parts of a convnet"),
       T::integer("hidden", 1, 1e7, &Model::hidden, "", "width of the residual stream"),
       T::integer("ffn_hidden", 1, 1e8, &Model::ffn_hidden, "4 hidden", "width inside the MLP")
           .only("transformer"),
@@ -63,13 +62,19 @@ const std::vector<Field<Model>>& model_fields() {
       T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
                   "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")
           .only("mlp"),
+      T::integer("parameters", 1, 1e15, &Model::parameters, "", "of the whole model").only("convnet"),
+      T::integer("tensors", 1, 1e7, &Model::tensors, "1", "that hold the parameters").only("convnet"),
+      T::number("forward_gflops_per_sample", "GFLOP", 1e-6, 1e9, &Model::forward_gflops_per_sample, "",
+                "of the forward pass, two per multiply-add")
+          .only("convnet"),
+      T::integer("activations_per_sample", 0, 1e15, &Model::activations_per_sample, "0",
+                 "values kept for the backward pass")
+          .only("convnet"),
       T::not_modelled("experts", kMoe),
       T::not_modelled("experts_per_token", kMoe),
       T::not_modelled("shared_experts", kMoe),
       T::not_modelled("expert_ffn_hidden", kMoe),
       T::not_modelled("moe_layer_frequency", kMoe),
-      T::not_modelled("parameters", kOpaque),
-      T::not_modelled("forward_gflops_per_sample", kOpaque),
   };
   return fields;
 }

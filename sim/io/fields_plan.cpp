@@ -113,6 +113,8 @@ const std::vector<Field<Training>>& training_fields() {
   static const std::vector<Field<Training>> fields{
       T::integer("tokens", 1, 9007199254740992.0, &Training::tokens, "none",
                  "tokens of the whole training run"),
+      T::integer("samples", 1, 9007199254740992.0, &Training::samples, "none",
+                 "samples of the whole training run, in place of tokens"),
   };
   return fields;
 }
@@ -126,8 +128,12 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
       T::nested("simulation", "an object with network, folding, detail, steps, seed, jitter"),
+<<<<<<< HEAD
       T::nested("training", "an object with tokens, for the days the whole run takes"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
+=======
+      T::nested("training", "an object with tokens or samples, for the days the whole run takes"),
+>>>>>>> origin/main
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,
               "software generation whose calibration applies: a calibration of software; default: the newest "

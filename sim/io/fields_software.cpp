@@ -49,6 +49,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "speed of the matrix library over the one the GPU's constants were measured with"),
       T::number("flash_speed", "", 0.01, 100, &S::flash_speed, "1",
                 "speed of the fused attention kernel over that of its generation"),
+      T::number("convolution_speed", "", 0.01, 100, &S::convolution_speed, "1",
+                "speed of convolutions over that of large products"),
       T::number("parameter_gather_efficiency", "", 0.01, 1, &S::parameter_gather_efficiency, "1",
                 "share of the links' pace that ZeRO's parameter gathers reach"),
       T::number("split_node_efficiency", "", 0.01, 1, &S::split_node_efficiency, "1",

@@ -126,12 +126,18 @@ class ExperimentReader {
     }
     read_software(root, experiment);
     if (const Json* training = member(root, "training"))
-      read_fields(*training, training_fields(), experiment.training, Path(top, "training"), scope_);
+      read_training(*training, experiment.training, Path(top, "training"));
     if (const Json* problem = member(root, "problem"))
       read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }
+  }
+
+  void read_training(const Json& value, Training& training, const Path& path) {
+    read_fields(value, training_fields(), training, path, scope_);
+    if (training.tokens > 0 && training.samples > 0)
+      scope_.findings.add(Path(path, "samples"), "found both samples and tokens, allowed one of them", Anchor::key);
   }
 
   /// The constants of the stack, and what the experiment sets itself.

@@ -1,13 +1,20 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
 
 namespace orrery {
 namespace {
 
+std::string_view name_of(ModelKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"transformer", "mlp", "convnet"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 void refuse_keys_of_other_kinds(const Json& value, ModelKind kind, const Path& path, Scope& scope) {
-  const std::string_view name = kind == ModelKind::mlp ? "mlp" : "transformer";
+  const std::string_view name = name_of(kind);
   for (const Field<Model>& field : model_fields()) {
     if (field.only_for.empty() || field.only_for == name || !value.contains(field.name)) continue;
     scope.findings.add(Path(path, field.name),
@@ -57,24 +64,28 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
     if (scope.findings.list().size() != before) return model;  // the other keys depend on the kind
   }
   const bool mlp = model.kind == ModelKind::mlp;
+  const bool convnet = model.kind == ModelKind::convnet;
   read_fields(value, model_fields(), model, path, scope);
   refuse_keys_of_other_kinds(value, model.kind, path, scope);
   const auto need = [&](std::string_view key) {
-    require(value, model_fields(), key, mlp ? "kind mlp" : "kind transformer", path, scope);
+    require(value, model_fields(), key, "kind " + std::string(name_of(model.kind)), path, scope);
   };
-  if (!mlp || !value.contains("widths")) {
+  if (convnet) {
+    for (const std::string_view key : {"layers", "parameters", "forward_gflops_per_sample"}) need(key);
+  } else if (!mlp || !value.contains("widths")) {
     need("layers");
     need("hidden");
   }
-  if (!mlp) {
+  if (!mlp && !convnet) {
     need("heads");
     need("vocab");
   }
-  need("seq_length");
+  if (convnet && !value.contains("seq_length")) model.seq_length = 1;
+  if (!convnet) need("seq_length");
   if (scope.findings.list().size() != before) return model;
   if (mlp) {
     complete_mlp(model, value, path, scope.findings);
-  } else {
+  } else if (!convnet) {
     complete_transformer(model, value, path, scope.findings);
   }
   return model;

@@ -94,7 +94,7 @@ Schema name_or_object(const Schema& object, const FieldInfo& kind, const Menus& 
   return {{"anyOf", {choice(kind, menus), object}}};
 }
 
-Schema model_schema(const Menus& menus) { return part(object_of(model_fields(), menus), {"seq_length"}); }
+Schema model_schema(const Menus& menus) { return part(object_of(model_fields(), menus), {}); }
 
 Schema graph_schema(const Menus& menus) {
   Schema link = object_of(graph_link_fields(), menus);

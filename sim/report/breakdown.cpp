@@ -144,15 +144,20 @@ class ClassSweep {
     return times_[host].start;
   }
 
-  /// A wait with nothing in flight is a bubble, and from `host_begin` on a wait for the host.
+  /// A wait with nothing in flight is a bubble, and from `host_begin` on a wait for the host; but where a
+  /// data-parallel communication comes next, for whose partners the rank waits, it belongs to that.
   void wait(Picoseconds now, Picoseconds end, Picoseconds host_begin) {
     while (now < end) {
       std::uint8_t best = kDimensions;
       Picoseconds next = now < host_begin ? std::min(end, host_begin) : end;
       Picoseconds best_finish = end;
+      std::uint8_t coming = kDimensions;
       for (StreamCursor& cursor : cursors_) {
         cursor.advance(now);
         if (cursor.now().start > now) {
+          if (cursor.now().start < std::min(next, end) || (cursor.now().start == next && next < end &&
+                                                            cursor.priority() < coming))
+            coming = cursor.priority();
           next = std::min(next, cursor.now().start);
         } else if (cursor.priority() < best) {
           best = cursor.priority();
@@ -160,6 +165,7 @@ class ClassSweep {
         }
       }
       next = std::min(next, best_finish);
+      if (best == kDimensions && coming == kPriority[static_cast<std::size_t>(Dimension::data)]) best = coming;
       Picoseconds& idle = now < host_begin ? totals_.bubble : totals_.host;
       Picoseconds& part = best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]];
       part += next - now;

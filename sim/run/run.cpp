@@ -109,12 +109,19 @@ void simulate_every_rank(const Meetings& meetings, bool flows, Run& run) {
   simulate_tasks(unfolded(run.workload, std::move(shared)), meetings, run);
 }
 
+std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(std::min<Int128>(Int128{a} * b, std::numeric_limits<std::int64_t>::max()));
+}
+
 void name_origin(const Experiment& experiment, Report& report) {
   report.name = experiment.name;
   report.model = experiment.model.name;
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
-  report.training_tokens = experiment.training.tokens;
+  const Training& training = experiment.training;
+  report.training_tokens = training.samples > 0
+                               ? capped_product(training.samples, experiment.model.seq_length)
+                               : training.tokens;
   const Software& software = experiment.software;
   const bool one_node = experiment.cluster.nodes == 1;
   report.error_p10 = one_node ? software.error_p10_one_node : software.error_p10_many_nodes;
@@ -179,7 +186,7 @@ Report account_memory(const Experiment& experiment) {
   const StepFlops flops = step_flops(experiment);
   report.model_flops_per_step = flops.model;
   report.hardware_flops_per_step = flops.hardware;
-  report.stage_memory = stage_memory(experiment);
+  report.stage_memory = stage_memory(experiment, replica_graph(experiment));
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;
