@@ -128,12 +128,8 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
       T::nested("simulation", "an object with network, folding, detail, steps, seed, jitter"),
-<<<<<<< HEAD
-      T::nested("training", "an object with tokens, for the days the whole run takes"),
-      T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
-=======
       T::nested("training", "an object with tokens or samples, for the days the whole run takes"),
->>>>>>> origin/main
+      T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,
               "software generation whose calibration applies: a calibration of software; default: the newest "
