@@ -14,6 +14,7 @@ namespace {
 constexpr double kMaxFeatures = 134217728;  // 2^27 numbers: 1 GB
 constexpr double kMaxModels = 16777216;     // 2^24 numbers, some ten times: 1 GB
 constexpr double kMaxWork = 1e12;           // multiplications: some ten minutes
+constexpr double kStepOverhead = 1e3;       // of a worker's step or figure, in multiplications
 constexpr std::int64_t kUsualFigures = 200;
 constexpr std::int64_t kMaxRandomRounds = 4096;
 constexpr std::uint64_t kSpreadPurpose = 9;
@@ -28,6 +29,11 @@ std::uint32_t worker_count(const ConvergenceSetup& setup) {
 
 std::int64_t parameters_of(const LearningProblem& problem) {
   return problem.kind == ProblemKind::network ? problem.hidden * (problem.dimension + 1) : problem.dimension;
+}
+
+std::int64_t figures_every(const LearningProblem& problem) {
+  if (problem.evaluate_every > 0) return problem.evaluate_every;
+  return std::max<std::int64_t>(1, problem.iterations / kUsualFigures);
 }
 
 void check_amount(const char* key, const char* what, double found, double most) {
@@ -46,9 +52,13 @@ void check_size(const LearningProblem& problem, std::uint32_t workers) {
                             : dimension;
   check_amount("samples_per_worker", "workers x samples x dimension", n * samples * dimension, kMaxFeatures);
   check_amount("dimension", "workers x parameters", n * length, kMaxModels);
-  const double batch = static_cast<double>(std::min(problem.batch, problem.samples_per_worker));
+  const auto batch = static_cast<double>(std::min(problem.batch, problem.samples_per_worker));
+  const auto iterations = static_cast<double>(problem.iterations);
+  const double figures = iterations / static_cast<double>(figures_every(problem)) + 2;
   check_amount("iterations", "iterations x workers x batch x parameters",
-               static_cast<double>(problem.iterations) * n * batch * length, kMaxWork);
+               iterations * n * (batch * length + kStepOverhead), kMaxWork);
+  check_amount("evaluate_every", "figures x workers x samples x parameters",
+               figures * n * (samples * length + kStepOverhead), kMaxWork);
 }
 
 void check_method(const ConvergenceSetup& setup, std::int64_t length) {
@@ -115,9 +125,7 @@ double rate_of(const LearningProblem& problem, std::int64_t iteration) {
 
 void iterate(const Objective& objective, const ConvergenceSetup& setup, Method& method, ConvergenceRun& run) {
   const LearningProblem& problem = setup.problem;
-  const std::int64_t every = problem.evaluate_every > 0
-                                 ? problem.evaluate_every
-                                 : std::max<std::int64_t>(1, problem.iterations / kUsualFigures);
+  const std::int64_t every = figures_every(problem);
   run.points.push_back(figures(objective, method, 0, setup.threads));
   for (std::int64_t k = 0; k < problem.iterations; ++k) {
     method.step(k, rate_of(problem, k));
