@@ -10,6 +10,7 @@
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/problem.hpp"
 #include "orrery/software.hpp"
 
 namespace orrery {
@@ -53,6 +54,7 @@ struct Experiment {
   Software software;
   Training training;
   Accuracy accuracy;
+  LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
 };
 

@@ -133,6 +133,8 @@ class ExperimentReader {
       read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
       if (accuracy->is_object()) require(*accuracy, accuracy_fields(), "target", "accuracy", path, scope_);
     }
+    if (const Json* problem = member(root, "problem"))
+      read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
     if (const Json* options = member(root, "simulation")) {
       read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
     }
