@@ -95,13 +95,18 @@ struct SyncCheck {
     findings.add("/data_parallel_sync/" + std::string(key), std::move(message));
   }
 
+  void add_idle(std::string_view key, std::string message) const {
+    findings.add_idle("/data_parallel_sync/" + std::string(key), std::move(message));
+  }
+
   void keys() const {
     for (const KeyOf& of : keys_of_methods()) {
       if (!has(of.key) || std::ranges::find(of.methods, sync().method) != of.methods.end()) continue;
       std::vector<std::string_view> names;
       for (const SyncMethod method : of.methods) names.push_back(name_of(method));
-      add(of.key, fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
-                              name_of(sync().method), fmt::join(names, " | ")));
+      add_idle(of.key,
+               fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
+                           name_of(sync().method), fmt::join(names, " | ")));
     }
   }
 
@@ -109,7 +114,8 @@ struct SyncCheck {
   void topology() const {
     const auto only = [this](std::string_view key, std::initializer_list<std::string_view> names) {
       if (!has(key) || std::ranges::find(names, sync().topology) != names.end()) return;
-      add(key, fmt::format("found a value that does nothing for the topology \"{}\", allowed only for {}",
+      add_idle(key,
+               fmt::format("found a value that does nothing for the topology \"{}\", allowed only for {}",
                            sync().topology, fmt::join(names, " | ")));
     };
     if (!sync().gossips()) return;
