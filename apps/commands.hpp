@@ -27,6 +27,7 @@ Command add_compare(CLI::App& app, const CommonOptions& common);
 Command add_memory(CLI::App& app, const CommonOptions& common);
 Command add_validate(CLI::App& app, const CommonOptions& common);
 Command add_calibrate(CLI::App& app, const CommonOptions& common);
+Command add_converge(CLI::App& app, const CommonOptions& common);
 Command add_gossip(CLI::App& app, const CommonOptions& common);
 Command add_list(CLI::App& app, const CommonOptions& common);
 Command add_schema(CLI::App& app, const CommonOptions& common);

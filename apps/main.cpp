@@ -28,6 +28,8 @@ constexpr Entry kCommands[] = {
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
     {"validate", "Simulate measured runs: predicted, measured and error", orrery::add_validate},
     {"calibrate", "Fit constants of calibrations to measured runs", orrery::add_calibrate},
+    {"converge", "Run a method on a small learning problem: loss against simulated time",
+     orrery::add_converge},
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},

@@ -32,7 +32,7 @@ TEST_CASE("several curves carry letters and have a legend") {
   const std::string text = draw_chart(chart);
   CHECK(text.find("a  slow\n") != std::string::npos);
   CHECK(text.find("b  fast\n") != std::string::npos);
-  CHECK(text.find("0.001") != std::string::npos);
+  CHECK(text.find("1e-05") != std::string::npos);
   for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
     CHECK(text[text.find('\n', begin) - 1] != ' ');
   }

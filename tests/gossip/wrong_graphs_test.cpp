@@ -21,10 +21,10 @@ TEST_CASE("graphs that are none") {
   CHECK_PROBLEM(sync_of("one-peer-hypercube"), three, "allowed are powers of two");
   CHECK_PROBLEM(sync_of("inner-outer-ring"), three, "found \"inner-outer-ring\" with 1 workers per node");
   CHECK_PROBLEM(sync_of("complete"), (GossipSize{20'000, 1, 1, 0}), "399980000 edges; allowed are at most");
-  CHECK_PROBLEM(lists({{1}, {0}}), three, "/neighbours: found lists for 2 workers; allowed is one for each");
-  CHECK_PROBLEM(lists({{1}, {3}, {0}}), three, "/neighbours/1: found 3; allowed are workers 0 to 2");
-  CHECK_PROBLEM(lists({{1}, {1}, {0}}), three, "/neighbours/1: found 1, the worker itself");
-  CHECK_PROBLEM(lists({{1, 1}, {0}, {0}}), three, "/neighbours/0: found 1 twice");
+  CHECK_PROBLEM(lists({{1}, {0}}), three, "/topology: found lists for 2 workers; allowed is one for each");
+  CHECK_PROBLEM(lists({{1}, {3}, {0}}), three, "/topology/1: found 3; allowed are workers 0 to 2");
+  CHECK_PROBLEM(lists({{1}, {1}, {0}}), three, "/topology/1: found 1, the worker itself");
+  CHECK_PROBLEM(lists({{1, 1}, {0}, {0}}), three, "/topology/0: found 1 twice");
   DataParallelSync base = sync_of("base-k");
   base.peers = 0;
   CHECK_PROBLEM(base, three, "/data_parallel_sync/peers: found 0; allowed is at least 1");
@@ -44,7 +44,7 @@ TEST_CASE("shapes that do not fit") {
 
 TEST_CASE("graphs in which somebody is not heard") {
   CHECK_PROBLEM(lists({{1}, {0}, {3}, {2}}), (GossipSize{4, 1, 1, 0}),
-                "/data_parallel_sync/neighbours: found a disconnected graph: nothing gets from worker 2 to "
+                "/data_parallel_sync/topology: found a disconnected graph: nothing gets from worker 2 to "
                 "worker 0");
   // Worker 2 hears of all, but nobody hears of it.
   CHECK_PROBLEM(lists({{1}, {0}, {0}}, SyncMethod::push_sum), (GossipSize{3, 1, 1, 0}),

@@ -42,9 +42,7 @@ const GossipTopologyEntry& entry_of(const DataParallelSync& sync) {
   throw InputError("/data_parallel_sync/topology", "found \"" + sync.topology + "\"; allowed are " + names);
 }
 
-std::string pointer_to_graph(const DataParallelSync& sync) {
-  return sync.neighbours.empty() ? "/data_parallel_sync/topology" : "/data_parallel_sync/neighbours";
-}
+constexpr const char* kGraphPointer = "/data_parallel_sync/topology";
 
 Mixing reversed(const Mixing& round) {
   const std::vector<std::uint32_t> degrees = out_degrees(round);
@@ -78,23 +76,22 @@ std::vector<char> heard_by_first(const std::vector<Mixing>& rounds, std::uint32_
   return heard;
 }
 
-void expect_all(const std::vector<char>& reached, const DataParallelSync& sync, bool from_first) {
+void expect_all(const std::vector<char>& reached, bool from_first) {
   const auto missing = std::find(reached.begin(), reached.end(), 0);
   if (missing == reached.end()) return;
   const std::string other = std::to_string(missing - reached.begin());
-  throw InputError(pointer_to_graph(sync),
-                   "found a disconnected graph: nothing gets from worker " +
-                       (from_first ? "0 to worker " + other : other + " to worker 0") +
-                       "; allowed are graphs in which every worker reaches every other");
+  throw InputError(kGraphPointer, "found a disconnected graph: nothing gets from worker " +
+                                      (from_first ? "0 to worker " + other : other + " to worker 0") +
+                                      "; allowed are graphs in which every worker reaches every other");
 }
 
 void check_connected(const Wiring& wiring, const DataParallelSync& sync, std::uint32_t workers) {
   if (sync.neighbours.empty() && sync.topology == "random-matching") return;
-  expect_all(heard_by_first(wiring.rounds, workers), sync, false);
+  expect_all(heard_by_first(wiring.rounds, workers), false);
   if (goes_both_ways(wiring)) return;
   std::vector<Mixing> backwards;
   for (const Mixing& round : wiring.rounds) backwards.push_back(reversed(round));
-  expect_all(heard_by_first(backwards, workers), sync, true);
+  expect_all(heard_by_first(backwards, workers), true);
 }
 
 void check_columns(const Wiring& wiring, const DataParallelSync& sync) {
@@ -106,7 +103,7 @@ void check_columns(const Wiring& wiring, const DataParallelSync& sync) {
     if (wrong == sums.end()) continue;
     const bool chosen = sync.weights == MixingWeights::uniform;
     throw InputError(
-        chosen ? "/data_parallel_sync/weights" : pointer_to_graph(sync),
+        chosen ? "/data_parallel_sync/weights" : kGraphPointer,
         "found weights that are not doubly stochastic: those with which others take from worker " +
             std::to_string(wrong - sums.begin()) + " and it keeps add up to " + std::to_string(*wrong) +
             "; allowed are the method push-sum" +
@@ -137,7 +134,7 @@ GossipGraph build_gossip_graph(const DataParallelSync& sync, const GossipSize& s
   check_connected(wiring, sync, size.workers);
   weigh(wiring, sync);
   check_columns(wiring, sync);
-  return {sync.neighbours.empty() ? sync.topology : "neighbours", std::move(wiring.rounds)};
+  return {sync.topology, std::move(wiring.rounds)};
 }
 
 }  // namespace orrery

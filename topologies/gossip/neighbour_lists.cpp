@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kPointer = "/data_parallel_sync/neighbours";
+constexpr const char* kPointer = "/data_parallel_sync/topology";
 
 void check_list(const std::vector<std::int64_t>& list, std::size_t worker, std::int64_t workers) {
   const std::string pointer = std::string(kPointer) + "/" + std::to_string(worker);

@@ -1,0 +1,75 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/calibration_files.hpp"
+#include "apps/commands.hpp"
+#include "apps/converge_output.hpp"
+#include "apps/outputs.hpp"
+#include "apps/table_arguments.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+namespace {
+
+struct ConvergeOptions {
+  std::vector<std::string> arguments;
+  ConvergeArguments runs;
+  ConvergeChart chart;
+  std::optional<double> target;
+  bool no_chart = false;
+  std::string json, csv;
+};
+
+int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) {
+  options.runs.experiments = tables_among(options.arguments);
+  options.runs.overrides = overrides_among(options.arguments);
+  if (options.runs.experiments.empty()) {
+    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing"}});
+  }
+  options.runs.threads = threads;
+  Outputs outputs(options.runs.experiments.front());
+  for (const std::string& file : options.runs.experiments) outputs.protect(file);
+  for (const std::string& file : options.runs.calibrations) outputs.protect(file);
+  OutputFile* csv = outputs.open(options.csv);
+  OutputFile* json = outputs.open(options.json);
+  const std::vector<ConvergenceCurve> runs = run_convergence(options.runs);
+  if (csv != nullptr) csv->write(convergence_csv(runs));
+  if (json != nullptr) json->write(convergence_json(runs, options.target));
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) {
+    if (!options.no_chart) std::printf("%s\n", convergence_chart(runs, options.chart).c_str());
+    std::printf("%s", convergence_table(runs, options.target).c_str());
+  }
+  for (const ConvergenceCurve& one : runs) {
+    if (!one.feasible) return kInfeasible;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_converge(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<ConvergeOptions>();
+  app.add_option("experiment", options->arguments,
+                 "JSON or YAML files, and key=value for all of them, such as problem.heterogeneity=0.5");
+  app.add_option("--vary", options->runs.variations,
+                 "KEY=VALUE,VALUE,...: a curve for each; several: for each combination")
+      ->allow_extra_args(false);
+  add_calibration_files(app, options->runs.calibrations);
+  app.add_flag("--by-iteration", options->chart.by_iteration, "Chart against iterations, not time");
+  app.add_flag("--consensus", options->chart.consensus, "Chart the disagreement of workers, not the loss");
+  app.add_flag("--log-x", options->chart.log_x, "Logarithmic time");
+  app.add_option("--width", options->chart.width, "Of the chart, in characters")->check(CLI::Range(20, 400));
+  app.add_option("--height", options->chart.height, "Of the chart, in lines")->check(CLI::Range(5, 200));
+  app.add_flag("--no-chart", options->no_chart, "The table alone");
+  app.add_option("--target", options->target, "Loss to reach: when each run first has it");
+  app.add_option("--csv", options->csv, "Write the curves as CSV (- for standard output)");
+  app.add_option("--json", options->json, "Write the curves as JSON (- for standard output)");
+  return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
+}
+
+}  // namespace orrery

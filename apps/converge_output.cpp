@@ -1,0 +1,183 @@
+#include "apps/converge_output.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "apps/terminal_chart.hpp"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+
+TimeUnit unit_for(double seconds) {
+  if (seconds >= 2 * 3600) return {"h", 3600};
+  if (seconds >= 120) return {"min", 60};
+  return seconds >= 0.1 ? TimeUnit{"s", 1} : TimeUnit{"ms", 1e-3};
+}
+
+double longest_s(const std::vector<ConvergenceCurve>& runs) {
+  double longest = 0;
+  for (const ConvergenceCurve& run : runs) longest = std::max(longest, run.time_s(run.run.points.back()));
+  return longest;
+}
+
+std::string method_of(const ConvergenceCurve& run) {
+  return std::string(kSyncMethodNames[static_cast<std::size_t>(run.experiment.data_parallel_sync.method)]);
+}
+
+std::string topology_of(const ConvergenceCurve& run) {
+  const DataParallelSync& sync = run.experiment.data_parallel_sync;
+  return sync.gossips() ? sync.topology : "";
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string exact(double value) { return Json(value).dump(); }
+
+const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {
+  if (!target) return nullptr;
+  const auto& points = run.run.points;
+  const auto found = std::find_if(points.begin(), points.end(),
+                                  [&](const ConvergencePoint& point) { return point.loss <= *target; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+/// Columns as wide as their widest cell, two apart.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - row[i].size(), ' ');
+      out += (i == 0 ? row[i] + space : "  " + space + row[i]);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+Json json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
+  return {{"iteration", point.iteration},
+          {"time_s", run.time_s(point)},
+          {"loss", point.loss},
+          {"gradient_norm", point.gradient_norm},
+          {"consensus_error", point.consensus_error}};
+}
+
+Json json_of(const ConvergenceCurve& run, std::optional<double> target) {
+  Json out{{"name", run.label},
+           {"method", method_of(run)},
+           {"topology", run.experiment.data_parallel_sync.gossips() ? Json(topology_of(run)) : Json()},
+           {"workers", run.run.workers},
+           {"parameters", run.run.parameters},
+           {"step_time_s", run.step_time_s},
+           {"feasible", run.feasible},
+           {"diverged", run.run.diverged},
+           {"least_loss", run.run.least_loss ? Json(*run.run.least_loss) : Json()}};
+  if (target) {
+    const ConvergencePoint* reached = first_within(run, target);
+    out["target"] = *target;
+    out["time_to_target_s"] = reached == nullptr ? Json() : Json(run.time_s(*reached));
+  }
+  out["points"] = Json::array();
+  for (const ConvergencePoint& point : run.run.points) out["points"].push_back(json_of(point, run));
+  return out;
+}
+
+}  // namespace
+
+std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
+  const bool above_least = std::all_of(
+      runs.begin(), runs.end(), [](const ConvergenceCurve& run) { return run.run.least_loss.has_value(); });
+  const TimeUnit unit = unit_for(longest_s(runs));
+  Chart chart;
+  chart.y_label = wanted.consensus ? "consensus error: mean of ||x_i - mean||^2"
+                  : above_least    ? "loss of the mean model, above the least possible"
+                                   : "loss of the mean model";
+  chart.x_label = wanted.by_iteration ? "iterations" : std::string("simulated time [") + unit.name + "]";
+  chart.log_x = wanted.log_x;
+  chart.log_y = true;
+  chart.width = wanted.width;
+  chart.height = wanted.height;
+  for (const ConvergenceCurve& run : runs) {
+    Series series{run.label, {}};
+    for (const ConvergencePoint& point : run.run.points) {
+      const double x =
+          wanted.by_iteration ? static_cast<double>(point.iteration) : run.time_s(point) / unit.seconds;
+      const double loss = above_least ? point.loss - *run.run.least_loss : point.loss;
+      series.points.emplace_back(x, wanted.consensus ? point.consensus_error : loss);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return draw_chart(chart);
+}
+
+std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
+  const TimeUnit unit = unit_for(longest_s(runs));
+  std::vector<std::vector<std::string>> rows{{"run", "workers", "iterations", "step [ms]",
+                                              std::string("time [") + unit.name + "]", "loss", "above least",
+                                              "consensus error"}};
+  if (target) rows.front().push_back(std::string("loss ") + number(*target) + " at [" + unit.name + "]");
+  for (const ConvergenceCurve& run : runs) {
+    const ConvergencePoint& last = run.run.points.back();
+    rows.push_back({run.label, std::to_string(run.run.workers), std::to_string(last.iteration),
+                    number(run.step_time_s * 1e3), number(run.time_s(last) / unit.seconds),
+                    run.run.diverged ? "diverged" : number(last.loss),
+                    run.run.least_loss ? number(last.loss - *run.run.least_loss) : "-",
+                    number(last.consensus_error)});
+    if (!target) continue;
+    const ConvergencePoint* reached = first_within(run, target);
+    rows.back().push_back(reached == nullptr ? "-" : number(run.time_s(*reached) / unit.seconds));
+  }
+  std::string out = aligned(rows);
+  for (const ConvergenceCurve& run : runs) {
+    if (!run.feasible) out += run.label + ": the simulated plan does not fit into memory\n";
+  }
+  return out;
+}
+
+std::string convergence_csv(const std::vector<ConvergenceCurve>& runs) {
+  std::string out =
+      "name,method,topology,workers,iteration,time_s,loss,least_loss,gradient_norm,consensus_error\n";
+  for (const ConvergenceCurve& run : runs) {
+    const std::string start = quoted(run.label) + "," + method_of(run) + "," + quoted(topology_of(run)) +
+                              "," + std::to_string(run.run.workers) + ",";
+    const std::string least = run.run.least_loss ? exact(*run.run.least_loss) : "";
+    for (const ConvergencePoint& point : run.run.points) {
+      out += start + std::to_string(point.iteration) + "," + exact(run.time_s(point)) + "," +
+             exact(point.loss) + "," + least + "," + exact(point.gradient_norm) + "," +
+             exact(point.consensus_error) + "\n";
+    }
+  }
+  return out;
+}
+
+std::string convergence_json(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
+  Json all{{"runs", Json::array()}};
+  for (const ConvergenceCurve& run : runs) all["runs"].push_back(json_of(run, target));
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+// What `converge` runs: experiments, their variations, and of each the learning and the simulated step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convergence/converge.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+struct ConvergeArguments {
+  std::vector<std::string> experiments;   ///< files
+  std::vector<std::string> overrides;     ///< key=value, for all
+  std::vector<std::string> variations;    ///< key=value,value: every combination is run
+  std::vector<std::string> calibrations;  ///< files
+  unsigned threads = 1;
+};
+
+/// One curve.
+struct ConvergenceCurve {
+  std::string label;
+  Experiment experiment;
+  double step_time_s = 0;  ///< mean of the simulated steps
+  bool feasible = true;    ///< the simulated plan fits into memory
+  ConvergenceRun run;
+
+  [[nodiscard]] double time_s(const ConvergencePoint& point) const {
+    return static_cast<double>(point.iteration) * step_time_s;
+  }
+};
+
+/// @throws InputError as the reader, simulate() and converge().
+[[nodiscard]] std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments);
+
+}  // namespace orrery
