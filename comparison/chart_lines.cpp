@@ -26,8 +26,9 @@ std::optional<double> numeric(const std::string& text) {
 }
 
 bool is_numeric(const Comparison& comparison, std::size_t key) {
-  return std::ranges::all_of(comparison.rows,
-                             [key](const ComparedRow& row) { return numeric(row.varied[key]).has_value(); });
+  return std::ranges::all_of(comparison.rows, [key](const ComparedRow& row) {
+    return row.varied[key].empty() || numeric(row.varied[key]).has_value();
+  });
 }
 
 std::optional<std::size_t> first_numeric(const Comparison& comparison) {
@@ -71,6 +72,8 @@ std::string y_figure(const Comparison& comparison, std::string_view name) {
     if (!known.empty()) continue;
     for (const NamedFigure& figure : all_figures(row)) known.push_back(figure.name);
   }
+  const bool timed = comparison.sweet_spot().has_value();
+  if (name.empty() && timed) return "time_to_target_s";
   if (name.empty()) return sizes.size() > 1 ? "samples_per_s" : "step_time_s";
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
   refuse(fmt::format("found figure {}, allowed one of {}{}", quote(name), joined(views(known)),
@@ -82,11 +85,20 @@ std::string line_name(const Comparison& comparison, const ComparedRow& row, std:
   std::string name = comparison.several ? printable(row.name) : "";
   const std::vector<std::string> names = short_names(comparison.keys);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i == x) continue;
+    if (i == x || row.varied[i].empty()) continue;
     const std::string value = printable(row.varied[i]);
     name += (name.empty() ? "" : ", ") + (numeric(row.varied[i]) ? names[i] + " " + value : value);
   }
   return name;
+}
+
+/// The least and the largest value of the key.
+std::pair<double, double> extent_of(const Comparison& comparison, std::size_t x) {
+  std::set<double> values{};
+  for (const ComparedRow& row : comparison.rows) {
+    if (const auto value = numeric(row.varied[x])) values.insert(*value);
+  }
+  return values.empty() ? std::pair(0.0, 0.0) : std::pair(*values.begin(), *values.rbegin());
 }
 
 }  // namespace
@@ -96,12 +108,19 @@ ChartLines chart_lines(const Comparison& comparison, std::string_view axes) {
   const std::string_view y = colon == std::string_view::npos ? "" : axes.substr(colon + 1);
   const std::size_t x = x_key(comparison, axes.substr(0, colon));
   ChartLines chart{comparison.keys[x], y_figure(comparison, y), {}};
+  const auto extent = extent_of(comparison, x);
   for (const ComparedRow& row : comparison.rows) {
     const std::string name = line_name(comparison, row, x);
     auto line = std::ranges::find(chart.lines, name, &ChartLine::name);
     if (line == chart.lines.end()) line = chart.lines.insert(line, ChartLine{name, {}});
     const auto value = row.feasible() ? figure_of(row, chart.y) : std::nullopt;
-    if (value) line->points.emplace_back(*numeric(row.varied[x]), *value);
+    if (!value) continue;
+    if (row.varied[x].empty()) {  // the same all along
+      const auto [least, most] = extent;
+      line->points.insert(line->points.end(), {{least, *value}, {most, *value}});
+      continue;
+    }
+    line->points.emplace_back(*numeric(row.varied[x]), *value);
   }
   for (ChartLine& line : chart.lines)
     std::ranges::stable_sort(line.points, {}, &std::pair<double, double>::first);
@@ -113,7 +132,7 @@ bool deserves_chart(const Comparison& comparison) {
   if (!first) return false;
   std::set<std::string> values;
   for (const ComparedRow& row : comparison.rows) {
-    if (row.feasible()) values.insert(row.varied[*first]);
+    if (row.feasible() && !row.varied[*first].empty()) values.insert(row.varied[*first]);
   }
   return values.size() >= 3;
 }

@@ -21,8 +21,8 @@ namespace {
 /// One row while it is worked on.
 struct Job {
   const ExperimentText* experiment = nullptr;
-  std::vector<std::string> overrides;
-  std::int64_t gpus = 0;  ///< what the time to simulate grows with
+  std::vector<std::string> overrides;  ///< of the request, then one per variation
+  std::int64_t gpus = 0;               ///< what the time to simulate grows with
   std::vector<Problem> problems;
   std::exception_ptr error;
   ComparedRow row;
@@ -38,15 +38,25 @@ std::vector<Job> jobs_of(const ComparisonRequest& request) {
     for (std::size_t i = 0; i < combinations; ++i) {
       Job job;
       job.experiment = &experiment;
-      job.overrides = request.overrides;
       job.row.varied = combination(request.variations, i);
-      for (std::size_t k = 0; k < request.variations.size(); ++k) {
-        job.overrides.push_back(request.variations[k].key + "=" + job.row.varied[k]);
-      }
       jobs.push_back(std::move(job));
     }
   }
   return jobs;
+}
+
+std::string pointer_of(std::string key) {
+  std::ranges::replace(key, '.', '/');
+  return "/" + key;
+}
+
+std::vector<std::string> overrides_of(const std::vector<std::string>& varied,
+                                      const ComparisonRequest& request) {
+  std::vector<std::string> overrides = request.overrides;
+  for (std::size_t k = 0; k < varied.size(); ++k) {
+    if (!varied[k].empty()) overrides.push_back(request.variations[k].key + "=" + varied[k]);
+  }
+  return overrides;
 }
 
 /// Reads the job's experiment and hands it to `use`; keeps what is wrong.
@@ -67,6 +77,34 @@ void describe(Job& job, const Experiment& experiment) {
   job.gpus = experiment.plan.gpus();
   job.row.name = experiment.name;
   job.row.sync = summary_of(experiment);
+}
+
+/// Leaves out the varied keys that do nothing beside the other values; whether there were any, and nothing
+/// else is wrong.
+bool drop_idle_keys(Job& job, const ComparisonRequest& request) {
+  std::vector<std::size_t> idle;
+  for (const Problem& problem : job.problems) {
+    std::size_t k = 0;
+    while (k < request.variations.size() && pointer_of(request.variations[k].key) != problem.pointer) ++k;
+    if (!problem.idle || k == request.variations.size()) return false;
+    idle.push_back(k);
+  }
+  for (const std::size_t k : idle) job.row.varied[k].clear();
+  return !idle.empty();
+}
+
+void read_first(Job& job, const ComparisonRequest& request) {
+  do {
+    job.problems.clear();
+    job.overrides = overrides_of(job.row.varied, request);
+    read(job, request, [&job](const Experiment& experiment) { describe(job, experiment); });
+  } while (drop_idle_keys(job, request));
+}
+
+/// Of the rows that are alike, the first.
+void drop_repeats(std::vector<Job>& jobs) {
+  std::set<std::pair<const ExperimentText*, std::vector<std::string>>> seen;
+  std::erase_if(jobs, [&](const Job& job) { return !seen.insert({job.experiment, job.overrides}).second; });
 }
 
 void simulate_into(Job& job, const Experiment& experiment) {
@@ -115,15 +153,17 @@ void add_new(const std::vector<Problem>& more, std::vector<Problem>& problems, s
 
 /// Throws what stops the whole comparison: a fault of the program, what is wrong in all variants of an
 /// experiment, and everything where no row is left.
-void stop_if_hopeless(const std::vector<Job>& jobs, std::size_t experiments) {
+void stop_if_hopeless(std::span<const Job> jobs) {
   for (const Job& job : jobs) {
     if (job.error) std::rethrow_exception(job.error);
   }
   std::vector<Problem> problems;
   std::set<std::string> seen;
-  const std::size_t rows = jobs.size() / experiments;
-  for (std::size_t i = 0; i < experiments; ++i) {
-    add_new(common_problems({jobs.data() + i * rows, rows}), problems, seen);
+  for (std::size_t begin = 0; begin < jobs.size();) {
+    std::size_t end = begin;
+    while (end < jobs.size() && jobs[end].experiment == jobs[begin].experiment) ++end;
+    add_new(common_problems(jobs.subspan(begin, end - begin)), problems, seen);
+    begin = end;
   }
   if (problems.empty() && std::ranges::all_of(jobs, &Job::fails)) {
     for (const Job& job : jobs) add_new(job.problems, problems, seen);
@@ -180,12 +220,11 @@ std::optional<std::size_t> Comparison::sweet_spot() const {
 
 Comparison compare(const ComparisonRequest& request, unsigned threads, const ComparisonProgress& progress) {
   std::vector<Job> jobs = jobs_of(request);
-  for_each_index(jobs.size(), threads, [&](std::size_t i) {
-    read(jobs[i], request, [&](const Experiment& experiment) { describe(jobs[i], experiment); });
-  });
-  stop_if_hopeless(jobs, request.experiments.size());
+  for_each_index(jobs.size(), threads, [&](std::size_t i) { read_first(jobs[i], request); });
+  stop_if_hopeless(jobs);
+  drop_repeats(jobs);
   simulate_all(jobs, request, threads, progress);
-  stop_if_hopeless(jobs, request.experiments.size());
+  stop_if_hopeless(jobs);
   name_rows(jobs);
   Comparison comparison;
   for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);

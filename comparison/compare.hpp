@@ -58,7 +58,7 @@ struct TargetSummary {
 
 struct ComparedRow {
   std::string name;                 ///< the experiment's; the file's where it could not be read
-  std::vector<std::string> varied;  ///< one value per variation
+  std::vector<std::string> varied;  ///< one value per variation; "" where the key does nothing
   SyncSummary sync;
   std::optional<Report> report;      ///< none where the variant contradicts itself
   std::vector<std::string> reasons;  ///< why it is not feasible
@@ -88,9 +88,11 @@ struct Comparison {
 using ComparisonProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Simulates every row on `threads` threads; the result depends neither on their number nor on their order.
-/// A variant that contradicts itself, asks for what is not modelled or does not fit into memory is a row with
-/// its reasons. @throws InputError with what is wrong in all variants of an experiment, with everything where
-/// nothing can be simulated, and for more than kMostComparedRows rows.
+/// Where a varied key does nothing beside the other values (a period of all-reduce), it is left out, and of
+/// the rows that are alike then only the first is kept. A variant that contradicts itself, asks for what is
+/// not modelled or does not fit into memory is a row with its reasons. @throws InputError with what is wrong
+/// in all variants of an experiment, with everything where nothing can be simulated, and for more than
+/// kMostComparedRows rows.
 [[nodiscard]] Comparison compare(const ComparisonRequest& request, unsigned threads,
                                  const ComparisonProgress& progress = {});
 

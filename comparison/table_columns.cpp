@@ -98,7 +98,8 @@ std::string shortened(std::string name) {
 }
 
 bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos;
+  return text == kNothing ||
+         (!text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos);
 }
 
 void add_names(const Comparison& comparison, std::vector<TableColumn>& columns) {

@@ -17,8 +17,9 @@ constexpr std::uint32_t kRandomRounds = 64;
 
 std::optional<double> gap_of(const Experiment& experiment, std::int64_t workers) {
   if (!experiment.data_parallel_sync.gossips() || workers < 2) return std::nullopt;
-  const bool nodes = experiment.data_parallel_sync.level == SyncLevel::node;
-  const auto together = nodes ? 1 : static_cast<std::uint32_t>(replicas_per_node(experiment));
+  const auto node = static_cast<std::uint32_t>(replicas_per_node(experiment));
+  const bool even = experiment.data_parallel_sync.level == SyncLevel::gpu && workers % node == 0;
+  const std::uint32_t together = even ? node : 1;
   const GossipGraph graph = build_gossip_graph(
       experiment.data_parallel_sync,
       {static_cast<std::uint32_t>(workers), together, kRandomRounds, experiment.simulation.seed});

@@ -39,7 +39,9 @@ Json result_of(const ComparedRow& row) {
 
 Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
   Json vary = Json::object();
-  for (std::size_t i = 0; i < keys.size(); ++i) vary[keys[i]] = value_of(row.varied[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!row.varied[i].empty()) vary[keys[i]] = value_of(row.varied[i]);
+  }
   Json out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
            {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
   Json ratio = Json::object();

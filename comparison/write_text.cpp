@@ -120,6 +120,7 @@ class ComparisonText {
     if (comparison_.several || comparison_.keys.empty()) out = printable(row.name);
     const std::vector<std::string> names = short_names(comparison_.keys);
     for (std::size_t i = 0; i < names.size(); ++i) {
+      if (row.varied[i].empty()) continue;
       out += (out.empty() ? "" : ", ") + names[i] + "=" + printable(row.varied[i]);
     }
     return out;

@@ -38,8 +38,9 @@ struct ChartLines {
 };
 
 /// `axes` is X:Y, X: or :Y: a varied key (its last parts suffice) and a figure of the table's or the result's
-/// JSON. Without X the first key with numbers is taken; without Y samples_per_s where the number of GPUs
-/// changes along X, else step_time_s. Rows that are not feasible have no point.
+/// JSON. Without X the first key with numbers is taken; without Y time_to_target_s where there is one, else
+/// samples_per_s where the number of GPUs changes along X, else step_time_s. Rows that are not feasible have
+/// no point.
 /// @throws InputError if there is no such key or figure.
 [[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);
 

@@ -16,6 +16,7 @@ struct Problem {
   std::string pointer;  ///< JSON pointer, such as /plan/tensor_parallel
   std::string message;
   bool not_modelled = false;  ///< not wrong: the interface knows it, but nothing models it yet
+  bool idle = false;          ///< not wrong: beside the other values this one does nothing
 
   /// "file:line:column: /pointer: message", leaving out what is unknown.
   [[nodiscard]] std::string text() const {

@@ -36,7 +36,8 @@ struct Finding {
   std::string pointer;
   Anchor anchor = Anchor::value;
   std::string message;
-  bool not_modelled = false;  ///< as Problem::not_modelled
+  bool not_modelled = false;  ///< as in Problem
+  bool idle = false;          ///< as in Problem
 };
 
 /// Collects findings, at most kLimit of them.
@@ -45,7 +46,7 @@ class Findings {
   static constexpr std::size_t kLimit = 100;
 
   void add(std::string pointer, std::string message, Anchor anchor = Anchor::value) {
-    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message), false});
+    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message)});
   }
   void add(const Path& path, std::string message, Anchor anchor = Anchor::value) {
     if (list_.size() < kLimit) add(path.pointer(), std::move(message), anchor);
@@ -53,11 +54,16 @@ class Findings {
   /// What a later step found, by its pointer.
   void add(const Problem& problem) {
     if (list_.size() < kLimit)
-      list_.push_back({problem.pointer, Anchor::value, problem.message, problem.not_modelled});
+      list_.push_back({problem.pointer, Anchor::value, problem.message, problem.not_modelled, problem.idle});
   }
   /// Something the interface knows but nothing models yet.
   void add_not_modelled(const Path& path, std::string message, Anchor anchor = Anchor::value) {
     if (list_.size() < kLimit) list_.push_back({path.pointer(), anchor, std::move(message), true});
+  }
+  /// A value that does nothing beside the others.
+  void add_idle(std::string pointer, std::string message) {
+    if (list_.size() < kLimit)
+      list_.push_back({std::move(pointer), Anchor::value, std::move(message), false, true});
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] const std::vector<Finding>& list() const { return list_; }

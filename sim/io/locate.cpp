@@ -70,7 +70,7 @@ std::size_t offset_of(const PositionTable& table, const Finding& finding) {
 }
 
 Problem problem_of(const Finding& finding, const PositionTable& table, const Origins& origins) {
-  Problem problem{origins.source, 0, 0, finding.pointer, finding.message, finding.not_modelled};
+  Problem problem{origins.source, 0, 0, finding.pointer, finding.message, finding.not_modelled, finding.idle};
   const bool from_command_line =
       std::any_of(origins.overridden.begin(), origins.overridden.end(),
                   [&](const std::string& set) { return is_at_or_below(finding.pointer, set); });

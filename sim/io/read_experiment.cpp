@@ -45,7 +45,8 @@ class ExperimentReader {
   ExperimentReader(const Catalog& catalog, const Menus& menus)
       : resolver_(catalog.data(), findings_), scope_{menus, findings_} {}
 
-  Experiment read(const Json& root) {
+  /// `set`: pointers that the command line set.
+  Experiment read(const Json& root, const std::vector<std::string>& set) {
     Experiment experiment;
     const Path top;
     read_fields(root, experiment_fields(), experiment, top, scope_);
@@ -58,7 +59,8 @@ class ExperimentReader {
     const Json none = Json::object();
     const Json* plan = member(root, "plan");
     complete_plan(experiment, plan == nullptr ? none : *plan, scope_.menus, findings_);
-    if (findings_.empty()) check_sync(experiment, findings_);
+    const Json* sync = member(root, "data_parallel_sync");
+    if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
     const Json* options = member(root, "simulation");
     if (options == nullptr || !options->contains("steps")) {
       apply(
@@ -199,7 +201,7 @@ Experiment read_experiment_text(std::string_view text, const std::string& source
   std::vector<std::string> set;
   if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
   ExperimentReader reader(catalog, menus);
-  Experiment experiment = reader.read(given);
+  Experiment experiment = reader.read(given, set);
   if (problems.empty()) reader.apply(use, experiment);
   if (!reader.findings().empty()) {
     const auto more =

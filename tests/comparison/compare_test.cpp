@@ -112,10 +112,12 @@ TEST_CASE("communication per step is the exposed part of the breakdown") {
 }
 
 TEST_CASE("time to target is the rate's iterations times the step time") {
-  const std::vector<std::string> accuracy{"accuracy={target: 0.001, heterogeneity: 0.5}",
-                                          "data_parallel_sync.period=4"};
-  const Comparison comparison = compare(
-      request({"data_parallel_sync.method=all-reduce,gossip,gossip-pga,local-sgd,none"}, accuracy), 2);
+  const std::vector<std::string> accuracy{"accuracy={target: 0.001, heterogeneity: 0.5}"};
+  const Comparison comparison =
+      compare(request({"data_parallel_sync.method=all-reduce,gossip,gossip-pga,local-sgd,none",
+                       "data_parallel_sync.period=4"},
+                      accuracy),
+              2);
   DataParallelSync sync;
   sync.period = 4;
   // 8 replicas; one-peer exponential averages exactly after 3 steps: gap 2 / (1 + 3).
@@ -140,6 +142,23 @@ TEST_CASE("time to target is the rate's iterations times the step time") {
   CHECK_FALSE(comparison.rows[4].target->steps);  // replicas that stay apart
   CHECK(comparison.sweet_spot() == best);
   CHECK_FALSE(compare(request({}), 1).sweet_spot());
+}
+
+TEST_CASE("a varied key that does nothing is left out, and rows that are alike then come once") {
+  const Comparison comparison =
+      compare(request({"data_parallel_sync.method=all-reduce,gossip,local-sgd",
+                       "data_parallel_sync.topology=ring,exponential", "data_parallel_sync.period=2,4"}),
+              2);
+  // all-reduce once; gossip on 2 graphs; local SGD with 2 periods.
+  using Values = std::vector<std::string>;
+  REQUIRE(comparison.rows.size() == 5);
+  CHECK(comparison.rows[0].varied == Values{"all-reduce", "", ""});
+  CHECK(comparison.rows[2].varied == Values{"gossip", "exponential", ""});
+  CHECK(comparison.rows[4].varied == Values{"local-sgd", "", "4"});
+  for (const ComparedRow& row : comparison.rows) CHECK(row.feasible());
+  // Where nothing but idle keys is asked for, or one is not varied, that is a mistake as ever.
+  CHECK(problems_of(request({"data_parallel_sync.method=all-reduce,none"}, {"data_parallel_sync.period=2"}))
+            .size() == 2);
 }
 
 TEST_CASE("noise of a sample makes the batch matter, noise of a replica does not") {

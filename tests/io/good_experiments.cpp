@@ -137,6 +137,18 @@ TEST_CASE("a plan overlaps as the software does, unless it says otherwise") {
   CHECK(read(text + "}}", {"plan.overlap_parameter_gather=true"}).plan.overlap_parameter_gather);
 }
 
+TEST_CASE("the accuracy to reach") {
+  const std::string text = R"({"model": "tiny", "cluster": "box", "accuracy": {"target": 1e-4, "noise": 2)";
+  const Accuracy accuracy = read(text + R"(, "heterogeneity": 0.5, "noise_of": "sample"}})").accuracy;
+  CHECK(accuracy.target == 1e-4);
+  CHECK(accuracy.noise == 2);
+  CHECK(accuracy.heterogeneity == 0.5);
+  CHECK(accuracy.noise_of == NoiseOf::sample);
+  CHECK(read(text + "}}").accuracy.noise_of == NoiseOf::replica);
+  CHECK_FALSE(read(R"({"model": "tiny", "cluster": "box"})").accuracy.wanted());
+  CHECK_THROWS_AS(read(R"({"model": "tiny", "cluster": "box", "accuracy": {"noise": 2}})"), InputError);
+}
+
 TEST_CASE("the training run and the software of an experiment") {
   const Experiment e = read(
       R"({"model": "tiny", "cluster": "box", "training": {"tokens": 3e11},
