@@ -1,5 +1,6 @@
 #include "convergence/mixing.hpp"
 #include "tests/convergence/runs.hpp"
+#include "topologies/gossip/gossip.hpp"
 
 namespace orrery::test {
 
@@ -162,6 +163,21 @@ TEST_CASE("every method learns every problem") {
       REQUIRE(run.points.size() == 2);
       CHECK(run.points.back().loss < 0.93 * run.points.front().loss);
       CHECK(run.points.back().gradient_norm < 0.7 * run.points.front().gradient_norm);
+    }
+  }
+}
+
+TEST_CASE("every topology learns, with gossip and with push-sum") {
+  for (const GossipTopologyEntry& entry : gossip_topologies()) {
+    for (const SyncMethod method : {SyncMethod::gossip, SyncMethod::push_sum}) {
+      CAPTURE(entry.name);
+      CAPTURE(static_cast<int>(method));
+      ConvergenceSetup setup = setup_of(method, std::string(entry.name));
+      setup.workers = 16;
+      setup.problem.iterations = 200;
+      setup.problem.evaluate_every = 200;
+      const ConvergenceRun run = converge(setup);
+      CHECK(excess(run) <= 0.3 * (run.points.front().loss - run.least_loss.value()));
     }
   }
 }
