@@ -23,6 +23,7 @@ struct CommonOptions {
 using Command = std::function<int()>;
 
 Command add_simulate(CLI::App& app, const CommonOptions& common);
+Command add_compare(CLI::App& app, const CommonOptions& common);
 Command add_memory(CLI::App& app, const CommonOptions& common);
 Command add_validate(CLI::App& app, const CommonOptions& common);
 Command add_calibrate(CLI::App& app, const CommonOptions& common);

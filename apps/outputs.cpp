@@ -38,12 +38,15 @@ Sink to(OutputFile& file) {
   return [&file](std::string_view text) { file.write(text); };
 }
 
-void print_summary(const Report& report) {
+bool colour_on_standard_output() {
   const char* terminal = std::getenv("TERM");
   const bool plain =
       terminal == nullptr || std::string_view(terminal) == "dumb" || std::getenv("NO_COLOR") != nullptr;
-  const bool colour = isatty(STDOUT_FILENO) != 0 && !plain;
-  write_summary(report, colour, [](std::string_view text) { std::cout << text; });
+  return isatty(STDOUT_FILENO) != 0 && !plain;
+}
+
+void print_summary(const Report& report) {
+  write_summary(report, colour_on_standard_output(), [](std::string_view text) { std::cout << text; });
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");
 }

@@ -34,7 +34,10 @@ class Outputs {
 
 [[nodiscard]] Sink to(OutputFile& file);
 
-/// The summary on standard output, coloured on a terminal unless NO_COLOR is set.
+/// Whether what goes to standard output may be coloured: on a terminal unless NO_COLOR is set.
+[[nodiscard]] bool colour_on_standard_output();
+
+/// The summary on standard output, coloured where it may be.
 /// @throws RunError if it cannot be written.
 void print_summary(const Report& report);
 

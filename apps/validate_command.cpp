@@ -1,7 +1,4 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -10,6 +7,7 @@
 #include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/outputs.hpp"
+#include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
@@ -56,14 +54,6 @@ std::vector<MeasuredTable> load(const std::vector<std::string>& names, const Val
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   return tables;
-}
-
-Progress progress_on_terminal(const CommonOptions& common) {
-  if (common.quiet || isatty(STDERR_FILENO) == 0) return {};
-  return [](std::size_t done, std::size_t total) {
-    std::fprintf(stderr, "\r%zu of %zu", done, total);
-    if (done == total) std::fprintf(stderr, "\r\x1b[K");
-  };
 }
 
 void print(const std::vector<TableResult>& results) {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "orrery/error.hpp"
-#include "validation/parallel.hpp"
+#include "orrery/parallel.hpp"
 #include "validation/validate.hpp"
 
 namespace orrery {

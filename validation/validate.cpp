@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "orrery/error.hpp"
+#include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/report/writers.hpp"
-#include "validation/parallel.hpp"
 
 namespace orrery {
 namespace {

@@ -42,7 +42,7 @@ std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std:
 }  // namespace
 
 bool has_whole_passes(const Experiment& experiment) {
-  const bool even = experiment.simulation.jitter == 0 && experiment.cluster.overrides.empty();
+  const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty();
   return experiment.simulation.detail == Detail::stage && even && !shares_links(experiment) &&
          !differs_in_groups(experiment);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "orrery/accuracy.hpp"
 #include "orrery/cluster.hpp"
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
@@ -35,8 +36,6 @@ struct SimulationOptions {
   Detail detail = Detail::layer;
   std::int64_t steps = 1;
   std::int64_t seed = 0;
-  /// A GPU's kernels of a step take 1 + jitter E times as long, E exponential with mean 1.
-  double jitter = 0;
 };
 
 /// The whole training run that the step is part of.
@@ -54,6 +53,7 @@ struct Experiment {
   SimulationOptions simulation;
   Software software;
   Training training;
+  Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
 };

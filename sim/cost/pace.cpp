@@ -39,7 +39,7 @@ double exponential(Random& random) {
 }  // namespace
 
 Pace::Pace(const Experiment& experiment)
-    : jitter_(experiment.simulation.jitter), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
+    : jitter_(experiment.software.jitter), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
   if (experiment.cluster.overrides.empty()) return;
   speed_.assign(static_cast<std::size_t>(experiment.cluster.gpus()), 1.0);
   for (const GpuOverride& override : experiment.cluster.overrides) {

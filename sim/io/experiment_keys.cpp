@@ -37,6 +37,7 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "data_parallel_sync.compression.", compression_fields());
   add_fields(keys, "simulation.", simulation_fields());
   add_fields(keys, "training.", training_fields());
+  add_fields(keys, "accuracy.", accuracy_fields());
   add_fields(keys, "problem.", problem_fields());
   add_fields(keys, "software.", software_fields());
   return keys;

@@ -39,6 +39,7 @@ const std::vector<Field<OverrideKeys>>& override_fields();
 const std::vector<Field<SimulationOptions>>& simulation_fields();
 const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Training>>& training_fields();
+const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
 const std::vector<Field<Experiment>>& experiment_fields();
 

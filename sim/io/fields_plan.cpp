@@ -102,8 +102,6 @@ const std::vector<Field<SimulationOptions>>& simulation_fields() {
       T::integer("steps", 1, 1e4, &S::steps, "1, or until what data_parallel_sync does repeats itself",
                  "training steps"),
       T::integer("seed", 0, 9007199254740992.0, &S::seed, "0", "of everything random"),
-      T::number("jitter", "", 0, 10, &S::jitter, "0",
-                "mean of what chance adds to the kernels of a GPU in a step, over their time; exponential"),
   };
   return fields;
 }
@@ -119,6 +117,22 @@ const std::vector<Field<Training>>& training_fields() {
   return fields;
 }
 
+const std::vector<Field<Accuracy>>& accuracy_fields() {
+  using T = FieldTable<Accuracy>;
+  static const std::vector<Field<Accuracy>> fields{
+      T::number("target", "", 1e-12, 1, &Accuracy::target, "none",
+                "squared norm of the gradient to reach, mean over the steps"),
+      T::number("noise", "", 0, 1e9, &Accuracy::noise, "1", "standard deviation of a stochastic gradient"),
+      T::number("heterogeneity", "", 0, 1e9, &Accuracy::heterogeneity, "0",
+                "distance of the replicas' gradients from their mean; 0: all draw from one data set"),
+      T::choice(
+          "noise_of", {kNoiseOfNames, nullptr, {}},
+          +[](Accuracy& a, std::size_t i) { a.noise_of = static_cast<NoiseOf>(i); }, "replica",
+          "whose gradient noise is of: a replica's in one step, or a sample's"),
+  };
+  return fields;
+}
+
 const std::vector<Field<Experiment>>& experiment_fields() {
   using T = FieldTable<Experiment>;
   static const std::vector<Field<Experiment>> fields{
@@ -127,8 +141,9 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("cluster", "the name of a catalog cluster, or an object"),
       T::nested("plan", "an object; everything is 1 or off by default"),
       T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
-      T::nested("simulation", "an object with network, folding, detail, steps, seed, jitter"),
+      T::nested("simulation", "an object with network, folding, detail, steps, seed"),
       T::nested("training", "an object with tokens or samples, for the days the whole run takes"),
+      T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,

@@ -61,6 +61,9 @@ const std::vector<Field<Software>>& software_fields() {
                 "the first reduction over data-parallel workers in a step waits for the last of them"),
       T::number("exchange_wait_ms", "ms", 0, kMaxMicroseconds, &S::exchange_wait_ms, "0",
                 "the first exchange with gossip neighbours in a step waits for them"),
+      T::number(
+          "jitter", "", 0, 10, &S::jitter, "0",
+          "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
       T::flag("overlaps_tensor_parallel", &S::overlaps_tensor_parallel, "false",
               "the default of plan.overlap_tensor_parallel"),
       T::flag("overlaps_parameter_gather", &S::overlaps_parameter_gather, "false",

@@ -17,7 +17,7 @@ namespace orrery {
 namespace {
 
 /// Software generations by name; the one that applies where an experiment names none is first.
-constexpr std::array<std::string_view, 14> kStacks{"nemo-2024",
+constexpr std::array<std::string_view, 15> kStacks{"nemo-2024",
                                                    "megatron-2021",
                                                    "megatron-2022",
                                                    "megatron-deepspeed-2021",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 14> kStacks{"nemo-2024",
                                                    "nemo-2023",
                                                    "megascale-2024",
                                                    "meta-2024",
+                                                   "bluefog-2021",
                                                    "ideal"};
 constexpr std::string_view kDefaultStack = kStacks[0];
 
@@ -127,6 +128,11 @@ class ExperimentReader {
     read_software(root, experiment);
     if (const Json* training = member(root, "training"))
       read_training(*training, experiment.training, Path(top, "training"));
+    if (const Json* accuracy = member(root, "accuracy")) {
+      const Path path(top, "accuracy");
+      read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
+      if (accuracy->is_object()) require(*accuracy, accuracy_fields(), "target", "accuracy", path, scope_);
+    }
     if (const Json* problem = member(root, "problem"))
       read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
     if (const Json* options = member(root, "simulation")) {
@@ -137,7 +143,8 @@ class ExperimentReader {
   void read_training(const Json& value, Training& training, const Path& path) {
     read_fields(value, training_fields(), training, path, scope_);
     if (training.tokens > 0 && training.samples > 0)
-      scope_.findings.add(Path(path, "samples"), "found both samples and tokens, allowed one of them", Anchor::key);
+      scope_.findings.add(Path(path, "samples"), "found both samples and tokens, allowed one of them",
+                          Anchor::key);
   }
 
   /// The constants of the stack, and what the experiment sets itself.

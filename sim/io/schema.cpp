@@ -142,6 +142,9 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "plan", plan);
   fill(experiment, "data_parallel_sync", sync_schema(menus));
   fill(experiment, "training", object_of(training_fields(), menus));
+  Schema accuracy = object_of(accuracy_fields(), menus);
+  accuracy["required"] = {"target"};
+  fill(experiment, "accuracy", accuracy);
   fill(experiment, "problem", object_of(problem_fields(), menus));
   fill(experiment, "software", object_of(software_fields(), menus));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));

@@ -396,6 +396,54 @@ class CommandLine(unittest.TestCase):
             self.assertIn(message, out.stderr)
         self.assertEqual(self.files(), ["e.json"])
 
+    def test_compare(self):
+        arguments = ["compare", self.experiment, "plan.micro_batch_size=2", "--vary", "plan.zero_stage=0,1", "--vary", "plan.stage_layers=[6,6],[7,5],[1,1]"]
+        out = orrery(*arguments, "--json", self.path / "c.json", "--csv", self.path / "c.csv")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        for word in ("zero_stage", "stage_layers", "comm.", "speed-up", "scaling", "Not feasible"):
+            self.assertIn(word, out.stdout)
+        rows = json.loads((self.path / "c.json").read_text())["rows"]
+        self.assertEqual(len(rows), 6)
+        self.assertEqual(rows[4]["vary"], {"plan.zero_stage": 1, "plan.stage_layers": [7, 5]})
+        self.assertEqual([row["feasible"] for row in rows], [True, True, False] * 2)
+        single = json.loads(orrery("simulate", self.experiment, "plan.micro_batch_size=2", "plan.zero_stage=1", "plan.stage_layers=[7,5]", "--json", "-").stdout)
+        del single["stats"], rows[4]["result"]["stats"]
+        self.assertEqual(rows[4]["result"], single)
+        self.assertAlmostEqual(rows[4]["ratio"]["speed_up"], single["samples_per_s"] / rows[0]["result"]["samples_per_s"])
+        with open(self.path / "c.csv", newline="") as file:
+            table = list(csv.DictReader(file))
+        self.assertEqual([float(row["step_time_s"] or 0) for row in table], [(row["result"] or {}).get("step_time_s", 0) for row in rows])
+        self.assertIn("/plan/stage_layers", table[5]["reasons"])
+        self.assertEqual(self.files(), ["c.csv", "c.json", "e.json"])
+        for threads in (1, 2):
+            self.assertEqual(orrery(*arguments, "--threads", threads).stdout, out.stdout)
+        self.assertEqual(orrery(*arguments, "--quiet").stdout, "")
+        self.assertEqual(len(json.loads(orrery("compare", self.experiment, EXAMPLES / "torus.json", "--json", "-").stdout)["rows"]), 2)
+        self.assertEqual(orrery("compare", "-", "--vary", "plan.zero_stage=0,1", text=json.dumps(SMALL)).returncode, 0)
+        out = orrery("compare", self.experiment, "--vary", "model=gpt3-175b")
+        self.assertEqual(out.returncode, 3)
+        self.assertIn("out of memory", out.stdout)
+
+    def test_compare_refuses(self):
+        def wrong(words, *arguments, status=2):
+            out = orrery("compare", *arguments, "--json", self.path / "r.json")
+            self.assertEqual((out.returncode, out.stdout), (status, ""), out.stderr)
+            self.assertIn(words, out.stderr)
+            self.assertEqual(self.files(), ["e.json"])
+        wrong("an experiment file is missing", "plan.zero_stage=1")
+        wrong('did you mean "zero_stage"?', self.experiment, "--vary", "plan.zero_stag=0,1")
+        wrong("none.json: cannot be read", self.experiment, self.path / "none.json")
+        wrong("found an empty value", self.experiment, "--vary", "plan.zero_stage=0,")
+        wrong('found key "plan.zero_stage" twice', self.experiment, "--vary", "plan.zero_stage=0,1", "--vary", "plan.zero_stage=2")
+        wrong("found more than", self.experiment, "--vary", "simulation.seed=" + ",".join(map(str, range(101))), "--vary", "plan.bucket_mb=" + ",".join(map(str, range(100))))
+        wrong("standard input is named twice", "-", "-")
+        wrong("allowed the cluster's 8 GPUs", self.experiment, "--vary", "plan.data_parallel=3,5")
+        wrong("", self.experiment, "--html", self.path / "x.html")
+        text = self.experiment.read_text()
+        self.assertEqual(orrery("compare", self.experiment, "--json", self.experiment).returncode, 2)
+        self.assertEqual(self.experiment.read_text(), text)
+        self.assertEqual(orrery("compare", self.experiment, "--csv", "/dev/full").returncode, 1)
+
     def test_lists_and_schemas(self):
         for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree"):
             self.assertIn(word, orrery("list").stdout)

@@ -69,12 +69,13 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
     for (const std::int64_t count : c.stage_layers) layers += count;
   }
   Workload workload;
+  const SyncLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
   for (const Stage& stage : make_stages(e.plan, blocks)) {
-    workload.programs.push_back(write_stage_program(e, blocks, stage, workload));
+    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload));
   }
   workload.stage_memory.resize(workload.programs.size());
-  add_communicators(e.plan, false, workload);
+  add_communicators(e.plan, layout, false, workload);
   Cluster cluster;
   cluster.nodes = c.stages;
   cluster.fabric.nic_gbps = 100;

@@ -1,0 +1,135 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/calibration_files.hpp"
+#include "apps/outputs.hpp"
+#include "apps/progress.hpp"
+#include "apps/table_arguments.hpp"
+#include "apps/terminal_chart.hpp"
+#include "comparison/compare.hpp"
+#include "comparison/writers.hpp"
+#include "orrery/error.hpp"
+#include "sim/io/document.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> arguments;
+  std::vector<std::string> vary;
+  std::vector<std::string> calibrations;
+  std::string json, csv;
+  std::string chart;  ///< X:Y, "none", or empty: where one is worth drawing
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw InputError({Problem{"command line", 0, 0, "", message}});
+}
+
+ComparisonRequest request_of(const CompareOptions& options) {
+  ComparisonRequest request{
+      {}, overrides_among(options.arguments), {}, catalog_with(options.calibrations), menus()};
+  for (const std::string& text : options.vary) request.variations.push_back(parse_variation(text));
+  const std::vector<std::string> files = tables_among(options.arguments);
+  if (files.empty()) refuse("an experiment file is missing");
+  if (std::ranges::count(files, "-") > 1) refuse("standard input is named twice");
+  for (const std::string& file : files) request.experiments.push_back({file, read_text(file)});
+  return request;
+}
+
+/// Columns of the terminal; off one, those of the other commands' text.
+std::size_t text_columns() {
+  constexpr std::size_t kUsual = 100;
+  winsize size{};
+  const bool known = isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+/// Whether the values, all above 0, differ by more than a picture shows on a linear axis.
+bool spans(const ChartLines& lines, double factor, double std::pair<double, double>::*axis) {
+  double least = 0;
+  double most = 0;
+  for (const ChartLine& line : lines.lines) {
+    for (const auto& point : line.points) {
+      if (point.*axis <= 0) return false;
+      least = least > 0 ? std::min(least, point.*axis) : point.*axis;
+      most = std::max(most, point.*axis);
+    }
+  }
+  return most > factor * least;
+}
+
+std::string chart_of(const ChartLines& lines, std::size_t columns) {
+  constexpr std::size_t kAxis = 16;
+  Chart chart;
+  chart.x_label = lines.x;
+  chart.y_label = lines.y;
+  chart.log_x = spans(lines, 8, &std::pair<double, double>::first);
+  chart.log_y = spans(lines, 30, &std::pair<double, double>::second);
+  chart.width = static_cast<int>(std::clamp<std::size_t>(columns, 40 + kAxis, 100) - kAxis);
+  for (const ChartLine& line : lines.lines) chart.series.push_back({line.name, line.points});
+  return draw_chart(chart);
+}
+
+void print(const Comparison& comparison, const std::optional<ChartLines>& chart) {
+  write_comparison_text(comparison, text_columns(), colour_on_standard_output(),
+                        [](std::string_view text) { std::cout << text; });
+  if (chart) std::cout << "\n" << chart_of(*chart, text_columns());
+  std::cout.flush();
+  if (!std::cout) throw RunError("cannot write to standard output");
+}
+
+/// What to draw: what --chart says, or what is worth it.
+std::optional<ChartLines> wanted_chart(const Comparison& comparison, const std::string& chart) {
+  if (chart == "none" || (chart.empty() && !deserves_chart(comparison))) return std::nullopt;
+  return chart_lines(comparison, chart);
+}
+
+int run_compare(const CompareOptions& options, const CommonOptions& common, unsigned threads) {
+  const ComparisonRequest request = request_of(options);
+  Outputs outputs("");
+  for (const ExperimentText& experiment : request.experiments) outputs.protect(experiment.source);
+  for (const std::string& file : options.calibrations) outputs.protect(file);
+  OutputFile* json = outputs.open(options.json);
+  OutputFile* csv = outputs.open(options.csv);
+  const Comparison comparison = compare(request, threads, progress_on_terminal(common));
+  const std::optional<ChartLines> chart = wanted_chart(comparison, options.chart);
+  if (json != nullptr) write_comparison_json(comparison, to(*json));
+  if (csv != nullptr) write_comparison_csv(comparison, to(*csv));
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) print(comparison, chart);
+  return std::ranges::any_of(comparison.rows, &ComparedRow::feasible) ? kDone : kInfeasible;
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<CompareOptions>();
+  app.add_option("experiments", options->arguments,
+                 "JSON or YAML files, - for standard input, and key=value for every one of them");
+  app.add_option("--vary", options->vary,
+                 "KEY=V1,V2,...: every experiment with each of these values; several make the product")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_calibration_files(app, options->calibrations);
+  app.add_option("--json", options->json,
+                 "Write the rows with their results as JSON (- for standard output)");
+  app.add_option("--csv", options->csv, "Write a line per row");
+  app.add_option(
+      "--chart", options->chart,
+      "X:Y to draw below the table: a varied key and a figure, such as cluster.nodes:samples_per_s; "
+      "none for no chart");
+  return [options, &common, &app] { return run_compare(*options, common, threads_of(app, common)); };
+}
+
+}  // namespace orrery

@@ -1,0 +1,64 @@
+#include "comparison/target.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "comparison/sync_summary.hpp"
+#include "convergence/rates.hpp"
+#include "topologies/gossip/analysis.hpp"
+#include "topologies/gossip/gossip.hpp"
+
+namespace orrery {
+namespace {
+
+/// Rounds drawn of graphs that are random anew in each step: their product's gap is steady within a few
+/// percent.
+constexpr std::uint32_t kRandomRounds = 64;
+
+std::optional<double> gap_of(const Experiment& experiment, std::int64_t workers) {
+  if (!experiment.data_parallel_sync.gossips() || workers < 2) return std::nullopt;
+  const bool nodes = experiment.data_parallel_sync.level == SyncLevel::node;
+  const auto together = nodes ? 1 : static_cast<std::uint32_t>(replicas_per_node(experiment));
+  const GossipGraph graph = build_gossip_graph(
+      experiment.data_parallel_sync,
+      {static_cast<std::uint32_t>(workers), together, kRandomRounds, experiment.simulation.seed});
+  const auto exact_after = averaging_period(graph);
+  if (exact_after) return gap_of_exact_period(*exact_after);
+  return spectral_gap(graph);
+}
+
+/// Standard deviation of the gradient that one worker makes in a step.
+double worker_noise(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
+  auto averaged = static_cast<double>(replicas_per_worker(experiment));
+  if (experiment.accuracy.noise_of == NoiseOf::sample) {
+    averaged *= static_cast<double>(plan.global_batch_size) / static_cast<double>(plan.data_parallel);
+  }
+  return experiment.accuracy.noise / std::sqrt(averaged);
+}
+
+/// Of the model's matrices; no tensor parallelism is taken into account.
+double smaller_side(const Model& model) {
+  if (model.widths.empty()) return static_cast<double>(std::max<std::int64_t>(1, model.hidden));
+  return static_cast<double>(*std::ranges::min_element(model.widths));
+}
+
+}  // namespace
+
+std::optional<TargetSummary> target_of(const Experiment& experiment, const Report& report) {
+  if (!experiment.accuracy.wanted()) return std::nullopt;
+  const std::int64_t workers = summary_of(experiment).workers;
+  TargetSummary summary;
+  summary.gap = gap_of(experiment, workers);
+  const RateSetting setting{static_cast<double>(workers), worker_noise(experiment),
+                            experiment.accuracy.heterogeneity, summary.gap, smaller_side(experiment.model)};
+  const std::optional<Rate> rate = rate_of(experiment.data_parallel_sync, setting);
+  if (!rate) return summary;
+  const double target = experiment.accuracy.target;
+  summary.steps = TargetSummary::Steps{rate->iterations(target), rate->transient_iterations(),
+                                       rate->has_linear_speed_up(target)};
+  summary.time_s = summary.steps->iterations * report.step_time_s();
+  return summary;
+}
+
+}  // namespace orrery

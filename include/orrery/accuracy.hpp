@@ -1,0 +1,29 @@
+// To what accuracy a model is to be trained, and how noisy its gradients are: the `accuracy` of an
+// experiment. Turned into numbers of steps by convergence/; the simulation of a step knows nothing of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace orrery {
+
+/// Whose gradient `Accuracy::noise` is the noise of.
+enum class NoiseOf : std::uint8_t {
+  replica,  ///< of a replica's in one step, whatever its batch
+  sample,   ///< of one sample's: a replica's is less by the root of its samples per step
+};
+inline constexpr std::array<std::string_view, 2> kNoiseOfNames{"replica", "sample"};
+
+/// In the units of convergence rates, where smoothness times the initial distance from the optimum is 1.
+struct Accuracy {
+  double target = 0;  ///< epsilon: squared norm of the gradient, mean over the steps; 0: not asked for
+  double noise = 1;   ///< sigma
+  double heterogeneity =
+      0;  ///< b: distance of the replicas' gradients from their mean; 0: all draw from one data set
+  NoiseOf noise_of = NoiseOf::replica;
+
+  [[nodiscard]] bool wanted() const { return target > 0; }
+};
+
+}  // namespace orrery
