@@ -1,6 +1,7 @@
 #include "apps/converge_output.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -43,7 +44,8 @@ std::string number(double value) {
   return text;
 }
 
-std::string exact(double value) { return Json(value).dump(); }
+/// As many digits as it takes to read the same number; nothing for what is none.
+std::string exact(double value) { return std::isfinite(value) ? Json(value).dump() : ""; }
 
 const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {
   if (!target) return nullptr;

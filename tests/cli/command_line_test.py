@@ -344,6 +344,58 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(orrery("simulate", self.experiment, "--calibration", bad).stderr, r"bad\.json:1:\d+: /constants/elementwise_trafic")
         self.assertEqual(orrery("simulate", self.experiment, "--calibration", self.path / "none.json").returncode, 2)
 
+    def test_gossip(self):
+        out = orrery("gossip", "--workers", "16,12", "one-peer-exponential", "hypercube", "--json", self.path / "g.json")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        rows = json.loads((self.path / "g.json").read_text())
+        self.assertEqual([(row["topology"], row["workers"]) for row in rows],
+                         [("one-peer-exponential", 16), ("one-peer-exponential", 12), ("hypercube", 16), ("hypercube", 12)])
+        self.assertEqual([row.get("exact_after_rounds") for row in rows], [4, None, None, None])
+        self.assertAlmostEqual(rows[2]["spectral_gap"], 0.4)
+        self.assertIn("powers of two", rows[3]["problem"])
+        self.assertIn("powers of two", out.stdout)
+        self.assertEqual(len(orrery("gossip").stdout.splitlines()), 2 + len(orrery("list", "gossip").stdout.splitlines()))
+        wrong = orrery("gossip", "rng")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn('did you mean "ring"?', wrong.stderr)
+
+    def test_converge(self):
+        arguments = ("converge", EXAMPLES / "converge-gossip.json", "problem.iterations=100", "--vary",
+                     "data_parallel_sync.method=all-reduce,gossip", "--target", "0.66")
+        out = orrery(*arguments, "--json", self.path / "c.json", "--csv", self.path / "c.csv")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("a  method=all-reduce\n", out.stdout)
+        runs = json.loads((self.path / "c.json").read_text())["runs"]
+        self.assertEqual([run["method"] for run in runs], ["all-reduce", "gossip"])
+        for run in runs:
+            self.assertEqual(run["workers"], 16)
+            last = run["points"][-1]
+            self.assertEqual(last["iteration"], 100)
+            self.assertAlmostEqual(last["time_s"], 100 * run["step_time_s"])
+            self.assertGreater(last["loss"], run["least_loss"])
+            self.assertLess(last["loss"], 0.66)
+            self.assertLess(run["time_to_target_s"], last["time_s"])
+        with open(self.path / "c.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), sum(len(run["points"]) for run in runs))
+        self.assertEqual(float(rows[-1]["loss"]), runs[1]["points"][-1]["loss"])
+        again = orrery(*arguments, "--threads", 1)
+        self.assertEqual(again.stdout, out.stdout)
+
+    def test_converge_refuses(self):
+        example = EXAMPLES / "converge-gossip.json"
+        for arguments, message in (
+                ((), "an experiment file is missing"),
+                ((example, "--vary", "period"), "allowed KEY=VALUE,VALUE,..."),
+                ((example, "--vary", "problem.dimension=" + ",".join(map(str, range(1, 30)))), "more than 26"),
+                ((example, "problem.iterations=1e9"), "/problem/iterations: found"),
+                ((example, "data_parallel_sync.topology=[[1],[0]]"), "/data_parallel_sync/topology: found lists for 2"),
+                ((example, "problem.kind=svm"), "/problem/kind: found")):
+            out = orrery("converge", *arguments, "--json", self.path / "c.json")
+            self.assertEqual((out.returncode, out.stdout), (2, ""), arguments)
+            self.assertIn(message, out.stderr)
+        self.assertEqual(self.files(), ["e.json"])
+
     def test_compare(self):
         arguments = ["compare", self.experiment, "plan.micro_batch_size=2", "--vary", "plan.zero_stage=0,1", "--vary", "plan.stage_layers=[6,6],[7,5],[1,1]"]
         out = orrery(*arguments, "--json", self.path / "c.json", "--csv", self.path / "c.csv")

@@ -1,4 +1,6 @@
+#include "convergence/mixing.hpp"
 #include "tests/convergence/runs.hpp"
+#include "topologies/gossip/gossip.hpp"
 
 namespace orrery::test {
 
@@ -83,6 +85,68 @@ TEST_CASE("push-sum finds the mean on a directed unbalanced graph") {
   }
 }
 
+TEST_CASE("without push-sum's weights, a directed unbalanced graph agrees on something else") {
+  // Rows add up to 1: worker 0 takes 1/3 of each, worker 1 half of 0, worker 2 half of 1. The columns do not,
+  // and the limit is the left eigenvector (3, 4, 2)/9 times the models, not their mean.
+  Mixing rows;
+  rows.begin = {0, 2, 3, 4};
+  rows.from = {1, 2, 0, 1};
+  rows.weight = {1.0 / 3, 1.0 / 3, 0.5, 0.5};
+  rows.self = {1.0 / 3, 0.5, 0.5};
+  Matrix models(1, 3);
+  models << 0, 0, 9;
+  for (int k = 0; k < 200; ++k) models = mix(rows, models, models, 1);
+  for (const double model : models.reshaped()) CHECK(model == doctest::Approx(2));
+}
+
+TEST_CASE("more workers average more noise away") {
+  // Parallel SGD keeps a distance from the least loss in proportion to the variance of its gradient, that is
+  // to 1/n; alike data, so that nothing else differs.
+  const auto floor_of = [](std::uint32_t workers, SyncMethod method) {
+    ConvergenceSetup setup = setup_of(method, "exponential");
+    setup.workers = workers;
+    setup.problem.heterogeneity = 0;
+    setup.problem.noise = 2;
+    setup.problem.samples_per_worker = 20;
+    setup.problem.batch = 20;
+    setup.problem.regularization = 0.1;
+    setup.problem.iterations = 3000;
+    setup.problem.evaluate_every = 10;
+    const ConvergenceRun run = converge(setup);
+    double sum = 0;
+    for (std::size_t i = 100; i < run.points.size(); ++i) sum += run.points[i].loss - run.least_loss.value();
+    return sum / static_cast<double>(run.points.size() - 100);
+  };
+  const double one = floor_of(1, SyncMethod::all_reduce);
+  for (const SyncMethod method : {SyncMethod::all_reduce, SyncMethod::gossip}) {
+    const double sixteen = floor_of(16, method);
+    CHECK(one / sixteen >= 10);
+    CHECK(one / sixteen <= 25);
+  }
+}
+
+TEST_CASE("with different data, rarer averages and sparser graphs cost accuracy") {
+  const auto floor_of = [](SyncMethod method, const std::string& topology, std::int64_t period) {
+    ConvergenceSetup setup = setup_of(method, topology);
+    setup.workers = 16;
+    setup.problem.heterogeneity = 1;
+    setup.problem.regularization = 0.1;
+    setup.problem.batch = setup.problem.samples_per_worker;  // full gradients: no noise
+    setup.problem.iterations = 2000;
+    setup.problem.evaluate_every = 0;
+    setup.sync.period = period;
+    return excess(converge(setup));
+  };
+  using enum SyncMethod;
+  CHECK(std::abs(floor_of(all_reduce, "ring", 1)) <= 1e-10);
+  CHECK(floor_of(local_sgd, "ring", 4) > 1e-8);
+  CHECK(floor_of(local_sgd, "ring", 20) > 4 * floor_of(local_sgd, "ring", 4));
+  CHECK(floor_of(gossip, "exponential", 1) > 1e-8);
+  CHECK(floor_of(gossip, "ring", 1) > 4 * floor_of(gossip, "exponential", 1));
+  CHECK(floor_of(gossip_pga, "ring", 4) < floor_of(gossip, "ring", 1));
+  CHECK(floor_of(gossip_pga, "ring", 4) < floor_of(local_sgd, "ring", 4));
+}
+
 TEST_CASE("every method learns every problem") {
   using enum SyncMethod;
   for (const ProblemKind kind :
@@ -99,6 +163,21 @@ TEST_CASE("every method learns every problem") {
       REQUIRE(run.points.size() == 2);
       CHECK(run.points.back().loss < 0.93 * run.points.front().loss);
       CHECK(run.points.back().gradient_norm < 0.7 * run.points.front().gradient_norm);
+    }
+  }
+}
+
+TEST_CASE("every topology learns, with gossip and with push-sum") {
+  for (const GossipTopologyEntry& entry : gossip_topologies()) {
+    for (const SyncMethod method : {SyncMethod::gossip, SyncMethod::push_sum}) {
+      CAPTURE(entry.name);
+      CAPTURE(static_cast<int>(method));
+      ConvergenceSetup setup = setup_of(method, std::string(entry.name));
+      setup.workers = 16;
+      setup.problem.iterations = 200;
+      setup.problem.evaluate_every = 200;
+      const ConvergenceRun run = converge(setup);
+      CHECK(excess(run) <= 0.3 * (run.points.front().loss - run.least_loss.value()));
     }
   }
 }
