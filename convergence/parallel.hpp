@@ -2,22 +2,17 @@
 // not depend on the number of threads. Internal to convergence/.
 #pragma once
 
-#include <algorithm>
-#include <thread>
-#include <vector>
+#include <Eigen/Core>
+
+#include "orrery/parallel.hpp"
 
 namespace orrery {
 
 /// Calls `work(i)` for every i below `count`. `work` throws nothing.
 template <class Work>
-void for_each_worker(std::int64_t count, unsigned threads, const Work& work) {
-  const std::int64_t parts = std::min<std::int64_t>(count, std::max(1U, threads));
-  const auto part = [&](std::int64_t p) {
-    for (std::int64_t i = count * p / parts; i < count * (p + 1) / parts; ++i) work(i);
-  };
-  std::vector<std::jthread> helpers;
-  for (std::int64_t p = 1; p < parts; ++p) helpers.emplace_back(part, p);
-  part(0);
+void for_each_worker(Eigen::Index count, unsigned threads, const Work& work) {
+  for_each_index(static_cast<std::size_t>(count), threads,
+                 [&work](std::size_t i) { work(static_cast<Eigen::Index>(i)); });
 }
 
 }  // namespace orrery
