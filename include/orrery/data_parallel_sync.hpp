@@ -1,5 +1,6 @@
-// How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an experiment.
-// Read by topologies/gossip/ (the graph), workloads/ (the tasks) and convergence/ (the mathematics).
+// How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an
+// experiment. Read by topologies/gossip/ (the graph), workloads/ (the tasks) and convergence/ (the
+// mathematics).
 #pragma once
 
 #include <array>

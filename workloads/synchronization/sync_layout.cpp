@@ -9,8 +9,8 @@
 namespace orrery {
 namespace {
 
-/// Entries of Workload::group_of, 4 bytes each.
-constexpr std::int64_t kMostEntries = std::int64_t{1} << 28;
+/// Entries of Workload::group_of; each may be a communicator of its own, of some 60 bytes.
+constexpr std::int64_t kMostEntries = std::int64_t{1} << 25;
 
 /// Replicas d, d + 1, ... of the same stage and tensor rank that share the node of replica d.
 std::uint32_t replicas_together(const Experiment& experiment) {
