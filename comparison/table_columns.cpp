@@ -160,10 +160,16 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
   columns.back().unit = "%";
 }
 
-/// A large count in the digits a reader takes in; `value` is whole.
+/// A whole number in full up to six digits, beyond as 39.3 M.
 std::string steps(double value) {
   if (std::isinf(value)) return "never";
-  return value < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  if (value < 1e6) return fmt::format("{:.0f}", value);
+  constexpr std::array<std::string_view, 5> kPrefixes{"M", "B", "T", "P", "E"};
+  value /= 1e6;
+  std::size_t prefix = 0;
+  for (; value >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, decimals, kPrefixes[prefix]);
 }
 
 void add_target(const Comparison& comparison, std::vector<TableColumn>& columns) {
