@@ -58,8 +58,7 @@ class ExperimentReader {
     const Json none = Json::object();
     const Json* plan = member(root, "plan");
     complete_plan(experiment, plan == nullptr ? none : *plan, scope_.menus, findings_);
-    const Json* sync = member(root, "data_parallel_sync");
-    if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, findings_);
+    if (findings_.empty()) check_sync(experiment, findings_);
     const Json* options = member(root, "simulation");
     if (options == nullptr || !options->contains("steps")) {
       apply(

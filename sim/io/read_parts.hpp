@@ -19,9 +19,9 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
 /// `plan` is the object the plan was read from. Call it only without findings.
 void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
 
-/// Reports keys of `sync`, the object of data_parallel_sync, that do nothing or cannot be; after
-/// complete_plan().
-void check_sync(const Experiment& experiment, const Json& sync, Findings& findings);
+/// Reports what data_parallel_sync asks for and cannot be; after complete_plan(). Keys of other methods than the
+/// one chosen are no mistake: an experiment may vary its method.
+void check_sync(const Experiment& experiment, Findings& findings);
 
 /// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
 void check_size(const Experiment& experiment, Findings& findings);

@@ -1,7 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
@@ -51,71 +48,15 @@ void read_compression(const Json& value, DataParallelSync& sync, const Path& pat
     scope.findings.add(Path(path, "bits"), fmt::format("found {}, allowed 4, 8 or 16", bits));
 }
 
-using Methods = std::vector<SyncMethod>;
-
-/// A key that only some methods have.
-struct KeyOf {
-  std::string_view key;
-  Methods methods;
-};
-
-const std::vector<KeyOf>& keys_of_methods() {
-  using enum SyncMethod;
-  static const Methods gossips{gossip, push_sum, gossip_pga, gossip_aga};
-  static const std::vector<KeyOf> keys{
-      {"topology", gossips},
-      {"weights", gossips},
-      {"shape", gossips},
-      {"probability", gossips},
-      {"peers", gossips},
-      {"placement", gossips},
-      {"overlap", gossips},
-      {"level", {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"period", {local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"final_period", {gossip_aga}},
-      {"compression",
-       {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"servers", {parameter_server}},
-      {"fragments", {diloco}},
-      {"delay", {diloco}},
-  };
-  return keys;
-}
-
 std::string_view name_of(SyncMethod method) { return kSyncMethodNames[static_cast<std::size_t>(method)]; }
 
 struct SyncCheck {
   const Experiment& experiment;
-  const Json& given;
   Findings& findings;
 
   [[nodiscard]] const DataParallelSync& sync() const { return experiment.data_parallel_sync; }
-  [[nodiscard]] bool has(std::string_view key) const { return given.contains(key); }
   void add(std::string_view key, std::string message) const {
     findings.add("/data_parallel_sync/" + std::string(key), std::move(message));
-  }
-
-  void keys() const {
-    for (const KeyOf& of : keys_of_methods()) {
-      if (!has(of.key) || std::ranges::find(of.methods, sync().method) != of.methods.end()) continue;
-      std::vector<std::string_view> names;
-      for (const SyncMethod method : of.methods) names.push_back(name_of(method));
-      add(of.key, fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
-                              name_of(sync().method), fmt::join(names, " | ")));
-    }
-  }
-
-  /// Keys that only some topologies have.
-  void topology() const {
-    const auto only = [this](std::string_view key, std::initializer_list<std::string_view> names) {
-      if (!has(key) || std::ranges::find(names, sync().topology) != names.end()) return;
-      add(key, fmt::format("found a value that does nothing for the topology \"{}\", allowed only for {}",
-                           sync().topology, fmt::join(names, " | ")));
-    };
-    if (!sync().gossips()) return;
-    only("shape", {"grid", "torus"});
-    only("probability", {"erdos-renyi"});
-    only("peers", {"base-k"});
   }
 
   void sharding() const {
@@ -145,7 +86,7 @@ struct SyncCheck {
   }
 
   void replicas() const {
-    if (sync().servers > experiment.plan.data_parallel)
+    if (sync().method == SyncMethod::parameter_server && sync().servers > experiment.plan.data_parallel)
       add("servers", fmt::format("found {}, allowed at most data_parallel {}", sync().servers,
                                  experiment.plan.data_parallel));
   }
@@ -168,10 +109,8 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope) {
   return sync;
 }
 
-void check_sync(const Experiment& experiment, const Json& sync, Findings& findings) {
-  const SyncCheck check{experiment, sync, findings};
-  check.keys();
-  check.topology();
+void check_sync(const Experiment& experiment, Findings& findings) {
+  const SyncCheck check{experiment, findings};
   check.sharding();
   check.periods();
   check.replicas();

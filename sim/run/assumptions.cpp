@@ -38,6 +38,13 @@ std::string calibrations(const Experiment& experiment) {
   return text.empty() ? "" : "constants not given are those of the calibrations: " + text;
 }
 
+std::string stragglers(const Experiment& experiment) {
+  if (experiment.software.jitter == 0) return "";
+  return fmt::format(
+      "chance adds {:.3g} % on average to the kernels of each GPU in each step (software.jitter)",
+      100 * experiment.software.jitter);
+}
+
 std::string folding(const Experiment& experiment, const Run& run) {
   const std::size_t ranks = run.expanded.representative.size();
   if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
@@ -67,6 +74,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
   if (std::string sentence = calibrations(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
+  if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;
 }

@@ -17,13 +17,20 @@ namespace {
 /// Rounds of a topology that is drawn anew in each step, where the experiment does not say how many steps.
 constexpr std::int64_t kRandomRounds = 16;
 
-/// Links between the first ranks of the workers at two places.
+/// Nanoseconds in which a megabyte gets from the first rank of the worker at one place to another's.
 Distance distance_on(const Topology& topology, const Experiment& experiment, std::uint32_t replicas) {
   return [&topology, layout = RankLayout(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
+    constexpr Bytes kMegabyte = 1'000'000;
     std::vector<LinkId> route;
     topology.route(GpuId{layout.rank({0, 0, a * std::int64_t{replicas}})},
                    GpuId{layout.rank({0, 0, b * std::int64_t{replicas}})}, route);
-    return static_cast<std::uint32_t>(route.size());
+    Picoseconds latency = 0;
+    Picoseconds data = 0;
+    for (const LinkId link : route) {
+      latency += topology.link(link).latency_ps;
+      data = std::max(data, transfer_ps(kMegabyte, topology.link(link).bytes_per_s, 1));
+    }
+    return static_cast<std::uint32_t>(std::min<Picoseconds>((latency + data) / 1000, 0xffffffff));
   };
 }
 

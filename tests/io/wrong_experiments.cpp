@@ -57,7 +57,7 @@ TEST_CASE("missing keys are named") {
         "object");
   CHECK(problems(R"({"model": {"hidden": 8, "heads": 2, "vocab": 9, "seq_length": 4}, "cluster": "box"})") ==
         "e.json:1:11: /model/layers: missing; kind transformer needs it: an integer from 1 to 100000, "
-        "transformer layers, or matrices of an mlp");
+        "transformer layers, matrices of an mlp, or equal parts of a convnet");
   CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
         "e.json:1:54: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
         "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
@@ -88,14 +88,7 @@ TEST_CASE("names that the interface knows but nothing models yet say so") {
         "e.json:1:66: /plan/context_parallel: found 2, allowed 1 (more is not modelled yet)");
   CHECK(problems(R"({"model": "experts", "cluster": "box"})") ==
         "e.json:1:11: /model/kind: found \"moe-transformer\", which the interface knows but Orrery does not "
-        "model yet; available: transformer, mlp (in catalog model \"experts\")");
-  CHECK(
-      problems(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": {"method": "gossip"}})") ==
-      "e.json:1:70: /data_parallel_sync/method: found \"gossip\", which the interface knows but Orrery does "
-      "not model yet; available: all-reduce, none");
-  CHECK(problems(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": {"period": 4}})") ==
-        "e.json:1:60: /data_parallel_sync/period: found key \"period\", which the interface knows but Orrery "
-        "does not model yet: only with the methods gossip, gossip-pga, local-sgd, parameter-server");
+        "model yet; available: transformer, mlp, convnet (in catalog model \"experts\")");
   CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "groups": []}})") ==
         "e.json:1:46: /cluster/groups: found key \"groups\", which the interface knows but Orrery does not "
         "model yet: all GPUs of a cluster are alike");

@@ -66,14 +66,14 @@ TEST_CASE("every moment of every GPU belongs to one part of the breakdown") {
   CHECK(b.host_ps == 5);
   CHECK(b.compute_ps == 9 + 1 + 5);
   CHECK(b.optimizer_ps == 4 + 5);
-  // Rank 0: 12-14 waits with the send in flight, 14-20 with nothing, 20-24 reduces, 29-30 is done.
+  // Rank 0: 12-14 waits with the send in flight, 14-20 for rank 1 to reduce, 20-24 reduces, 29-30 is done.
   // Rank 1: 0-10 with nothing, 10-14 receives, 20-24 reduces.
   CHECK(b.exposed_ps[kPipeline] == 2 + 4);
-  CHECK(b.exposed_ps[kData] == 4 + 4);
-  CHECK(b.bubble_ps == 6 + 1 + 10);
+  CHECK(b.exposed_ps[kData] == 6 + 4 + 4);
+  CHECK(b.bubble_ps == 1 + 10);
   CHECK(total(b) == 2 * 30);
   // Passes keep the GPUs busy for 15 of compute and 3 of their launches.
-  CHECK(report.pipeline_bubble_fraction == doctest::Approx(17.0 / 18));
+  CHECK(report.pipeline_bubble_fraction == doctest::Approx(11.0 / 18));
   CHECK(report.gpu_utilization_mean == doctest::Approx((10 + 2 + 5 + 6 + 6) / 60.0));
   CHECK(report.gpu_utilization_min == doctest::Approx(12.0 / 30));
 }
@@ -340,8 +340,9 @@ TEST_CASE("classes of one program find their own tasks side by side") {
   run.add_op(0, communicate_op(gradients, Stream::data, Slot::data), reduce);
   const Report report = build_report(run.view());
   CHECK(report.breakdown.compute_ps == 20 * 21 / 2);
-  CHECK(report.breakdown.exposed_ps[kData] == 20 * 5);
-  CHECK(report.breakdown.bubble_ps == 20 * 19 / 2);
+  // All wait for rank 19 to reduce with.
+  CHECK(report.breakdown.exposed_ps[kData] == 20 * 5 + 20 * 19 / 2);
+  CHECK(report.breakdown.bubble_ps == 0);
   CHECK(report.gpu_utilization_min == doctest::Approx(1.0 / 25));
   CHECK(report.critical_path.compute_ps == 20);  // of rank 19, the only one that ends at 20
   CHECK(report.critical_path.communication_ps[kData] == 4);
