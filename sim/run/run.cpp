@@ -119,9 +119,8 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
   const Training& training = experiment.training;
-  report.training_tokens = training.samples > 0
-                               ? capped_product(training.samples, experiment.model.seq_length)
-                               : training.tokens;
+  report.training_tokens =
+      training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
   const Software& software = experiment.software;
   const bool one_node = experiment.cluster.nodes == 1;
   report.error_p10 = one_node ? software.error_p10_one_node : software.error_p10_many_nodes;
