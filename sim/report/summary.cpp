@@ -43,6 +43,7 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
   const bool by_node = sync.level == SyncLevel::node;
   const bool compressed = sync.compression.method != Compression::Method::none;
   if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
+  if (sync.method == SyncMethod::none) return "stay apart";
   std::string text(at(kSyncMethodNames, sync.method));
   if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
   text += fmt::format(", {} workers{}", workers, by_node ? " (nodes)" : "");
