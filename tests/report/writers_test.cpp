@@ -158,6 +158,33 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(summary_text(report).find(" days ") == std::string::npos);
 }
 
+TEST_CASE("the summary says how replicas are kept in step where it is no plain all-reduce") {
+  Report report = finished_report();
+  report.plan.data_parallel = 16;
+  report.workers = 16;
+  CHECK(summary_text(report).find("replicas:") == std::string::npos);
+  report.data_parallel_sync.level = SyncLevel::node;
+  report.workers = 2;
+  CHECK(summary_text(report).find("\nreplicas: all-reduce, 2 workers (nodes)\n") != std::string::npos);
+  report.data_parallel_sync.method = SyncMethod::gossip_pga;
+  report.data_parallel_sync.topology = "torus";
+  report.data_parallel_sync.compression.method = Compression::Method::qsgd;
+  CHECK(summary_text(report).find("\nreplicas: gossip-pga over torus, 2 workers (nodes), period 6, qsgd\n") !=
+        std::string::npos);
+  report.plan.data_parallel = 1;
+  CHECK(summary_text(report).find("replicas:") == std::string::npos);
+}
+
+TEST_CASE("a training run below two days is told in hours, and images are not tokens") {
+  Report report = finished_report();
+  report.tokens_per_step = report.samples_per_step;
+  report.training_tokens = static_cast<std::int64_t>(report.samples_per_s() * 3600 * 11.6);
+  const std::string text = summary_text(report);
+  CHECK(text.find("11.6 hours     for") != std::string::npos);
+  CHECK(text.find(" samples\n") != std::string::npos);
+  CHECK(text.find("token") == std::string::npos);
+}
+
 TEST_CASE("an infeasible result has null for what needs a timeline") {
   const Json json = Json::parse(json_text(infeasible_report(), -1));
   for (const char* key : {"step_time_s", "samples_per_s", "model_tflops_per_gpu", "mfu", "hfu"}) {
