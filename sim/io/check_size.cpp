@@ -44,7 +44,8 @@ StepBounds bounds_of(const Experiment& e) {
   const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
   if (m.kind == ModelKind::convnet) {
     b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
-    const double kept = real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
+    const double kept =
+        real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
     b.bytes = 24 * b.weights + 64 * kept;
     return b;
   }

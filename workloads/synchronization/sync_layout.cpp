@@ -46,7 +46,7 @@ SyncWorkers sync_workers(const Experiment& experiment) {
   SyncWorkers result;
   const auto replicas = static_cast<std::uint32_t>(experiment.plan.data_parallel);
   const std::uint32_t together = replicas_together(experiment);
-  if (experiment.data_parallel_sync.level == SyncLevel::gpu) {
+  if (!experiment.data_parallel_sync.by_node()) {
     result.workers = replicas;
     result.workers_per_node = replicas % together == 0 ? together : 1;
     return result;
