@@ -46,7 +46,9 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
   if (sync.method == SyncMethod::none) return "stay apart";
   std::string text(at(kSyncMethodNames, sync.method));
   if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
-  text += fmt::format(", {} workers{}", workers, by_node ? " (nodes)" : "");
+  const std::string_view ending = workers == 1 ? "" : "s";
+  text += fmt::format(", {} worker{}", workers, ending);
+  if (by_node) text += fmt::format(" (node{})", ending);
   switch (sync.method) {
     case SyncMethod::parameter_server:
       text += fmt::format(", servers {}", sync.servers);
