@@ -177,6 +177,7 @@ class SteadyState {
     const auto shifted = [this](std::uint32_t at, std::uint32_t now, std::uint32_t before) {
       return this->shifted(at, now, before);
     };
+    if (!first_messages_came_before(part)) return {};
     if (!periods_.all_of(shifted) || host_holds_up_later(part)) return {};
     return part;
   }
@@ -184,6 +185,23 @@ class SteadyState {
  private:
   [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
     return run_.timeline.finish_ps[run_.expanded.task(run_.workload, cls, op)];
+  }
+
+  /// Whether what a step sends before its first pass, models that travel while it computes, came before
+  /// the period on every rank. What is still on its way shares links with passes, and holds up the update,
+  /// which it may not with more of them.
+  [[nodiscard]] bool first_messages_came_before(const RunPart& part) const {
+    Picoseconds begin = part.begin;
+    Picoseconds came = 0;
+    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
+      const std::uint32_t program = run_.expanded.program[c];
+      const auto& ops = run_.workload.programs[program].ops;
+      begin = std::min(begin, finish(c, part.ops[program].first - 1));
+      for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
+        if (ops[i].kind == Op::Kind::communicate) came = std::max(came, finish(c, i));
+      }
+    }
+    return came <= begin;
   }
 
   /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
