@@ -40,7 +40,7 @@ std::string duration(double seconds) {
 /// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
 std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
   const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
-  const bool by_node = sync.level == SyncLevel::node;
+  const bool by_node = sync.by_node();
   const bool compressed = sync.compression.method != Compression::Method::none;
   if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
   if (sync.method == SyncMethod::none) return "stay apart";
