@@ -31,7 +31,14 @@ class Refinement {
 
   Folded run() {
     std::uint64_t before = 0;
-    for (std::uint64_t now = refine(); now != before; now = refine()) before = now;
+    std::uint64_t rounds = 1;
+    for (std::uint64_t now = refine(); now != before; now = refine()) {
+      before = now;
+      if (++rounds > kSureRounds && rounds * work_of_round() > kWorkOfTask * tasks()) {
+        take_apart();
+        break;
+      }
+    }
     Folded folded;
     folded.ranks = fold_ranks();
     folded.groups = fold_groups();
@@ -40,6 +47,11 @@ class Refinement {
   }
 
  private:
+  /// A partition is there after a few rounds, or after ever so many where one rank is unlike a long ring or
+  /// line of others, which then all differ: not worth more rounds than their tasks are.
+  static constexpr std::uint64_t kSureRounds = 64;
+  static constexpr std::uint64_t kWorkOfTask = 4;
+
   /// What a group puts on a link, both by their places in groups_ and links_.
   struct Load {
     std::uint32_t group = 0;
@@ -55,6 +67,9 @@ class Refinement {
   void list_links();
   void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
   std::uint64_t refine();
+  [[nodiscard]] std::uint64_t work_of_round() const { return group_of_.size() + loads_.size(); }
+  [[nodiscard]] std::uint64_t tasks() const;
+  void take_apart();
   void colour_groups();
   void colour_links();
   void colour_ranks();
@@ -173,6 +188,23 @@ std::uint64_t Refinement::refine() {
   colour_links();
   colour_ranks();
   return std::uint64_t{rank_colours_} + group_colours_ + link_colours_;
+}
+
+std::uint64_t Refinement::tasks() const {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t rank : ranks_)
+    sum += workload_.programs[workload_.program_of_rank[rank]].ops.size();
+  return sum;
+}
+
+/// All that stand for others stay apart, which is equitable too: orbits of what replicas may change.
+void Refinement::take_apart() {
+  std::iota(rank_colour_.begin(), rank_colour_.end(), 0U);
+  std::iota(group_colour_.begin(), group_colour_.end(), 0U);
+  std::iota(link_colour_.begin(), link_colour_.end(), 0U);
+  rank_colours_ = static_cast<std::uint32_t>(rank_colour_.size());
+  group_colours_ = static_cast<std::uint32_t>(group_colour_.size());
+  link_colours_ = static_cast<std::uint32_t>(link_colour_.size());
 }
 
 void Refinement::colour_groups() {

@@ -73,6 +73,14 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
                      "found \"near\" for " + std::to_string(graph.workers()) + " workers, allowed up to " +
                          std::to_string(kMostPlaced));
   }
+  std::uint64_t edges = 0;
+  for (const Mixing& round : graph.rounds) edges += round.from.size();
+  if (edges * graph.workers() > kMostPlacedEdges) {
+    throw InputError("/data_parallel_sync/placement",
+                     "found \"near\" for " + std::to_string(graph.workers()) + " workers with " +
+                         std::to_string(edges) + " neighbours in all rounds, allowed up to " +
+                         std::to_string(kMostPlacedEdges / graph.workers()));
+  }
   const std::uint32_t replicas = sync_workers(experiment).replicas_per_worker;
   return placed(graph, place_near(graph, distance_on(topology, experiment, replicas)));
 }

@@ -171,3 +171,21 @@ TEST_CASE("the main job folds, and folds without changing a picosecond") {
   CHECK(same_times(folded, unfolded));
   check_same(folded.report, unfolded.report);
 }
+
+TEST_CASE("a long ring with one slow worker is not refined worker by worker, and is the same unfolded") {
+  for (const char* network : {"alpha-beta", "flow"}) {
+    CAPTURE(network);
+    Experiment e = read(R"({"model": {"kind": "mlp", "layers": 2, "hidden": 256, "seq_length": 64},
+        "cluster": {"base": "v100-tcp-25g", "nodes": 150, "gpus_per_node": 2,
+                    "node": {"kind": "nvswitch", "link_gb_per_s": 50}, "overrides": [{"gpu": 7, "speed": 0.5}]},
+        "data_parallel_sync": {"method": "gossip", "topology": "ring"},
+        "simulation": {"network": ")" +
+                        std::string(network) + R"("}})");
+    const Run folded = run(e);
+    e.simulation.folding = Folding::off;
+    const Run unfolded = run(e);
+    CHECK(same_times(folded, unfolded));
+    check_same(folded.report, unfolded.report);
+    CHECK(folded.expanded.classes() == 300);
+  }
+}

@@ -12,6 +12,8 @@ namespace orrery {
 
 /// The most workers that place_near() takes.
 inline constexpr std::uint32_t kMostPlaced = 2048;
+/// The most that workers times edges of all rounds may be, what a pass over all pairs looks at: some seconds.
+inline constexpr std::uint64_t kMostPlacedEdges = std::uint64_t{1} << 28;
 
 /// How far apart two places are, symmetric.
 using Distance = std::function<std::uint32_t(std::uint32_t, std::uint32_t)>;

@@ -12,6 +12,28 @@ namespace {
 /// Entries of Workload::group_of; each may be a communicator of its own, of some 60 bytes.
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 25;
 
+/// Largest number of workers that one sends to or receives from: a colour each at least.
+std::size_t largest_degree(const Mixing& mixing) {
+  std::vector<std::size_t> out(mixing.workers());
+  std::size_t largest = 0;
+  for (std::uint32_t to = 0; to < mixing.workers(); ++to) {
+    largest = std::max(largest, mixing.neighbours(to).size());
+    for (const std::uint32_t from : mixing.neighbours(to)) largest = std::max(largest, ++out[from]);
+  }
+  return largest;
+}
+
+/// Whether so many communicators of every rank are few enough.
+void check_slots(std::int64_t slots, std::int64_t ranks) {
+  constexpr std::int64_t kMostSlots = 0xffff;
+  if (slots <= kMostSlots && slots * ranks <= kMostEntries) return;
+  throw InputError("/data_parallel_sync/topology",
+                   "found a graph with " + std::to_string((slots - kSlotCount) / 2) +
+                       " neighbours over its rounds on " + std::to_string(ranks) + " GPUs, allowed are " +
+                       std::to_string((std::min(kMostSlots, kMostEntries / ranks) - kSlotCount) / 2) +
+                       "; the method parameter-server does what a star does");
+}
+
 /// Replicas d, d + 1, ... of the same stage and tensor rank that share the node of replica d.
 std::uint32_t replicas_together(const Experiment& experiment) {
   const RankLayout layout(experiment.plan);
@@ -67,6 +89,9 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
 
 SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
     : workers_(sync_workers(experiment)), workers_slot_(static_cast<std::uint16_t>(Slot::data)) {
+  std::int64_t slots = kSlotCount;  // before colours are counted, which takes long where there are many
+  for (const Mixing& mixing : graph.rounds) slots += 2 * static_cast<std::int64_t>(largest_degree(mixing));
+  if (!graph.empty()) check_slots(slots, experiment.plan.gpus());
   rounds_.resize(graph.rounds.size());
   for (std::size_t r = 0; r < rounds_.size(); ++r) colour(graph.rounds[r], rounds_[r]);
   number_slots(experiment.plan.gpus());
@@ -108,14 +133,7 @@ void SyncLayout::number_slots(std::int64_t ranks) {
     slots += 2 * static_cast<std::int64_t>(round.colours.size());
     neighbours = std::max(neighbours, round.colours.size());
   }
-  constexpr std::int64_t kMostSlots = 0xffff;
-  if (slots > kMostSlots || slots * ranks > kMostEntries) {
-    throw InputError("/data_parallel_sync/topology",
-                     "found a graph with " + std::to_string(slots / 2) + " neighbours over its rounds on " +
-                         std::to_string(ranks) + " GPUs, allowed are " +
-                         std::to_string(std::min(kMostSlots, kMostEntries / ranks) / 2) +
-                         "; the method parameter-server does what a star does");
-  }
+  check_slots(slots, ranks);
   slots_ = static_cast<std::uint32_t>(slots);
   streams_ = static_cast<std::uint32_t>(kStreamCount + 2 * neighbours);
 }
