@@ -23,7 +23,8 @@ constexpr std::size_t kMaxCurves = 26;
 using Overrides = std::vector<std::string>;
 
 ConvergenceSetup setup_of(const Experiment& experiment, unsigned threads) {
-  const SyncWorkers workers = sync_workers(experiment);
+  // A worker learns from as much with every method, so all-reduce has nodes for workers too.
+  const SyncWorkers workers = workers_at(experiment.data_parallel_sync.level, experiment);
   ConvergenceSetup setup;
   setup.problem = experiment.problem;
   setup.sync = experiment.data_parallel_sync;

@@ -1,11 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "orrery/data_parallel_sync.hpp"
 #include "orrery/error.hpp"
 #include "sim/io/catalog.hpp"
 #include "topologies/gossip/gossip.hpp"
@@ -38,6 +41,33 @@ void print_measurements() {
   }
 }
 
+constexpr std::array<std::string_view, kSyncMethodNames.size()> kMethodSummaries{
+    "replicas stay apart",
+    "parallel SGD: gradients are averaged over all replicas every step",
+    "the same through servers",
+    "decentralised SGD: models are averaged with neighbours every step",
+    "stochastic gradient push: gossip on directed graphs, a weight travels along",
+    "FedAvg: models are averaged over all workers every `period` steps",
+    "gossip, and every `period` steps a global average in its place",
+    "the same with periods that double up to `final_period`",
+    "local steps; every `period` steps an outer optimizer takes the mean change",
+};
+constexpr std::array<std::string_view, Compression::kNames.size()> kCompressionSummaries{
+    "values travel as they are",
+    "values of `bits` bits, 4 to 16",
+    "random rounding to `levels` levels of a bucket's norm, unbiased",
+    "a bit per value and a scale per tensor",
+    "the largest `fraction` of the values, with their places",
+    "a random `fraction`, drawn alike by all",
+    "two factors of `rank` columns per matrix (PowerSGD)",
+};
+
+template <std::size_t n>
+void print_named(const std::array<std::string_view, n>& names,
+                 const std::array<std::string_view, n>& summaries) {
+  for (std::size_t i = 0; i < n; ++i) print_entry(names[i], summaries[i]);
+}
+
 struct Section {
   const char* name;
   void (*print)();
@@ -53,6 +83,8 @@ constexpr Section kSections[] = {
     {"collectives", [] { print_menu(collective_algorithms()); }},
     {"wirings", [] { print_menu(node_wirings()); }},
     {"fabrics", [] { print_menu(fabrics()); }},
+    {"methods", [] { print_named(kSyncMethodNames, kMethodSummaries); }},
+    {"compression", [] { print_named(Compression::kNames, kCompressionSummaries); }},
     {"gossip", [] { print_menu(gossip_topologies()); }},
 };
 

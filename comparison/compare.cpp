@@ -199,8 +199,7 @@ void set_ratios(std::vector<ComparedRow>& rows) {
 
 double ComparedRow::communication_s() const {
   const double shares = static_cast<double>(report->gpus) * static_cast<double>(report->steps);
-  Int128 sum_ps = report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
-  if (report->plan.pipeline_parallel == 1) sum_ps += report->breakdown.bubble_ps;
+  const Int128 sum_ps = report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
   return static_cast<double>(sum_ps) * 1e-12 / shares;
 }
 

@@ -67,9 +67,8 @@ struct ComparedRow {
   std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
 
   [[nodiscard]] bool feasible() const { return reasons.empty(); }
-  /// Exposed communication of data parallelism in seconds per GPU and step, mean over GPUs. Without a
-  /// pipeline a GPU that idles waits for others' exchanges (for that of its node, say), so idle time is part
-  /// of it. The row has a report.
+  /// Exposed communication of data parallelism in seconds per GPU and step, mean over GPUs. The row has a
+  /// report.
   [[nodiscard]] double communication_s() const;
   /// Bytes that a GPU sends per step for data parallelism; the row has a report.
   [[nodiscard]] double data_bytes() const;

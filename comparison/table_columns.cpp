@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kNothing = "-";
 constexpr std::size_t kLongestName = 32;
+constexpr std::size_t kLongestValue = 44;
 /// Varied keys and what they did stay longest.
 constexpr int kAlways = 100;
 
@@ -92,8 +93,8 @@ TableColumn words(const Comparison& comparison, std::string header, bool right, 
   return column;
 }
 
-std::string shortened(std::string name) {
-  if (name.size() > kLongestName) name = name.substr(0, kLongestName - 3) + "...";
+std::string shortened(std::string name, std::size_t most) {
+  if (name.size() > most) name = name.substr(0, most - 3) + "...";
   return name;
 }
 
@@ -105,12 +106,13 @@ bool is_number(const std::string& text) {
 void add_names(const Comparison& comparison, std::vector<TableColumn>& columns) {
   if (comparison.several || comparison.keys.empty()) {
     columns.push_back(words(comparison, "experiment", false, kAlways,
-                            [](const ComparedRow& row) { return shortened(row.name); }));
+                            [](const ComparedRow& row) { return shortened(row.name, kLongestName); }));
   }
   const std::vector<std::string> names = short_names(comparison.keys);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    TableColumn column = words(comparison, names[i], false, kAlways,
-                               [i](const ComparedRow& row) { return shortened(row.varied[i]); });
+    TableColumn column = words(comparison, names[i], false, kAlways, [i](const ComparedRow& row) {
+      return shortened(row.varied[i], kLongestValue);
+    });
     column.right = std::ranges::all_of(column.cells, is_number);
     columns.push_back(std::move(column));
   }
@@ -158,6 +160,19 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
     return row.ratios ? fmt::format("{:.1f}", 100 * row.ratios->scaling_efficiency) : std::string();
   }));
   columns.back().unit = "%";
+}
+
+/// Time of the whole run, where its length is given: hours, or days where it takes weeks.
+void add_training(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  Values times;
+  for (const ComparedRow& row : comparison.rows) {
+    const bool known = row.report && row.report->training_tokens > 0;
+    times.push_back(known ? std::optional(86400 * row.report->training_days()) : std::nullopt);
+  }
+  if (std::ranges::none_of(times, [](const auto& time) { return time.has_value(); })) return;
+  const Range range = range_of(times);
+  const bool weeks = std::sqrt(range.least * range.most) > 14 * kTimes.back().size;
+  columns.push_back(figures("training", times, std::span(kTimes).subspan(weeks ? 4 : 3, 1), 88));
 }
 
 /// A whole number in full up to six digits, beyond as 39.3 M.
@@ -228,6 +243,7 @@ std::vector<TableColumn> table_columns(const Comparison& comparison) {
   columns.push_back(words(comparison, "feasible", false, 85,
                           [](const ComparedRow& row) { return row.feasible() ? "yes" : "no"; }));
   columns.back().words = "feasible";
+  add_training(comparison, columns);
   add_target(comparison, columns);
   return columns;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "comparison/sync_summary.hpp"
 #include "convergence/rates.hpp"
+#include "sim/run/replica_graph.hpp"
 #include "topologies/gossip/analysis.hpp"
 #include "topologies/gossip/gossip.hpp"
 
@@ -15,14 +15,11 @@ namespace {
 /// percent.
 constexpr std::uint32_t kRandomRounds = 64;
 
-std::optional<double> gap_of(const Experiment& experiment, std::int64_t workers) {
-  if (!experiment.data_parallel_sync.gossips() || workers < 2) return std::nullopt;
-  const auto node = static_cast<std::uint32_t>(replicas_per_node(experiment));
-  const bool even = experiment.data_parallel_sync.level == SyncLevel::gpu && workers % node == 0;
-  const std::uint32_t together = even ? node : 1;
+std::optional<double> gap_of(const Experiment& experiment, const SyncWorkers& workers) {
+  if (!experiment.data_parallel_sync.gossips() || workers.workers < 2) return std::nullopt;
   const GossipGraph graph = build_gossip_graph(
       experiment.data_parallel_sync,
-      {static_cast<std::uint32_t>(workers), together, kRandomRounds, experiment.simulation.seed});
+      {workers.workers, workers.workers_per_node, kRandomRounds, experiment.simulation.seed});
   const auto exact_after = averaging_period(graph);
   if (exact_after) return gap_of_exact_period(*exact_after);
   return spectral_gap(graph);
@@ -31,7 +28,7 @@ std::optional<double> gap_of(const Experiment& experiment, std::int64_t workers)
 /// Standard deviation of the gradient that one worker makes in a step.
 double worker_noise(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
-  auto averaged = static_cast<double>(replicas_per_worker(experiment));
+  auto averaged = static_cast<double>(sync_workers(experiment).replicas_per_worker);
   if (experiment.accuracy.noise_of == NoiseOf::sample) {
     averaged *= static_cast<double>(plan.global_batch_size) / static_cast<double>(plan.data_parallel);
   }
@@ -48,10 +45,10 @@ double smaller_side(const Model& model) {
 
 std::optional<TargetSummary> target_of(const Experiment& experiment, const Report& report) {
   if (!experiment.accuracy.wanted()) return std::nullopt;
-  const std::int64_t workers = summary_of(experiment).workers;
+  const SyncWorkers workers = sync_workers(experiment);
   TargetSummary summary;
   summary.gap = gap_of(experiment, workers);
-  const RateSetting setting{static_cast<double>(workers), worker_noise(experiment),
+  const RateSetting setting{static_cast<double>(workers.workers), worker_noise(experiment),
                             experiment.accuracy.heterogeneity, summary.gap, smaller_side(experiment.model)};
   const std::optional<Rate> rate = rate_of(experiment.data_parallel_sync, setting);
   if (!rate) return summary;

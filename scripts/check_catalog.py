@@ -17,6 +17,9 @@ MODEL_KEYS = {
     "gated_mlp", "tied_embeddings", "parallel_block", "attention", "biases", "dropout", "normalization",
     "positions", "other_parameters",
 }  # and max_positions where positions are learned
+CONVNET_KEYS = {
+    "kind", "layers", "parameters", "tensors", "forward_gflops_per_sample", "activations_per_sample", "seq_length",
+}
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
@@ -55,6 +58,7 @@ PARAMETERS = {
     "llama3.1-70b": (70_553_706_496, EXACT),
     "llama3.1-405b": (405_853_388_800, EXACT),
     "bert-large": (335_141_888, EXACT),
+    "resnet-50": (25_557_032, EXACT),
     "gpt3-125m": (125e6, 0.02),
     "gpt3-350m": (350e6, 0.02),
     "gpt3-760m": (760e6, 0.02),
@@ -135,6 +139,11 @@ class Checker:
             self.expect(entry[key] > 0, path, f"{key} is {entry[key]}, must be positive")
 
     def model(self, path, entry):
+        if entry.get("kind") == "convnet":
+            if self.keys(entry, CONVNET_KEYS, path):
+                self.positive(entry, sorted(CONVNET_KEYS - {"kind"}), path)
+                self.parameters(path, entry["parameters"])
+            return
         learned = {"max_positions"} if entry.get("positions") == "learned" else set()
         if not self.keys(entry, MODEL_KEYS | learned, path):
             return
@@ -145,10 +154,12 @@ class Checker:
         self.expect(entry["normalization"] in ("layernorm", "rmsnorm"), path, "unknown normalization")
         self.expect(entry["positions"] in ("learned", "rotary"), path, "unknown positions")
         self.expect(entry["heads"] % entry["kv_heads"] == 0, path, "heads must be a multiple of kv_heads")
+        self.parameters(path, parameters(entry))
+
+    def parameters(self, path, count):
         if not self.expect(path.stem in PARAMETERS, path, "no published parameter count to check against"):
             return
         published, tolerance = PARAMETERS[path.stem]
-        count = parameters(entry)
         self.expect(abs(count - published) <= tolerance * published, path,
                     f"has {count:,} parameters, published are {published:,.0f} (+- {tolerance:.1%})")
 

@@ -64,8 +64,8 @@ class ConvNet {
         ahead.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
     block.forward = std::move(ahead).finish(out);
     StepBuilder back(experiment_, workload_, Phase::backward);
-    const std::int32_t gradient = back.compute(
-        Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
+    const std::int32_t gradient =
+        back.compute(Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
     block.backward = std::move(back).finish(gradient);
     block.activations = activations();
     block.parameters = parameters;

@@ -1,8 +1,8 @@
 #include "workloads/stages.hpp"
 
-#include "workloads/synchronization/compressor.hpp"
-
 #include <algorithm>
+
+#include "workloads/synchronization/compressor.hpp"
 
 namespace orrery {
 namespace {

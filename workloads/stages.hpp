@@ -57,7 +57,7 @@ struct Stage {
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
 /// What keeps replicas in step adds its states to the optimizer's, and models received to the workspace.
-[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
-                                    const ModelBlocks& blocks);
+[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
+                                    const SyncLayout& layout, const ModelBlocks& blocks);
 
 }  // namespace orrery

@@ -89,6 +89,10 @@ struct DataParallelSync {
   Placement placement = Placement::linear;
   std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
 
+  /// Whether the replicas of a node are one worker. All-reduce has algorithms for that instead.
+  [[nodiscard]] bool by_node() const {
+    return level == SyncLevel::node && method != SyncMethod::all_reduce && method != SyncMethod::none;
+  }
   [[nodiscard]] bool gossips() const {
     return method == SyncMethod::gossip || method == SyncMethod::push_sum ||
            method == SyncMethod::gossip_pga || method == SyncMethod::gossip_aga;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "orrery/data_parallel_sync.hpp"
 #include "orrery/plan.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
@@ -57,6 +58,8 @@ struct Report {
   std::string model;  ///< catalog names, where there are some
   std::string cluster;
   Plan plan;
+  DataParallelSync data_parallel_sync;
+  std::int64_t workers = 0;  ///< that it keeps in step: replicas, or nodes
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
   std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each

@@ -76,9 +76,9 @@ inline constexpr std::array<std::string_view, 8> kPartNames{"embedding", "attent
 /// One GPU kernel, described so that it can be priced.
 struct Kernel {
   enum class Kind : std::uint8_t {
-    gemm,       ///< batch products of an m x k by a k x n matrix
-    attention,  ///< fused attention: `flops` of products, `bytes` of memory traffic
-    memory,     ///< bound by memory: `bytes` read and written
+    gemm,         ///< batch products of an m x k by a k x n matrix
+    attention,    ///< fused attention: `flops` of products, `bytes` of memory traffic
+    memory,       ///< bound by memory: `bytes` read and written
     convolution,  ///< `flops` of products, `bytes` of memory traffic
   };
   Kind kind = Kind::memory;

@@ -44,7 +44,8 @@ StepBounds bounds_of(const Experiment& e) {
   const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
   if (m.kind == ModelKind::convnet) {
     b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
-    const double kept = real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
+    const double kept =
+        real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
     b.bytes = 24 * b.weights + 64 * kept;
     return b;
   }
@@ -58,6 +59,17 @@ StepBounds bounds_of(const Experiment& e) {
   }
   b.bytes = 24 * b.weights + 16 * tokens / real(e.plan.data_parallel) * real(m.layers) * width;
   return b;
+}
+
+/// Models that a worker, or the busiest of them, may send or receive in a step beyond an all-reduce.
+double models_exchanged(const Experiment& e) {
+  constexpr double kSparse = 64;  // neighbours of the topologies whose degree grows with log n at most
+  const DataParallelSync& sync = e.data_parallel_sync;
+  if (sync.method == SyncMethod::parameter_server) return 2 * real(e.plan.data_parallel);
+  if (!sync.gossips()) return 0;
+  const bool dense = sync.topology == "star" || sync.topology == "complete" ||
+                     sync.topology == "erdos-renyi" || !sync.neighbours.empty();
+  return dense ? real(e.plan.data_parallel) : kSparse;
 }
 
 /// Bytes/s of the slowest link that traffic may take.
@@ -114,7 +126,8 @@ void check_size(const Experiment& e, Findings& findings) {
   if (compute > kMaxSeconds) refuse("/cluster/gpu", "simulated seconds of computing", compute, kMaxSeconds);
   if (e.cluster.gpus() == 1) return;
   const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
-  const double network = (b.bytes / shared / slowest_link(e.cluster) + seconds_of_latency(e)) * steps;
+  const double bytes = b.bytes + 4 * b.weights * models_exchanged(e);
+  const double network = (bytes / shared / slowest_link(e.cluster) + seconds_of_latency(e)) * steps;
   if (network > kMaxSeconds) refuse("/cluster", "simulated seconds of communication", network, kMaxSeconds);
 }
 

@@ -113,13 +113,15 @@ class PlanCompletion {
 
   void refuse(std::string_view key, bool given) {
     if (given)
-      add({key}, fmt::format("found a value that does nothing for models of kind {}, allowed only for transformer",
-                             model_.kind == ModelKind::mlp ? "mlp" : "convnet"));
+      add({key},
+          fmt::format("found a value that does nothing for models of kind {}, allowed only for transformer",
+                      model_.kind == ModelKind::mlp ? "mlp" : "convnet"));
   }
 
   void check_whole() {
     if (plan_.tensor_parallel > 1)
-      add({"tensor_parallel"}, fmt::format("found {}, allowed 1 for models of kind convnet", plan_.tensor_parallel));
+      add({"tensor_parallel"},
+          fmt::format("found {}, allowed 1 for models of kind convnet", plan_.tensor_parallel));
     refuse("recompute", plan_.recompute != Recompute::none);
     refuse("sequence_parallel", plan_.sequence_parallel);
     refuse("overlap_tensor_parallel", plan_.overlap_tensor_parallel);

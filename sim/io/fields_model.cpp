@@ -20,7 +20,8 @@ const std::vector<Field<Model>>& model_fields() {
           "kind", {kKinds, nullptr, kKindsLater},
           +[](Model& m, std::size_t i) { m.kind = static_cast<ModelKind>(i); }, "transformer",
           "what the layers are"),
-      T::integer("layers", 1, kMaxLayers, &Model::layers, "", "transformer layers, matrices of an mlp, or equal parts of a convnet"),
+      T::integer("layers", 1, kMaxLayers, &Model::layers, "",
+                 "transformer layers, matrices of an mlp, or equal parts of a convnet"),
       T::integer("hidden", 1, 1e7, &Model::hidden, "", "width of the residual stream"),
       T::integer("ffn_hidden", 1, 1e8, &Model::ffn_hidden, "4 hidden", "width inside the MLP")
           .only("transformer"),

@@ -19,9 +19,9 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
 /// `plan` is the object the plan was read from. Call it only without findings.
 void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
 
-/// Reports what `sync`, the object of data_parallel_sync, asks for and cannot be; after complete_plan(). Keys that
-/// do nothing for the method are idle, and mistakes where the command line set them (`set` has its pointers): a
-/// file may have what several methods need, to vary between them.
+/// Reports what `sync`, the object of data_parallel_sync, asks for and cannot be; after complete_plan(). Keys
+/// that do nothing for the method are idle, and mistakes where the command line set them (`set` has its
+/// pointers): a file may have what several methods need, to vary between them.
 void check_sync(const Experiment& experiment, const Json& sync, const std::vector<std::string>& set,
                 Findings& findings);
 

@@ -70,7 +70,7 @@ const std::vector<KeyOf>& keys_of_methods() {
       {"peers", gossips},
       {"placement", gossips},
       {"overlap", gossips},
-      {"level", {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
+      {"level", {parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
       {"period", {local_sgd, gossip_pga, gossip_aga, diloco}},
       {"final_period", {gossip_aga}},
       {"compression",
@@ -135,8 +135,6 @@ struct SyncCheck {
                                 name_of(sync().method), zero));
     if (sync().compression.method != Compression::Method::none)
       add("compression", fmt::format("found a method with {}, allowed with 0", zero));
-    if (sync().level == SyncLevel::node)
-      add("level", fmt::format("found \"node\" with {}, allowed gpu", zero));
   }
 
   void periods() const {

@@ -155,8 +155,8 @@ class ClassSweep {
       for (StreamCursor& cursor : cursors_) {
         cursor.advance(now);
         if (cursor.now().start > now) {
-          if (cursor.now().start < std::min(next, end) || (cursor.now().start == next && next < end &&
-                                                            cursor.priority() < coming))
+          if (cursor.now().start < std::min(next, end) ||
+              (cursor.now().start == next && next < end && cursor.priority() < coming))
             coming = cursor.priority();
           next = std::min(next, cursor.now().start);
         } else if (cursor.priority() < best) {
@@ -165,7 +165,8 @@ class ClassSweep {
         }
       }
       next = std::min(next, best_finish);
-      if (best == kDimensions && coming == kPriority[static_cast<std::size_t>(Dimension::data)]) best = coming;
+      if (best == kDimensions && coming == kPriority[static_cast<std::size_t>(Dimension::data)])
+        best = coming;
       Picoseconds& idle = now < host_begin ? totals_.bubble : totals_.host;
       Picoseconds& part = best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]];
       part += next - now;

@@ -107,6 +107,16 @@ Json plan_json(const Plan& plan) {
           {"precision", kPrecisionNames[static_cast<std::size_t>(plan.precision)]}};
 }
 
+Json sync_json(const Report& report) {
+  const DataParallelSync& sync = report.data_parallel_sync;
+  const auto method = static_cast<std::size_t>(sync.method);
+  Json out{{"method", kSyncMethodNames[method]}, {"workers", report.workers}};
+  if (sync.gossips()) out["topology"] = sync.neighbours.empty() ? sync.topology : "explicit";
+  out["level"] = kSyncLevelNames[sync.by_node() ? 1 : 0];
+  out["compression"] = Compression::kNames[static_cast<std::size_t>(sync.compression.method)];
+  return out;
+}
+
 Json stats_json(const RunStats& stats) {
   return {{"tasks", stats.tasks},   {"events", stats.events},           {"ranks", stats.ranks},
           {"wall_s", stats.wall_s}, {"tasks_per_s", stats.tasks_per_s}, {"peak_rss_mb", stats.peak_rss_mb}};
@@ -141,6 +151,7 @@ Json result_json(const Report& report) {
   out["model"] = report.model;
   out["cluster"] = report.cluster;
   out["plan"] = plan_json(report.plan);
+  out["data_parallel_sync"] = sync_json(report);
   out["parameters"] = report.parameters;
   out["gpus"] = report.gpus;
   add_rates(report, out);

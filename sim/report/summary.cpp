@@ -25,16 +25,51 @@ std::string scaled(double value) {
   return fmt::format("{:.{}f}{}", value, whole ? 0 : decimals, kPrefixes[prefix]);
 }
 
-/// Seconds in the unit that suits them.
 /// Three digits or more, never an exponent for large numbers.
 std::string three_digits(double value) {
   return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
+/// Seconds in the unit that suits them.
 std::string duration(double seconds) {
   if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} us", seconds * 1e6);
+}
+
+/// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
+std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
+  const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
+  const bool by_node = sync.by_node();
+  const bool compressed = sync.compression.method != Compression::Method::none;
+  if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
+  if (sync.method == SyncMethod::none) return "stay apart";
+  std::string text(at(kSyncMethodNames, sync.method));
+  if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
+  const std::string_view ending = workers == 1 ? "" : "s";
+  text += fmt::format(", {} worker{}", workers, ending);
+  if (by_node) text += fmt::format(" (node{})", ending);
+  switch (sync.method) {
+    case SyncMethod::parameter_server:
+      text += fmt::format(", servers {}", sync.servers);
+      break;
+    case SyncMethod::local_sgd:
+    case SyncMethod::gossip_pga:
+    case SyncMethod::diloco:
+      text += fmt::format(", period {}", sync.period);
+      break;
+    case SyncMethod::gossip_aga:
+      text += fmt::format(", periods {} to {}", sync.period, sync.final_period);
+      break;
+    default:
+      break;
+  }
+  if (sync.method == SyncMethod::diloco && sync.fragments > 1)
+    text += fmt::format(", fragments {}", sync.fragments);
+  if (sync.gossips() && sync.overlap != SyncOverlap::none)
+    text += fmt::format(", {}", at(kSyncOverlapNames, sync.overlap));
+  if (compressed) text += fmt::format(", {}", at(Compression::kNames, sync.compression.method));
+  return text;
 }
 
 /// A bar for a share of 0..1 of `cells` cells, in eighths of a cell.
@@ -89,7 +124,7 @@ class Summary {
       size += fmt::format(", {} parameters", scaled(static_cast<double>(report_.parameters)));
     }
     if (report_.samples_per_step > 0) size += fmt::format(", {} samples", report_.samples_per_step);
-    if (report_.tokens_per_step > 0) {
+    if (has_tokens()) {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
     line("{}{}", size, report_.samples_per_step > 0 ? " per step" : "");
@@ -110,19 +145,28 @@ class Summary {
     if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
     if (p.sequence_parallel) text += ", sequence parallel";
     line("{}, {}", text, at(kPrecisionNames, p.precision));
+    if (p.data_parallel == 1) return;
+    const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
+    if (!sync.empty()) line("replicas: {}", sync);
   }
+
+  /// Samples of one token, such as images, are samples.
+  [[nodiscard]] bool has_tokens() const { return report_.tokens_per_step > report_.samples_per_step; }
 
   void speed() {
     out_ += '\n';
-    line("  {:<11}{:>13}   {} samples/s   {} tokens/s", "step time", duration(report_.step_time_s()),
-         scaled(report_.samples_per_s()), scaled(report_.tokens_per_s()));
+    line("  {:<11}{:>13}   {} samples/s{}", "step time", duration(report_.step_time_s()),
+         scaled(report_.samples_per_s()),
+         has_tokens() ? fmt::format("   {} tokens/s", scaled(report_.tokens_per_s())) : "");
     if (report_.has_spread()) {
       line("  {:<11}{:>13}   to {} {}", "", duration(report_.step_time_s_p10()),
            duration(report_.step_time_s_p90()), painted("2", "8 of 10 measured runs lie in this range"));
     }
     if (report_.training_tokens > 0) {
-      line("  {:<11}{:>10.1f} days      for {} tokens", "training", report_.training_days(),
-           scaled(static_cast<double>(report_.training_tokens)));
+      const double days = report_.training_days();
+      line("  {:<11}{:>10.1f} {:<5}     for {} {}", "training", days < 2 ? 24 * days : days,
+           days < 2 ? "hours" : "days", scaled(static_cast<double>(report_.training_tokens)),
+           has_tokens() ? "tokens" : "samples");
     }
     rate("model", report_.model_tflops_per_gpu(), "MFU", "without recomputation");
     rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <utility>
+
+#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 namespace {
@@ -45,6 +48,18 @@ std::string stragglers(const Experiment& experiment) {
       100 * experiment.software.jitter);
 }
 
+/// Averages that neighbours in turn never finish; "" where they do, or never were to.
+std::string inexact(const Experiment& experiment) {
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  const std::uint32_t workers = sync_workers(experiment).workers;
+  if (!sync.gossips() || !sync.neighbours.empty() || sync.topology != "one-peer-exponential") return "";
+  if (std::has_single_bit(workers)) return "";
+  return fmt::format(
+      "a round of one-peer-exponential over {} workers does not average exactly: that takes a power of two "
+      "(base-k averages exactly over any number)",
+      workers);
+}
+
 std::string folding(const Experiment& experiment, const Run& run) {
   const std::size_t ranks = run.expanded.representative.size();
   if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
@@ -74,6 +89,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
   if (std::string sentence = calibrations(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
+  if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

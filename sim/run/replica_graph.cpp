@@ -9,7 +9,6 @@
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
 #include "workloads/synchronization/model_sync.hpp"
-#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 namespace {

@@ -20,6 +20,7 @@
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/lower.hpp"
 #include "workloads/schedules/schedules.hpp"
+#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 namespace {
@@ -118,10 +119,11 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.model = experiment.model.name;
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
+  report.data_parallel_sync = experiment.data_parallel_sync;
+  report.workers = sync_workers(experiment).workers;
   const Training& training = experiment.training;
-  report.training_tokens = training.samples > 0
-                               ? capped_product(training.samples, experiment.model.seq_length)
-                               : training.tokens;
+  report.training_tokens =
+      training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
   const Software& software = experiment.software;
   const bool one_node = experiment.cluster.nodes == 1;
   report.error_p10 = one_node ? software.error_p10_one_node : software.error_p10_many_nodes;

@@ -445,7 +445,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(orrery("compare", self.experiment, "--csv", "/dev/full").returncode, 1)
 
     def test_lists_and_schemas(self):
-        for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree"):
+        for word in ("megatron-145b", "a100-80gb", "dgx-a100-80gb", "interleaved-1f1b", "halving-doubling", "nvswitch", "fat-tree",
+                     "gossip-pga", "top-k", "one-peer-exponential"):
             self.assertIn(word, orrery("list").stdout)
         for what in ("model", "cluster", "experiment", "calibration"):
             schema = json.loads(orrery("schema", what).stdout)

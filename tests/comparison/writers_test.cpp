@@ -45,6 +45,22 @@ TEST_CASE("the table stays within its width and loses the least important column
   CHECK(text_of(comparison, 60).find("no room for:") != std::string::npos);
 }
 
+TEST_CASE("a run of known length has its time in hours, or in days where it takes weeks") {
+  const auto training = [](const std::string& samples) {
+    const auto lines = lines_of(text_of(compare(request({}, {"training.samples=" + samples}), 1)));
+    REQUIRE(lines.size() == 3);
+    const auto end = lines[0].find("training") + 8;
+    REQUIRE(end > 8);
+    return std::pair(lines[1].substr(0, end), std::stod(lines[2].substr(lines[2].rfind(' ', end - 1))));
+  };
+  const Comparison one = compare(request({}), 1);
+  CHECK(lines_of(text_of(one))[0].find("training") == std::string::npos);
+  const double hours = 1e8 / one.rows[0].report->samples_per_s() / 3600;
+  CHECK(training("100000000").first.ends_with(" h"));
+  CHECK(training("100000000").second == doctest::Approx(hours).epsilon(0.01));
+  CHECK(training("100000000000").first.ends_with(" days"));
+}
+
 TEST_CASE("numbers of a column end alike") {
   const auto lines = lines_of(text_of(compare(request({"cluster.nodes=1,2,4"}), 2)));
   REQUIRE(lines.size() == 5);

@@ -13,7 +13,8 @@ inline Menus menus() {
           {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "dragonfly", "star", "full-mesh"},
           {"sequential", "gpipe", "1f1b", "interleaved-1f1b"},
           {"interleaved-1f1b"},
-          {"ring", "tree", "halving-doubling", "direct"}};
+          {"ring", "tree", "halving-doubling", "direct"},
+          {"ring", "torus", "one-peer-exponential"}};
 }
 
 inline const Catalog& catalog() {

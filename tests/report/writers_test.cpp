@@ -88,6 +88,7 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                                "model",
                                                "cluster",
                                                "plan",
+                                               "data_parallel_sync",
                                                "parameters",
                                                "gpus",
                                                "step_time_s",
@@ -142,7 +143,7 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(json["step_time_s_p90"] == step * 1.5);
   CHECK(json["training_days"] == 3e11 / report.tokens_per_s() / 86400);
   const std::vector<std::string> all = keys(json);
-  CHECK(std::vector<std::string>(all.begin() + 9, all.begin() + 14) ==
+  CHECK(std::vector<std::string>(all.begin() + 10, all.begin() + 15) ==
         std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
                                  "samples_per_s"});
   CHECK(summary_text(report).find("8 of 10 measured runs lie in this range") != std::string::npos);
@@ -156,6 +157,33 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(!json.contains("training_days"));
   CHECK(summary_text(report).find("as far as measured runs tell") == std::string::npos);
   CHECK(summary_text(report).find(" days ") == std::string::npos);
+}
+
+TEST_CASE("the summary says how replicas are kept in step where it is no plain all-reduce") {
+  Report report = finished_report();
+  report.plan.data_parallel = 16;
+  report.workers = 16;
+  CHECK(summary_text(report).find("replicas:") == std::string::npos);
+  report.data_parallel_sync.level = SyncLevel::node;
+  CHECK(summary_text(report).find("replicas:") == std::string::npos);  // all-reduce has no levels
+  report.workers = 2;
+  report.data_parallel_sync.method = SyncMethod::gossip_pga;
+  report.data_parallel_sync.topology = "torus";
+  report.data_parallel_sync.compression.method = Compression::Method::qsgd;
+  CHECK(summary_text(report).find("\nreplicas: gossip-pga over torus, 2 workers (nodes), period 6, qsgd\n") !=
+        std::string::npos);
+  report.plan.data_parallel = 1;
+  CHECK(summary_text(report).find("replicas:") == std::string::npos);
+}
+
+TEST_CASE("a training run below two days is told in hours, and images are not tokens") {
+  Report report = finished_report();
+  report.tokens_per_step = report.samples_per_step;
+  report.training_tokens = static_cast<std::int64_t>(report.samples_per_s() * 3600 * 11.6);
+  const std::string text = summary_text(report);
+  CHECK(text.find("11.6 hours     for") != std::string::npos);
+  CHECK(text.find(" samples\n") != std::string::npos);
+  CHECK(text.find("token") == std::string::npos);
 }
 
 TEST_CASE("an infeasible result has null for what needs a timeline") {

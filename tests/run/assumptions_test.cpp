@@ -20,6 +20,22 @@ std::string sentence(const std::string& cluster, const std::vector<std::string>&
 
 }  // namespace
 
+TEST_CASE("a result says that shifts over no power of two do not average exactly") {
+  const auto says = [](const std::string& nodes, const std::string& sync) {
+    const Experiment e =
+        read(R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1}})",
+             {"cluster.nodes=" + nodes, "data_parallel_sync=" + sync});
+    for (const std::string& line : run(e).report.assumptions) {
+      if (line.find("does not average exactly") != std::string::npos) return true;
+    }
+    return false;
+  };
+  CHECK(says("6", "{method: gossip}"));
+  CHECK_FALSE(says("8", "{method: gossip}"));
+  CHECK_FALSE(says("6", "{method: gossip, topology: base-k}"));
+  CHECK_FALSE(says("6", "{method: local-sgd}"));
+}
+
 TEST_CASE("a result names the calibrations of the parts that take part") {
   const std::string start = "constants not given are those of the calibrations: ";
   CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})") ==

@@ -1,6 +1,7 @@
 // Every example runs, and shows what its comment says.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <set>
 
 #include "orrery/simulate.hpp"
@@ -47,6 +48,37 @@ TEST_CASE("the sharding note: columns then rows moves less than columns only") {
 TEST_CASE("the slides: different partitions incur different communication cost") {
   CHECK(tensor_bytes(simulate(example("mlp-partition-1.json"))) !=
         tensor_bytes(simulate(example("mlp-partition-2.json"))));
+}
+
+TEST_CASE("the slides' hours by all-reduce and by gossip are met within 5 %") {
+  const auto hours = [](const char* name, const std::string& nodes, const std::string& sync) {
+    return 24 *
+           simulate(example(name, {"cluster.nodes=" + nodes, "data_parallel_sync=" + sync})).training_days();
+  };
+  const auto within = [](double predicted, double published) {
+    CHECK(std::abs(predicted / published - 1) < 0.05);
+  };
+  const std::string all_reduce = "{method: all-reduce}";
+  const std::string gossip = "{method: gossip, level: node}";
+  struct Row {
+    const char* nodes;
+    double all_reduce;
+    double gossip;
+  };
+  for (const Row row : {Row{"4", 11.6, 11.1}, Row{"8", 6.3, 5.7}, Row{"16", 3.7, 2.8}, Row{"32", 2.2, 1.5}}) {
+    CAPTURE(row.nodes);
+    within(hours("gossip-resnet-50.json", row.nodes, all_reduce), row.all_reduce);
+    within(hours("gossip-resnet-50.json", row.nodes, gossip), row.gossip);
+  }
+  within(hours("gossip-bert-large.json", "8", all_reduce), 59.02);
+  within(hours("gossip-bert-large.json", "8", "{method: gossip-aga, level: node, period: 5}"), 30.4);
+  const auto exposed = [](const std::string& sync) {
+    const Report r = simulate(example("gossip-resnet-50.json", {"data_parallel_sync=" + sync}));
+    return static_cast<double>(r.breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)]) * 1e-12 /
+           static_cast<double>(r.gpus * r.steps);
+  };
+  within(exposed(all_reduce), 0.278);
+  within(exposed(gossip), 0.150);
 }
 
 TEST_CASE("a plan that does not fit is infeasible, with its reason and its times") {

@@ -131,7 +131,7 @@ TEST_CASE("compressors put exact bytes on the wire") {
   constexpr double d = 1'008'000;
   CHECK(bytes(R"("none")") == 4 * d);
   CHECK(bytes(R"("quantize")") == 2 * d);
-  CHECK(bytes(R"({"method": "quantize", "bits": 8})") == d + 4 * 1969);        // 1954 buckets of 512
+  CHECK(bytes(R"({"method": "quantize", "bits": 8})") == d + 4 * 1969);        // 1969 buckets of 512
   CHECK(bytes(R"({"method": "qsgd", "levels": 4})") == d * 4 / 8 + 4 * 1969);  // a sign and 3 bits for 0 to 4
   CHECK(bytes(R"({"method": "qsgd", "levels": 1})") == d * 2 / 8 + 4 * 1969);  // TernGrad
   CHECK(bytes(R"("sign")") == d / 8 + 4);

@@ -53,11 +53,12 @@ ModelSync::ModelSync(const Experiment& experiment, const SyncLayout& layout, con
     : experiment_(experiment),
       sync_(experiment.data_parallel_sync),
       layout_(layout),
+      overlap_(sync_.gossips() ? sync_.overlap : SyncOverlap::none),
       model_(model),
       averaging_(averaging) {}
 
 bool ModelSync::by_bucket() const {
-  return sync_.gossips() && layout_.workers().workers > 1 && sync_.overlap == SyncOverlap::adapt_then_combine;
+  return layout_.workers().workers > 1 && overlap_ == SyncOverlap::adapt_then_combine;
 }
 
 ModelSync::Exchange ModelSync::exchange_of(std::int64_t step) const {
@@ -121,8 +122,7 @@ OpId ModelSync::receive(const InFlight& one, OpId dep) {
 
 void ModelSync::begin_step(std::int32_t step, OpId ready) {
   step_ = step;
-  if (sync_.overlap != SyncOverlap::combine_while_computing && sync_.overlap != SyncOverlap::one_step_stale)
-    return;
+  if (overlap_ != SyncOverlap::combine_while_computing && overlap_ != SyncOverlap::one_step_stale) return;
   for (const Payload& part : buckets(model_)) send(part, exchange_of(step), ready, step);
 }
 
@@ -143,8 +143,7 @@ void ModelSync::send_bucket(const Payload& bucket, const Op& like, OpId updated)
 
 OpId ModelSync::after_update(OpId updated) {
   if (sync_.method == SyncMethod::diloco) return sync_fragments(updated);
-  const bool now = sync_.overlap == SyncOverlap::none;
-  if (now) {
+  if (overlap_ == SyncOverlap::none) {
     for (const Payload& part : buckets(model_)) send(part, exchange_of(step_), updated, step_);
   }
   OpId at = updated;

@@ -54,6 +54,7 @@ class ModelSync {
   const Experiment& experiment_;
   const DataParallelSync& sync_;
   const SyncLayout& layout_;
+  SyncOverlap overlap_;  ///< only neighbours' exchanges have others than none
   Payload model_;
   Averaging& averaging_;
   std::int32_t step_ = 0;

@@ -65,10 +65,14 @@ bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
 }  // namespace
 
 SyncWorkers sync_workers(const Experiment& experiment) {
+  return workers_at(experiment.data_parallel_sync.by_node() ? SyncLevel::node : SyncLevel::gpu, experiment);
+}
+
+SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
   SyncWorkers result;
   const auto replicas = static_cast<std::uint32_t>(experiment.plan.data_parallel);
   const std::uint32_t together = replicas_together(experiment);
-  if (experiment.data_parallel_sync.level == SyncLevel::gpu) {
+  if (level == SyncLevel::gpu) {
     result.workers = replicas;
     result.workers_per_node = replicas % together == 0 ? together : 1;
     return result;

@@ -23,6 +23,8 @@ struct SyncWorkers {
 
 /// @throws InputError at /data_parallel_sync/level if nodes do not hold equally many replicas.
 [[nodiscard]] SyncWorkers sync_workers(const Experiment& experiment);
+/// The same whatever the method: the replicas of a node together, or each replica.
+[[nodiscard]] SyncWorkers workers_at(SyncLevel level, const Experiment& experiment);
 
 class SyncLayout {
  public:
