@@ -155,7 +155,7 @@ const std::vector<Field<OverrideKeys>>& override_fields() {
   static const std::vector<Field<O>> fields{
       T::integer("gpu", 0, kMaxGpus - 1, &O::gpu, "none", "the GPU it is about"),
       T::integer("node", 0, kMaxGpus - 1, &O::node, "none", "the node it is about"),
-      T::number("speed", "", 0.001, 1000, &O::speed, "1", "of kernels, over that of the other GPUs"),
+      T::number("speed", "", 0.001, 1000, &O::speed, "", "of kernels, over that of the other GPUs"),
       T::not_modelled("link", "all links are healthy"),
   };
   return fields;

@@ -177,6 +177,7 @@ void read_overrides(const Json& list, Cluster& cluster, const Path& path, Scope&
     OverrideKeys keys;
     const std::size_t before = scope.findings.list().size();
     read_fields(list[i], override_fields(), keys, here, scope);
+    if (list[i].is_object()) require(list[i], override_fields(), "speed", "an override", here, scope);
     if (scope.findings.list().size() != before) continue;
     const bool by_node = keys.node >= 0;
     const std::int64_t size = by_node ? cluster.gpus_per_node : 1;

@@ -179,7 +179,7 @@ Report simulate(const Experiment& experiment) {
 
 Report account_memory(const Experiment& experiment) {
   Report report;
-  static_cast<void>(build_topology(experiment.cluster));  // for its checks
+  const std::unique_ptr<Topology> topology = build_topology(experiment.cluster);  // for its checks too
   name_origin(experiment, report);
   report.gpus = experiment.plan.gpus();
   report.parameters = parameter_count(experiment.model);
@@ -188,7 +188,7 @@ Report account_memory(const Experiment& experiment) {
   const StepFlops flops = step_flops(experiment);
   report.model_flops_per_step = flops.model;
   report.hardware_flops_per_step = flops.hardware;
-  report.stage_memory = stage_memory(experiment, replica_graph(experiment));
+  report.stage_memory = stage_memory(experiment, placed_replica_graph(experiment, *topology));
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;

@@ -141,6 +141,13 @@ TEST_CASE("compressors put exact bytes on the wire") {
         4 * 2 * (1004 + 1004));  // both factors, of a square of 1004
 }
 
+TEST_CASE("low rank that saves nothing is not taken") {
+  // Factors of rank 502 of a square of 1004: 2 x 4 x 502 x 1004 = 4,032,064 bytes; the values have 4,032,000.
+  const std::string large = gossip("ring") + R"(, "compression": {"method": "low-rank", "rank": 502})";
+  CHECK(run(read(experiment(8, large))).report.bytes_per_gpu[static_cast<std::size_t>(Dimension::data)] ==
+        2 * 4'032'000);
+}
+
 TEST_CASE("compression helps or hurts by what it takes to undo") {
   // All-reduce of signs gathers everyone's: 7 messages of S / 32 come in, in place of 2 (7/8) S.
   const Picoseconds signs = added(8, R"("method": "all-reduce", "compression": "sign")");

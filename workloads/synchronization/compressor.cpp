@@ -48,6 +48,11 @@ bool Compressor::adds_up() const {
   return false;
 }
 
+bool Compressor::compresses(const Payload& payload) const {
+  if (compression_.method != Method::low_rank) return active();
+  return 2 * 4 * compression_.rank * matrix_side(payload) * payload.tensors < payload.values * payload.width;
+}
+
 bool Compressor::feeds_back() const {
   const bool contractive = compression_.method == Method::sign || compression_.method == Method::top_k ||
                            compression_.method == Method::random_k || compression_.method == Method::low_rank;
@@ -56,6 +61,7 @@ bool Compressor::feeds_back() const {
 
 std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
   const std::int64_t d = payload.values;
+  if (!compresses(payload)) return {d * payload.width};
   const Bytes scales = kScale * divide_up(d, compression_.bucket);
   switch (compression_.method) {
     case Method::none:
@@ -79,7 +85,7 @@ std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
 }
 
 std::vector<Kernel> Compressor::compress(const Payload& payload) const {
-  if (!active()) return {};
+  if (!compresses(payload)) return {};
   const std::vector<Bytes> wire = wire_bytes(payload);
   const Bytes sent = std::accumulate(wire.begin(), wire.end(), Bytes{0});
   const Bytes pass = payload.values * payload.width;  // one reading of all values
@@ -115,7 +121,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
 }
 
 std::vector<Kernel> Compressor::decompress(const Payload& payload, std::int64_t received) const {
-  if (!active()) return {};
+  if (!compresses(payload)) return {};
   const std::vector<Bytes> wire = wire_bytes(payload);
   const Bytes each = std::accumulate(wire.begin(), wire.end(), Bytes{0});
   const Bytes pass = payload.values * payload.width;

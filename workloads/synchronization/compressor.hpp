@@ -23,6 +23,8 @@ class Compressor {
   explicit Compressor(const Compression& compression) : compression_(compression) {}
 
   [[nodiscard]] bool active() const { return compression_.method != Compression::Method::none; }
+  /// Whether the payload is compressed: not by low-rank where both factors take as much as the values.
+  [[nodiscard]] bool compresses(const Payload& payload) const;
   /// Whether compressed values can be added up on their way, so that an all-reduce takes them; otherwise
   /// everyone gathers everyone's.
   [[nodiscard]] bool adds_up() const;
