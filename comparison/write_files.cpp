@@ -6,6 +6,7 @@
 
 #include "comparison/figures.hpp"
 #include "comparison/writers.hpp"
+#include "sim/report/csv_field.hpp"
 
 namespace orrery {
 namespace {
@@ -57,17 +58,6 @@ Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
   out["ratio"] = row.ratios ? std::move(ratio) : Json();
   out["result"] = result_of(row);
   return out;
-}
-
-/// A field as RFC 4180 wants it.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += c;
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string joined(const std::vector<std::string>& reasons) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "sim/report/csv_field.hpp"
 #include "validation/writers.hpp"
 
 namespace orrery {
@@ -54,14 +55,6 @@ Json table_json(const TableResult& result) {
     table["skipped"].push_back({{"name", row.name}, {"reason", row.reason}});
   }
   return table;
-}
-
-/// A field as RFC 4180 wants it.
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ class ClassSweep {
       for (StreamCursor& cursor : cursors_) {
         cursor.advance(now);
         if (cursor.now().start > now) {
-          if (cursor.now().start < std::min(next, end) ||
+          if (cursor.now().start < next ||
               (cursor.now().start == next && next < end && cursor.priority() < coming))
             coming = cursor.priority();
           next = std::min(next, cursor.now().start);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "sim/report/csv_field.hpp"
 #include "sim/report/writers.hpp"
 
 namespace orrery {
@@ -167,17 +168,6 @@ Json result_json(const Report& report) {
 
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-/// A field as RFC 4180 wants it.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += c;
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string cell(const Json& value) {
