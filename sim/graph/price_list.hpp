@@ -13,6 +13,7 @@
 #include "sim/cost/compute_cost.hpp"
 #include "sim/cost/pace.hpp"
 #include "sim/graph/channels.hpp"
+#include "sim/graph/traffic.hpp"
 
 namespace orrery {
 
@@ -32,7 +33,7 @@ struct PriceList {
   std::vector<LinkUse> uses;         ///< of legs; the link is a number of the communicator's own
   std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
   Pace pace;                         ///< of the ranks' kernels
-  std::vector<double> link_bytes;    ///< per link: bytes it carries over all operations of all ranks
+  Traffic traffic;                   ///< of all operations of all ranks
 
   [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {
     return prices[transfer.price].duration_ps;
@@ -53,6 +54,9 @@ struct PriceList {
     }
   }
 };
+
+/// Of Workload::works.
+[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
 
 [[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
                               const Experiment& experiment);
