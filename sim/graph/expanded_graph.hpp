@@ -21,6 +21,14 @@ struct ExpandedGraph {
 
   /// Tasks of one operation lie side by side, one per class or, for communication, per group class.
   std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
+  bool hosted = false;  ///< programs have operations of the host, so tasks have lags
+
+  /// Costs of the graph are those of Workload::works, then of these transfers.
+  struct Transfer {
+    std::uint32_t call = 0;   ///< of Channels::calls
+    std::uint32_t place = 0;  ///< of the communicator in its channel
+  };
+  std::vector<Transfer> transfers;
   /// An operation of each family of tasks that lie side by side, in their order.
   struct Family {
     std::uint32_t first_task = 0;
