@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -68,21 +69,30 @@ class Matcher {
     calls_.resize(result_.channels.size());
     std::vector<std::vector<Request>> told(result_.channels.size());
     for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
-      for (std::size_t slot = 0; slot < workload_.slots; ++slot) read_end(program, slot, told);
+      std::vector<std::vector<Request>> asked = requests_of(workload_.programs[program]);
+      for (std::size_t slot = 0; slot < workload_.slots; ++slot)
+        compare_end(program, slot, std::move(asked[slot]), told);
     }
   }
 
-  void read_end(std::size_t program, std::size_t slot, std::vector<std::vector<Request>>& told) {
-    const std::uint32_t channel = result_.channel_of[program * workload_.slots + slot];
-    std::vector<Request> sequence;
-    const Op* first = nullptr;  // of the messages
-    for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind == Op::Kind::compute || op.slot != slot) continue;
-      sequence.push_back(request_of(op));
+  /// By slot, in order.
+  [[nodiscard]] std::vector<std::vector<Request>> requests_of(const Program& program) const {
+    std::vector<std::vector<Request>> asked(workload_.slots);
+    std::vector<const Op*> first(workload_.slots, nullptr);  // of the messages
+    for (const Op& op : program.ops) {
+      if (op.kind == Op::Kind::compute) continue;
+      asked[op.slot].push_back(request_of(op));
       if (op.kind == Op::Kind::pass) continue;
-      if (first == nullptr) first = &op;
-      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
+      if (first[op.slot] == nullptr) first[op.slot] = &op;
+      if (op.stream != first[op.slot]->stream)
+        throw std::logic_error("a program slot is used on two streams");
     }
+    return asked;
+  }
+
+  void compare_end(std::size_t program, std::size_t slot, std::vector<Request>&& sequence,
+                   std::vector<std::vector<Request>>& told) {
+    const std::uint32_t channel = result_.channel_of[program * workload_.slots + slot];
     if (channel == kNone) {
       if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");
       return;

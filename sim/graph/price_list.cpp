@@ -34,6 +34,7 @@ class CallPricer {
   }
 
   [[nodiscard]] std::span<const std::uint64_t> link_bytes() const { return link_bytes_; }
+  [[nodiscard]] std::span<const std::vector<PassMessage>> pass_messages() const { return pass_messages_; }
 
  private:
   Transfer price(std::uint32_t message, std::span<const std::uint32_t> members, std::uint64_t operations) {
@@ -108,7 +109,8 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
       if (!flows) list.links.clear();
     }
   }
-  list.traffic = {bytes_sent(workload, channels), traffic_of(topology.links(), pricer.link_bytes())};
+  list.traffic = {bytes_sent(workload, channels, pricer.pass_messages()),
+                  traffic_of(topology.links(), pricer.link_bytes())};
   return list;
 }
 

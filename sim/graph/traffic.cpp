@@ -4,8 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "sim/graph/pass_price.hpp"
-
 namespace orrery {
 
 double bytes_sent(const Message& message, std::size_t members, bool first) {
@@ -35,7 +33,8 @@ double bytes_sent(const Message& message, const Channel& channel) {
   return sum;
 }
 
-std::array<double, kDimensionCount> bytes_sent(const Workload& workload, const Channels& channels) {
+std::array<double, kDimensionCount> bytes_sent(const Workload& workload, const Channels& channels,
+                                               std::span<const std::vector<PassMessage>> pass_messages) {
   std::array<double, kDimensionCount> sent{};
   const auto add = [&](const Call& call, std::uint32_t number, std::uint64_t operations) {
     const Message& message = workload.messages[number];
@@ -47,7 +46,7 @@ std::array<double, kDimensionCount> bytes_sent(const Workload& workload, const C
       add(call, call.request.work, call.operations);
       continue;
     }
-    for (const auto& [message, steps] : messages_of(workload.passes[call.request.work]))
+    for (const auto& [message, steps] : pass_messages[call.request.work])
       add(call, message, call.operations * steps);
   }
   return sent;

@@ -10,6 +10,7 @@
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/graph/channels.hpp"
+#include "sim/graph/pass_price.hpp"
 
 namespace orrery {
 
@@ -35,9 +36,10 @@ struct Traffic {
 /// Bytes that all ranks of a channel send when each of its communicators does it once.
 [[nodiscard]] double bytes_sent(const Message& message, const Channel& channel);
 
-/// Bytes that all ranks send in all operations, by Dimension.
-[[nodiscard]] std::array<double, kDimensionCount> bytes_sent(const Workload& workload,
-                                                             const Channels& channels);
+/// Bytes that all ranks send in all operations, by Dimension. `pass_messages`: messages_of() each pass.
+[[nodiscard]] std::array<double, kDimensionCount> bytes_sent(
+    const Workload& workload, const Channels& channels,
+    std::span<const std::vector<PassMessage>> pass_messages);
 
 /// a * b, and a + b, up to the end of 64 bits: sums of bytes do not depend on their order.
 [[nodiscard]] std::uint64_t capped_bytes(std::uint64_t a, std::uint64_t b);

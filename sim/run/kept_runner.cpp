@@ -145,10 +145,10 @@ void KeptRunner::prepare(const Experiment& experiment) {
   few_ = experiment;
   few_.plan.global_batch_size =
       few_micro_batches(experiment.plan) * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
-  std::vector<Stage> stages = outlined.stages;
-  order_passes(few_.plan, stages);
-  Workload few = outlined.workload;
-  write_programs(few_, layout, outlined.blocks, stages, few);
+  order_passes(few_.plan, outlined.stages);
+  Workload& few = outlined.workload;
+  const Sizes outline_sizes{few.works.size(), few.messages.size(), few.passes.size()};
+  write_programs(few_, layout, outlined.blocks, outlined.stages, few);
   const Signature communicators = sign_communicators(experiment.plan, few);
   Signature key = communicators;
   key.append(sign_programs(few));
@@ -156,7 +156,7 @@ void KeptRunner::prepare(const Experiment& experiment) {
   key.append(static_cast<std::uint64_t>(experiment.plan.micro_batches()));
   key.append(static_cast<std::uint64_t>(experiment.plan.virtual_stages));
   key.append(static_cast<std::uint64_t>(experiment.simulation.steps));
-  skeleton_ = &skeleton_of(key, layout, outlined, std::move(few));
+  skeleton_ = &skeleton_of(key, layout, outlined, outline_sizes);
   skeleton_->latest = ++runs_;
   cut_ = &cut_of(communicators);
 }
@@ -182,13 +182,20 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   return *cut;
 }
 
+/// `outline` has programs of few micro-batches, `sizes` are those before they were written.
 KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLayout& layout,
-                                              Outline& outline, Workload&& few) {
+                                              Outline& outline, const Sizes& sizes) {
   const auto known = skeletons_.find(key);
   if (known != skeletons_.end() && known->second->told_by_few) {
-    adopt(known->second->workload, std::move(few));
+    adopt(known->second->workload, std::move(outline.workload));
     return *known->second;
   }
+  const Workload few = outline.workload;
+  outline.workload.works.resize(sizes.works);
+  outline.workload.messages.resize(sizes.messages);
+  outline.workload.passes.resize(sizes.passes);
+  outline.workload.programs.clear();
+  order_passes(experiment_->plan, outline.stages);
   write_programs(*experiment_, layout, outline.blocks, outline.stages, outline.workload);
   if (known != skeletons_.end()) {
     adopt(known->second->workload, std::move(outline.workload));
@@ -364,7 +371,7 @@ Traffic KeptRunner::count_traffic() {
       if (price->loads[c] > 0) add_bytes(bytes[c], capped_bytes(price->loads[c], operations));
     }
   }
-  return {bytes_sent(skeleton_->workload, skeleton_->channels), links.traffic(bytes)};
+  return {bytes_sent(skeleton_->workload, skeleton_->channels, pass_messages_), links.traffic(bytes)};
 }
 
 }  // namespace orrery

@@ -60,6 +60,12 @@ class KeptRunner : public Runner {
     std::vector<std::uint32_t> of_place;
     std::vector<TransferTime> times;
   };
+  /// How much a workload holds.
+  struct Sizes {
+    std::size_t works = 0;
+    std::size_t messages = 0;
+    std::size_t passes = 0;
+  };
   struct Load {
     KeptPrices::Price* price = nullptr;
     std::uint64_t operations = 0;
@@ -68,7 +74,7 @@ class KeptRunner : public Runner {
   void forget_half();
   Place& place_of(const Cluster& cluster);
   Cut& cut_of(const Signature& communicators);
-  Skeleton& skeleton_of(const Signature& key, const SyncLayout& layout, Outline& outline, Workload&& few);
+  Skeleton& skeleton_of(const Signature& key, const SyncLayout& layout, Outline& outline, const Sizes& sizes);
   Tasks& tasks_of(const Signature& pattern);
   void price_calls(std::int64_t more);
   KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);

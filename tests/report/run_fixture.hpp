@@ -107,7 +107,7 @@ class RunFixture {
     list_families();
     layout = RunLayout(workload, expanded);
     link_bytes.resize(topology.links().size(), 0);
-    traffic = {bytes_sent(workload, match_channels(workload)), traffic_of(topology.links(), link_bytes)};
+    traffic = {bytes_sent(workload, match_channels(workload), {}), traffic_of(topology.links(), link_bytes)};
     return {workload, layout, expanded, timeline, topology, prices, {}, traffic};
   }
 
