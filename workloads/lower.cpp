@@ -48,7 +48,7 @@ Workload lower(const Experiment& experiment, const GossipGraph& graph) {
     workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload));
     workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
   }
-  add_communicators(plan, layout, blocks.tied_parameters > 0, workload);
+  add_communicators(plan, layout, blocks.tied_are_trained && blocks.tied_parameters > 0, workload);
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
   workload.parameters = parameter_count(experiment.model);

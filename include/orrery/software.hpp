@@ -44,6 +44,10 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
+  /// Share of its pace that compute loses while data-parallel communication runs beside it, which takes
+  /// SMs and memory bandwidth.
+  double communication_interference = 0;
+
   /// Stragglers: all kernels of a GPU in a step take 1 + jitter E times as long, E exponential with mean 1
   /// and drawn for every GPU and step.
   double jitter = 0;

@@ -325,6 +325,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   PriceList list;
   list.works = price_works(workload, experiment);
   list.pace = Pace(experiment);
+  if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);
   list.link_bytes.assign(topology.links().size(), 0.0);

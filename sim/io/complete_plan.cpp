@@ -30,7 +30,9 @@ class PlanCompletion {
     check_tensor_parallel();
     check_layers();
     check_sync();
-    if (complete_data_parallel() && complete_batch()) check_interleaving();
+    if (!complete_data_parallel()) return;
+    check_zero_group();
+    if (complete_batch()) check_interleaving();
   }
 
  private:
@@ -193,6 +195,16 @@ class PlanCompletion {
                     "cluster's {} GPUs (data_parallel {})",
                     t, p, plan_.data_parallel, static_cast<Int128>(t) * p * plan_.data_parallel, gpus, fits));
     return false;
+  }
+
+  void check_zero_group() {
+    if (!has("zero_group_size")) return;
+    if (plan_.zero_stage == 0)
+      return findings_.add_idle("/plan/zero_group_size",
+                                "found a value that does nothing with zero_stage 0, allowed from 1 on");
+    if (plan_.data_parallel % plan_.zero_group_size == 0) return;
+    add({"zero_group_size"}, fmt::format("found {}, allowed a divisor of data_parallel {}",
+                                         plan_.zero_group_size, plan_.data_parallel));
   }
 
   bool complete_batch() {

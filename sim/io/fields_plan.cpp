@@ -55,6 +55,8 @@ const std::vector<Field<Plan>>& plan_fields() {
           "sharding", {kShardings, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.zero_stage = static_cast<int>(i); }, "by zero_stage",
           "another name for zero_stage 0 to 3"),
+      T::integer("zero_group_size", 1, kMaxGpus, &Plan::zero_group_size, "data_parallel",
+                 "replicas that share one copy of what ZeRO shards (hybrid sharding)"),
       T::flag("overlap_gradient_reduce", &Plan::overlap_gradient_reduce, "false",
               "reduce a bucket while the backward pass goes on"),
       T::flag("overlap_parameter_gather", &Plan::overlap_parameter_gather, "as the software stack does",

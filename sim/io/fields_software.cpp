@@ -61,6 +61,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "the first reduction over data-parallel workers in a step waits for the last of them"),
       T::number("exchange_wait_ms", "ms", 0, kMaxMicroseconds, &S::exchange_wait_ms, "0",
                 "the first exchange with gossip neighbours in a step waits for them"),
+      T::number("communication_interference", "", 0, 0.9, &S::communication_interference, "0",
+                "share of its pace that compute loses while data-parallel communication runs beside it"),
       T::number(
           "jitter", "", 0, 10, &S::jitter, "0",
           "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
