@@ -17,6 +17,7 @@ struct Software {
   double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
+  double many_nodes_wait_ms = 0;    ///< the same where there are several nodes, for the slowest of them
   bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
 
   // Kernels beside the products, in bytes of memory traffic.

@@ -28,6 +28,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "CPU time before each pass of a micro-batch through a chunk"),
       T::number("step_overhead_ms", "ms", 0, kMaxMicroseconds, &S::step_overhead_ms, "0",
                 "CPU time per step outside its passes: data, logging, checks"),
+      T::number("many_nodes_wait_ms", "ms", 0, kMaxMicroseconds, &S::many_nodes_wait_ms, "0",
+                "more per step where there are several nodes, for the slowest of them"),
       T::flag("synchronize_passes", &S::synchronize_passes, "false",
               "the host waits for the GPU before each pass"),
       T::number("elementwise_traffic", "", 0.1, 100, &S::elementwise_traffic, "1",
