@@ -56,6 +56,7 @@ struct Software {
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
+  bool shards_in_nodes = false;  ///< the default of plan.zero_group_size is the replicas of a node, not all
   /// With overlap_tensor_parallel, the share of sequence parallelism's collectives that products chunked
   /// for it hide.
   double tensor_overlap = 0;

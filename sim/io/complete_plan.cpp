@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "orrery/rank_layout.hpp"
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
 #include "sim/io/wording.hpp"
@@ -197,8 +198,25 @@ class PlanCompletion {
     return false;
   }
 
+  /// Replicas that share a node with the first one.
+  [[nodiscard]] std::int64_t replicas_in_node() const {
+    const RankLayout layout(plan_);
+    std::int64_t replicas = 1;
+    while (replicas < plan_.data_parallel && layout.rank({0, 0, replicas}) < cluster_.gpus_per_node)
+      ++replicas;
+    return replicas;
+  }
+
+  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
+  /// and nodes hold equally many.
+  void complete_zero_group() {
+    if (!software_.shards_in_nodes || plan_.zero_stage == 0) return;
+    const std::int64_t together = replicas_in_node();
+    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
+  }
+
   void check_zero_group() {
-    if (!has("zero_group_size")) return;
+    if (!has("zero_group_size")) return complete_zero_group();
     if (plan_.zero_stage == 0)
       return findings_.add_idle("/plan/zero_group_size",
                                 "found a value that does nothing with zero_stage 0, allowed from 1 on");

@@ -72,6 +72,8 @@ const std::vector<Field<Software>>& software_fields() {
               "the default of plan.overlap_tensor_parallel"),
       T::flag("overlaps_parameter_gather", &S::overlaps_parameter_gather, "false",
               "the default of plan.overlap_parameter_gather"),
+      T::flag("shards_in_nodes", &S::shards_in_nodes, "false",
+              "the default of plan.zero_group_size is the replicas of a node, not all"),
       T::number(
           "tensor_overlap", "", 0, 1, &S::tensor_overlap, "0",
           "with overlap_tensor_parallel, share of sequence parallelism's collectives hidden by products"),
