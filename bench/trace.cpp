@@ -28,9 +28,10 @@ void write_chrome_trace(benchmark::State& state) {
   options.max_spans = 100'000'000;
   std::uint64_t spans = 0;
   std::uint64_t bytes = 0;
+  const RunView view = run->fixture.view();
   for (auto _ : state) {
     const Sink count = [&bytes](std::string_view text) { bytes += text.size(); };
-    spans += write_trace(run->fixture.view(), layout, options, count).spans;
+    spans += write_trace(view, layout, options, count).spans;
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(spans));
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
@@ -40,7 +41,8 @@ BENCHMARK(write_chrome_trace)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);
 
 void build_figures(benchmark::State& state) {
   const auto run = make_run(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(build_report(run->fixture.view()).makespan_ps);
+  const RunView view = run->fixture.view();
+  for (auto _ : state) benchmark::DoNotOptimize(build_report(view).makespan_ps);
   state.SetItemsProcessed(state.iterations() * run->fixture.expanded.graph.tasks());
 }
 BENCHMARK(build_figures)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);

@@ -39,6 +39,8 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       by_tensor_(experiment.software.gathers_tensors),
       enabled_(reduces_gradients(experiment, layout)),
       everywhere_(averages_gradients(experiment.data_parallel_sync)),
+      in_a_row_(experiment.simulation.detail == Detail::stage &&
+                experiment.simulation.network == Network::alpha_beta),
       blocks_(blocks),
       stage_(stage),
       workload_(workload),
@@ -56,6 +58,11 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
   optimizer_work_ = add_optimizer(experiment.software, owned, stage.trained_tensors(blocks), workload);
 }
 
+/// How many messages of `pieces` that follow each other right away are one operation.
+std::uint32_t DataParallel::together(std::int64_t pieces) const {
+  return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
+}
+
 OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
                               const Pass* pass, OpId dep, std::int64_t pieces) {
   const Bytes width = what == Collective::all_gather ? element_ : gradient_;
@@ -65,15 +72,17 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.phase = phase;
   op.part = part;
   op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
-  op.work = add_message(workload_, {what, divide_up(parameters, pieces) * width, Dimension::data,
-                                    message_host_, what == Collective::all_gather ? gather_efficiency_ : 1});
+  const Message one{what, divide_up(parameters, pieces) * width, Dimension::data, message_host_,
+                    what == Collective::all_gather ? gather_efficiency_ : 1};
+  const std::uint32_t times = together(pieces);
+  op.work = add_message(workload_, in_a_row(one, times));
   op.step = step_;
   if (pass != nullptr) {
     op.micro_batch = pass->micro_batch;
     op.chunk = pass->chunk;
   }
   OpId last = kNoOp;
-  for (std::int64_t i = 0; i < pieces; ++i) last = writer_.add(op, {dep});
+  for (std::int64_t i = 0; i < pieces; i += times) last = writer_.add(op, {dep});
   return last;
 }
 
@@ -168,7 +177,7 @@ OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
 /// Reduces the gradients collected so far; what later compute has to wait for.
 OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
   if (bucket_ == 0) return kNoOp;
-  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done) : reduce_shards(pass, done, pieces);
+  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done, pieces) : reduce_shards(pass, done, pieces);
   bucket_ = 0;
   return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
 }
@@ -179,13 +188,14 @@ OpId DataParallel::reduce_shards(const Pass* pass, OpId done, std::int64_t piece
   const OpId scattered =
       collective(Collective::reduce_scatter, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
   if (!plan_.shards_in_groups()) return scattered;
-  return collective(Collective::all_reduce, divide_up(bucket_, plan_.sharding_replicas()), Part::bucket,
-                    Phase::synchronize, pass, scattered, pieces);
+  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_replicas());
+  return collective(Collective::all_reduce, shard * pieces, Part::bucket, Phase::synchronize, pass, scattered,
+                    pieces);
 }
 
-/// Averages the gradients of the bucket. Where models travel by bucket, its part of the model is updated and
-/// leaves.
-OpId DataParallel::average(const Pass* pass, OpId done) {
+/// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
+/// model is updated and leaves.
+OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
   Op like;
   like.part = Part::bucket;
   like.step = step_;
@@ -194,11 +204,12 @@ OpId DataParallel::average(const Pass* pass, OpId done) {
     like.chunk = pass->chunk;
   }
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
-  const Payload gradients{bucket_, divide_up(tensors * bucket_, std::max<std::int64_t>(1, stage_.trained())),
+  const std::int64_t values = divide_up(bucket_, pieces);
+  const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained())),
                           gradient_};
   OpId at = done;
   if (enabled_)
-    at = everywhere_ ? averaging_.everywhere(gradients, like, done)
+    at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
                      : averaging_.in_worker(gradients, like, done);
   if (!models_.by_bucket()) return at;
   const std::uint32_t work =
@@ -224,9 +235,12 @@ OpId DataParallel::reduce_rest(OpId last) {
     const std::int64_t bucket = bucket_elements(plan_);
     std::int64_t left = bucket_;
     while (left > 0) {
-      bucket_ = bucket > 0 ? std::min(left, bucket) : left;
+      const std::int64_t full = bucket > 0 ? left / bucket : 0;
+      const bool alone = plan_.zero_stage > 0 || (!models_.by_bucket() && averaging_.sends_all_at_once());
+      const std::int64_t pieces = alone ? std::max<std::int64_t>(1, together(full)) : 1;
+      bucket_ = bucket > 0 ? std::min(left, pieces * bucket) : left;
       left -= bucket_;
-      flush(nullptr, last);
+      flush(nullptr, last, pieces);
     }
   }
   sum_tied_embedding(last);

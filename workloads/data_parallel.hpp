@@ -51,9 +51,10 @@ class DataParallel {
   OpId optimize(OpId last);
 
  private:
+  [[nodiscard]] std::uint32_t together(std::int64_t pieces) const;
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
                   OpId dep, std::int64_t pieces = 1);
-  OpId average(const Pass* pass, OpId done);
+  OpId average(const Pass* pass, OpId done, std::int64_t pieces);
   OpId reduce_shards(const Pass* pass, OpId done, std::int64_t pieces);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
@@ -69,6 +70,7 @@ class DataParallel {
   bool by_tensor_;
   bool enabled_;     ///< gradients are reduced
   bool everywhere_;  ///< over all replicas, not only those of a worker
+  bool in_a_row_;    ///< collectives that follow each other right away are one operation
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Workload& workload_;

@@ -1,6 +1,7 @@
 #include "workloads/step_builder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace orrery {
 
@@ -23,6 +24,13 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
   const auto wait = from_microseconds(software_.tensor_wait_us * (ranks - 1));
   const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host, 1, wait});
   return add({Op::Kind::communicate, message, part, phase_, after});
+}
+
+Message in_a_row(Message message, std::uint32_t times) {
+  constexpr Int128 kLongest = std::numeric_limits<Picoseconds>::max();
+  message.times = times;
+  message.host_ps = static_cast<Picoseconds>(std::min(Int128{message.host_ps} * times, kLongest));
+  return message;
 }
 
 std::uint32_t add_message(Workload& workload, const Message& message) {

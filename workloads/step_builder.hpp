@@ -43,6 +43,8 @@ class StepBuilder {
   std::vector<Step> steps_;
 };
 
+/// `message` so often in a row.
+[[nodiscard]] Message in_a_row(Message message, std::uint32_t times);
 /// Index of the message in the workload, added if it is new.
 std::uint32_t add_message(Workload& workload, const Message& message);
 /// Index of the pass in the workload, added if it is new.

@@ -111,6 +111,7 @@ struct Message {
   double efficiency = 1;      ///< share of the links' pace it reaches: data take 1 / efficiency as long
   Picoseconds wait_ps = 0;    ///< until the last of its ranks has come
   std::uint32_t servers = 0;  ///< of an all_reduce: through that many servers among its ranks; 0: without
+  std::uint32_t times = 1;    ///< so often, one right after the other; `host_ps` is for all of them
 
   friend bool operator==(const Message&, const Message&) = default;
 };
@@ -197,6 +198,7 @@ struct Workload {
   std::vector<Message> messages;
   std::vector<PassWork> passes;
 
+  bool tied = false;                       ///< first and last stage share an embedding
   std::uint32_t slots = kSlotCount;        ///< of each rank
   std::uint32_t streams = kStreamCount;    ///< of each rank
   std::vector<std::uint32_t> group_begin;  ///< per group + 1: range in group_members

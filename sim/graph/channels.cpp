@@ -1,5 +1,6 @@
 #include "sim/graph/channels.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -49,6 +50,16 @@ class Matcher {
       result_.channel_group[group] = channel;
       result_.group_place[group] = static_cast<std::uint32_t>(groups.size());
       groups.push_back(group);
+      count_size(result_.channels[channel].sizes, static_cast<std::uint32_t>(members.size()));
+    }
+  }
+
+  static void count_size(std::vector<Channel::Size>& sizes, std::uint32_t members) {
+    const auto at = std::ranges::lower_bound(sizes, members, {}, &Channel::Size::members);
+    if (at != sizes.end() && at->members == members) {
+      ++at->groups;
+    } else {
+      sizes.insert(at, {members, 1});
     }
   }
 

@@ -16,7 +16,13 @@ namespace orrery {
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
 struct Channel {
+  /// So many of its communicators have so many members.
+  struct Size {
+    std::uint32_t members = 0;
+    std::uint32_t groups = 0;
+  };
   std::vector<std::uint32_t> groups;  ///< its communicators
+  std::vector<Size> sizes;            ///< in ascending order of members
   std::uint32_t first_call = 0;       ///< Channels::calls[first_call, last_call)
   std::uint32_t last_call = 0;
   std::uint32_t operations = 0;    ///< families it has

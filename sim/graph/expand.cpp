@@ -217,8 +217,11 @@ void Expansion::number_tasks() {
   std::int64_t tasks = 0;
   std::int64_t edges = 0;
   for (const auto& of : families_.of) result_.first_task.emplace_back(of.size());
+  result_.families.reserve(families_.order.size());
   for (const std::uint32_t family : families_.order) {
     std::uint32_t instances = 0;
+    const OpRef any = families_.family_ops[families_.ops_begin[family]];
+    result_.families.push_back({static_cast<std::uint32_t>(tasks), any.program, any.op});
     for (std::uint32_t i = families_.ops_begin[family]; i < families_.ops_begin[family + 1]; ++i) {
       const OpRef at = families_.family_ops[i];
       result_.first_task[at.program][at.op] = static_cast<std::uint32_t>(tasks);

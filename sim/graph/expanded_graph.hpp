@@ -21,6 +21,13 @@ struct ExpandedGraph {
 
   /// Tasks of one operation lie side by side, one per class or, for communication, per group class.
   std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
+  /// An operation of each family of tasks that lie side by side, in their order.
+  struct Family {
+    std::uint32_t first_task = 0;
+    std::uint32_t program = 0;
+    std::uint32_t op = 0;
+  };
+  std::vector<Family> families;
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
   std::vector<std::uint32_t> group_position;  ///< [class * Workload::slots + slot]: place of its group's task
 

@@ -36,6 +36,7 @@ PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<c
   Times tensor;
   Picoseconds issued = 0;
   Picoseconds busy = 0;
+  Picoseconds launches = 0;
   for (const PassStep& step : pass) {
     Times& stream = step.communicates ? tensor : compute;
     if (step.after >= 0) stream.wait_for(done[static_cast<std::size_t>(step.after)]);
@@ -47,12 +48,15 @@ PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<c
       stream.host = std::max(stream.host, earliest_start(workload.works[step.work], duration, issued));
       stream.pass(duration);
       busy = capped_sum(busy, duration);
+      launches = capped_sum(launches, works[step.work].launch_ps);
       issued = capped_sum(issued, workload.works[step.work].host_ps);
     }
     done.push_back(stream);
   }
   compute.wait_for(tensor);
-  return {compute.ready, std::max<Picoseconds>(compute.host, 0) - compute.ready, busy};
+  return {compute.ready,
+          std::max<Picoseconds>(compute.host, 0) - compute.ready,
+          {busy, std::min(launches, busy)}};
 }
 
 std::vector<PassMessage> messages_of(const PassWork& pass) {

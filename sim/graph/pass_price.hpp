@@ -14,7 +14,7 @@ namespace orrery {
 struct PassPrice {
   Picoseconds duration_ps = 0;
   Picoseconds lead_ps = 0;
-  Picoseconds compute_ps = 0;  ///< part of the duration that the GPU computes
+  ComputePrice compute;  ///< what the GPU computes in that time
 };
 
 /// @param works        prices of Workload::works

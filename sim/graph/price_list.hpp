@@ -13,6 +13,7 @@
 #include "sim/cost/compute_cost.hpp"
 #include "sim/cost/pace.hpp"
 #include "sim/graph/channels.hpp"
+#include "sim/graph/traffic.hpp"
 
 namespace orrery {
 
@@ -33,7 +34,7 @@ struct PriceList {
   std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
   Pace pace;                         ///< of the ranks' kernels
   double interference = 0;           ///< Software::communication_interference, where replicas communicate
-  std::vector<double> link_bytes;    ///< per link: bytes it carries over all operations of all ranks
+  Traffic traffic;                   ///< of all operations of all ranks
 
   [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {
     return prices[transfer.price].duration_ps;
@@ -54,6 +55,9 @@ struct PriceList {
     }
   }
 };
+
+/// Of Workload::works.
+[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
 
 [[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
                               const Experiment& experiment);

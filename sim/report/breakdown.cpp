@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/report/stream_ops.hpp"
+#include "sim/report/run_layout.hpp"
 
 namespace orrery {
 namespace {
@@ -11,33 +11,7 @@ namespace {
 constexpr std::size_t kDimensions = kDimensionCount;
 constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
 
-/// Which of several communications in flight a wait belongs to; lower wins.
-constexpr std::array<std::uint8_t, kDimensions> kPriority{0, 4, 1, 2, 3};  // by Dimension
-constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};
-
-constexpr std::uint32_t kNoHost = 0xffffffff;
-
-/// What the sweep needs to know of a program, shared by its classes.
-struct ProgramView {
-  const Program* program = nullptr;
-  StreamOps streams;
-  std::vector<std::uint8_t> priority;  // per op; of communication
-  std::vector<std::uint32_t> host;     // per op: the host operation before it, or kNoHost
-};
-
-ProgramView view_program(const Workload& workload, const Program& program) {
-  ProgramView view{&program, stream_ops(program, workload.streams), {}, {}};
-  std::uint32_t host = kNoHost;
-  view.priority.reserve(program.ops.size());
-  for (const Op& op : program.ops) {
-    view.host.push_back(host);
-    if (op.stream == Stream::host) host = static_cast<std::uint32_t>(view.host.size() - 1);
-    const bool communicates = op.kind == Op::Kind::communicate;
-    view.priority.push_back(
-        communicates ? kPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)] : 0);
-  }
-  return view;
-}
+constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};  // by kWaitPriority
 
 struct Interval {
   Picoseconds start = 0;
@@ -79,38 +53,52 @@ class StreamCursor {
   std::uint8_t current_ = 0;
 };
 
+/// What a class does in the whole run, and in a part of it.
+struct ClassParts {
+  ClassTimes whole;
+  ClassTimes part;
+};
+
 /// The sweep over one class: compute intervals in order, and what is in flight in the gaps.
 class ClassSweep {
  public:
-  ClassSweep(const ProgramView& view, const Interval* times) : view_(view), times_(times) {
-    for (std::size_t s = 1; s < view.streams.size(); ++s) {
+  ClassSweep(const Program& program, const ProgramLayout& layout, const Interval* times)
+      : program_(program), layout_(layout), times_(times) {
+    for (std::size_t s = 1; s < layout.streams.size(); ++s) {
       if (s == static_cast<std::size_t>(Stream::host)) continue;
-      if (!view.streams[s].empty()) cursors_.emplace_back(view.streams[s], times, view.priority);
+      if (!layout.streams[s].empty()) cursors_.emplace_back(layout.streams[s], times, layout.priority);
     }
   }
 
-  ClassTimes run(const RunView& run, RunPart::Ops part) {
+  ClassParts run(const RunView& run, RunPart::Ops part) {
     Picoseconds now = 0;
     ClassTimes before;
-    bool begun = false;
-    for (const std::uint32_t op : view_.streams[static_cast<std::size_t>(Stream::compute)]) {
-      if (!begun && op >= part.first) before = totals_;
-      begun = begun || op >= part.first;
-      if (op >= part.last) {
-        totals_.add(before, -1);
-        return totals_;
-      }
+    ClassTimes within;
+    for (const std::uint32_t op : layout_.streams[static_cast<std::size_t>(Stream::compute)]) {
+      if (op >= part.first && !begun_) before = begin();
+      if (op >= part.last && !ended_) within = end();
       const Interval time = times_[op];
       if (time.start > now) wait(now, time.start, host_begin(op, now));
-      work(run, view_.program->ops[op], time.finish - time.start);
+      work(run, program_.ops[op], time.finish - time.start);
       now = time.finish;
     }
     if (run.timeline.makespan_ps > now) wait(now, run.timeline.makespan_ps, kNever);
-    totals_.add(before, -1);
-    return totals_;
+    if (!begun_) before = begin();
+    if (!ended_) within = end();
+    within.add(before, -1);
+    return {totals_, within};
   }
 
  private:
+  const ClassTimes& begin() {
+    begun_ = true;
+    return totals_;
+  }
+  const ClassTimes& end() {
+    ended_ = true;
+    return totals_;
+  }
+
   void work(const RunView& run, const Op& op, Picoseconds duration) {
     const bool pass = op.kind == Op::Kind::pass;
     const ComputePrice& price = pass ? run.pass_prices[op.work] : run.compute_prices[op.work];
@@ -131,16 +119,16 @@ class ClassSweep {
 
   /// Whether the host's operation before `op` released it, not one of its other predecessors.
   [[nodiscard]] bool host_released(std::uint32_t op) const {
-    const std::uint32_t host = view_.host[op];
-    return host != kNoHost && times_[op].start == times_[host].finish + times_[op].lag;
+    const std::uint32_t host = layout_.host[op];
+    return host != ProgramLayout::kNoHost && times_[op].start == times_[host].finish + times_[op].lag;
   }
 
   /// From when on the operation, of a stream free at `now`, waits for the host alone: the host works without
   /// a pause from then on. kNever if something else released it.
   [[nodiscard]] Picoseconds host_begin(std::uint32_t op, Picoseconds now) const {
     if (!host_released(op)) return kNever;
-    std::uint32_t host = view_.host[op];
-    while (times_[host].start > now && host_released(host)) host = view_.host[host];
+    std::uint32_t host = layout_.host[op];
+    while (times_[host].start > now && host_released(host)) host = layout_.host[host];
     return times_[host].start;
   }
 
@@ -165,7 +153,7 @@ class ClassSweep {
         }
       }
       next = std::min(next, best_finish);
-      if (best == kDimensions && coming == kPriority[static_cast<std::size_t>(Dimension::data)])
+      if (best == kDimensions && coming == kWaitPriority[static_cast<std::size_t>(Dimension::data)])
         best = coming;
       Picoseconds& idle = now < host_begin ? totals_.bubble : totals_.host;
       Picoseconds& part = best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]];
@@ -174,56 +162,57 @@ class ClassSweep {
     }
   }
 
-  const ProgramView& view_;
+  const Program& program_;
+  const ProgramLayout& layout_;
   const Interval* times_;
   std::vector<StreamCursor> cursors_;
+  bool begun_ = false;  ///< the part
+  bool ended_ = false;
   ClassTimes totals_;
 };
 
-/// Classes of each program, by position: their tasks of one operation lie side by side.
-std::vector<std::vector<std::uint32_t>> classes_by_program(const RunView& run) {
-  std::vector<std::vector<std::uint32_t>> out(run.workload.programs.size());
-  for (std::uint32_t c = 0; c < run.expanded.classes(); ++c) out[run.expanded.program[c]].push_back(c);
-  for (auto& classes : out) {
-    std::sort(classes.begin(), classes.end(), [&run](std::uint32_t a, std::uint32_t b) {
-      return run.expanded.position[a] < run.expanded.position[b];
-    });
-  }
-  return out;
-}
-
 /// Copies the times of some classes of a program to [class][op]. Neighbouring classes share cache
 /// lines of the timeline, so several at once cost little more than one.
-void gather(const RunView& run, std::span<const std::uint32_t> classes, std::size_t ops,
+void gather(const RunView& run, std::size_t program, std::span<const std::uint32_t> classes,
             std::vector<Interval>& out) {
-  out.resize(classes.size() * ops);
-  for (std::uint32_t op = 0; op < ops; ++op) {
+  const ExpandedGraph& expanded = run.expanded;
+  const auto& slots = run.layout.programs[program].slot;
+  const auto& first = expanded.first_task[program];
+  const auto& lag = expanded.graph.lag;
+  out.resize(classes.size() * slots.size());
+  for (std::size_t op = 0; op < slots.size(); ++op) {
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      const std::uint32_t task = run.expanded.task(run.workload, classes[k], op);
-      const auto& lag = run.expanded.graph.lag;
-      out[k * ops + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task],
-                           lag.empty() ? 0 : lag[task]};
+      const std::uint32_t c = classes[k];
+      const std::uint32_t task =
+          first[op] + (slots[op] == ProgramLayout::kAlone
+                           ? expanded.position[c]
+                           : expanded.group_position[std::size_t{c} * run.workload.slots + slots[op]]);
+      out[k * slots.size() + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task],
+                                    lag.empty() ? 0 : lag[task]};
     }
   }
 }
 
 }  // namespace
 
-std::vector<ClassTimes> measure_exposure(const RunView& run, const RunPart& part) {
+Exposures measure_exposure(const RunView& run, const RunPart& part) {
   constexpr std::size_t kTileIntervals = 1 << 17;  // 2 MiB of times at once
-  std::vector<ClassTimes> out(run.expanded.classes());
+  Exposures out{std::vector<ClassTimes>(run.expanded.classes()),
+                std::vector<ClassTimes>(run.expanded.classes())};
   std::vector<Interval> times;
-  const auto classes = classes_by_program(run);
-  for (std::size_t p = 0; p < classes.size(); ++p) {
-    const ProgramView view = view_program(run.workload, run.workload.programs[p]);
-    const std::size_t ops = view.program->ops.size();
+  for (std::size_t p = 0; p < run.layout.programs.size(); ++p) {
+    const ProgramLayout& layout = run.layout.programs[p];
+    const std::size_t ops = layout.slot.size();
     const std::size_t tile = std::clamp<std::size_t>(kTileIntervals / std::max<std::size_t>(ops, 1), 1, 8);
-    for (std::size_t first = 0; first < classes[p].size(); first += tile) {
-      const std::size_t count = std::min(tile, classes[p].size() - first);
-      const auto some = std::span(classes[p]).subspan(first, count);
-      gather(run, some, ops, times);
+    for (std::size_t first = 0; first < layout.classes.size(); first += tile) {
+      const std::size_t count = std::min(tile, layout.classes.size() - first);
+      const auto some = std::span(layout.classes).subspan(first, count);
+      gather(run, p, some, times);
       for (std::size_t k = 0; k < count; ++k) {
-        out[some[k]] = ClassSweep(view, times.data() + k * ops).run(run, part.ops[p]);
+        const ClassParts one =
+            ClassSweep(run.workload.programs[p], layout, times.data() + k * ops).run(run, part.ops[p]);
+        out.whole[some[k]] = one.whole;
+        out.part[some[k]] = one.part;
       }
     }
   }

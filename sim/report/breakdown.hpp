@@ -10,8 +10,12 @@
 
 namespace orrery {
 
-/// Per class of ranks.
-[[nodiscard]] std::vector<ClassTimes> measure_exposure(const RunView& run, const RunPart& part);
+/// Per class of ranks, over the whole run and over a part of it.
+struct Exposures {
+  std::vector<ClassTimes> whole;
+  std::vector<ClassTimes> part;
+};
+[[nodiscard]] Exposures measure_exposure(const RunView& run, const RunPart& part);
 
 struct Exposure {
   Breakdown breakdown;

@@ -1,5 +1,7 @@
 #include "sim/report/build_report.hpp"
 
+#include <utility>
+
 #include "sim/report/breakdown.hpp"
 #include "sim/report/critical_path.hpp"
 #include "sim/report/traffic.hpp"
@@ -27,31 +29,30 @@ void Totals::add(const Totals& other, std::int64_t times) {
   critical_path.host_ps += times * other.critical_path.host_ps;
   critical_path.wait_ps += times * other.critical_path.wait_ps;
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    bytes_per_gpu[d] += static_cast<double>(times) * other.bytes_per_gpu[d];
     critical_path.communication_ps[d] += times * other.critical_path.communication_ps[d];
   }
 }
 
 Totals measure(const RunView& run) {
-  const Workload& workload = run.workload;
   RunPart all;
-  all.ops.resize(workload.programs.size());
-  all.end = run.timeline.makespan_ps;
-  Totals totals = measure(run, all);
-  totals.samples = workload.samples;
-  totals.tokens = workload.tokens;
-  totals.model_flops = workload.model_flops;
-  totals.hardware_flops = workload.hardware_flops;
-  totals.link_bytes.assign(run.link_bytes.begin(), run.link_bytes.end());
-  return totals;
+  all.ops.resize(run.workload.programs.size());
+  return measure(run, all).whole;
 }
 
-Totals measure(const RunView& run, const RunPart& part) {
-  Totals totals;
-  totals.makespan_ps = part.end - part.begin;
-  totals.classes = measure_exposure(run, part);
-  totals.bytes_per_gpu = bytes_per_gpu(run.workload, part);
-  totals.critical_path = trace_critical_path(run, part);
+WholeAndPart measure(const RunView& run, const RunPart& part) {
+  Exposures exposures = measure_exposure(run, part);
+  const CriticalPaths paths = trace_critical_path(run, part);
+  WholeAndPart totals;
+  totals.whole.makespan_ps = run.timeline.makespan_ps;
+  totals.whole.classes = std::move(exposures.whole);
+  totals.whole.critical_path = paths.whole;
+  totals.whole.samples = run.workload.samples;
+  totals.whole.tokens = run.workload.tokens;
+  totals.whole.model_flops = run.workload.model_flops;
+  totals.whole.hardware_flops = run.workload.hardware_flops;
+  totals.part.makespan_ps = part.end - part.begin;
+  totals.part.classes = std::move(exposures.part);
+  totals.part.critical_path = paths.part;
   return totals;
 }
 
@@ -73,8 +74,8 @@ Report build_report(const RunView& run, const Totals& totals) {
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;
   report.gpu_utilization_min = exposure.gpu_utilization_min;
-  report.links = link_utilization(run.topology, totals.link_bytes, totals.makespan_ps);
-  report.bytes_per_gpu = totals.bytes_per_gpu;
+  report.links = link_utilization(run.traffic.links, totals.makespan_ps);
+  report.bytes_per_gpu = bytes_per_gpu(workload, run.traffic);
   report.critical_path = totals.critical_path;
 
   report.stats.tasks = run.expanded.graph.tasks();

@@ -7,22 +7,24 @@
 
 #include "orrery/report.hpp"
 #include "orrery/task_graph.hpp"
-#include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/compute_cost.hpp"
 #include "sim/graph/expanded_graph.hpp"
+#include "sim/graph/traffic.hpp"
+#include "sim/report/run_layout.hpp"
 
 namespace orrery {
 
 /// Everything a finished run consists of; the parts live as long as the view is used.
 struct RunView {
   const Workload& workload;
+  const RunLayout& layout;
   const ExpandedGraph& expanded;
   const Timeline& timeline;
   const Topology& topology;
   std::span<const ComputePrice> compute_prices;  ///< per Workload::works
   std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
-  std::span<const double> link_bytes;  ///< per link of the topology: bytes it carries, all ranks counted
+  const Traffic& traffic;
 };
 
 /// How the compute stream of a rank spends the run, in ps.
@@ -43,11 +45,9 @@ struct Totals {
   TotalFlops model_flops = 0;
   TotalFlops hardware_flops = 0;
   std::vector<ClassTimes> classes;  ///< per class of ranks
-  std::vector<double> link_bytes;   ///< per link of the topology
-  std::array<double, kDimensionCount> bytes_per_gpu{};
   CriticalPath critical_path;
 
-  /// Adds the other's, so many times. Links are left alone.
+  /// Adds the other's, so many times.
   void add(const Totals& other, std::int64_t times);
 };
 
@@ -64,8 +64,12 @@ struct RunPart {
 };
 
 [[nodiscard]] Totals measure(const RunView& run);
-/// What the part takes and moves; links, samples, tokens and FLOPs are left out.
-[[nodiscard]] Totals measure(const RunView& run, const RunPart& part);
+/// What a part takes, samples, tokens and FLOPs left out, beside the whole run.
+struct WholeAndPart {
+  Totals whole;
+  Totals part;
+};
+[[nodiscard]] WholeAndPart measure(const RunView& run, const RunPart& part);
 
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.

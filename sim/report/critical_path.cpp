@@ -1,43 +1,25 @@
 #include "sim/report/critical_path.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace orrery {
 namespace {
 
-constexpr std::uint32_t kCompute = kDimensionCount;
-constexpr std::uint32_t kHost = kDimensionCount + 1;
-constexpr std::uint32_t kFirstPass = kDimensionCount + 2;
+/// What kind of operation a task is, for tasks in descending order.
+class TaskKinds {
+ public:
+  explicit TaskKinds(const RunView& run) : run_(run), family_(run.expanded.families.size()) {}
 
-/// Per task: its Dimension, or kCompute, or kHost, or kFirstPass and on for each of Workload::passes. Tasks
-/// of an operation are neighbours, so each takes the kind that its operation's first task was marked with.
-std::vector<std::uint32_t> task_kinds(const RunView& run) {
-  constexpr std::uint32_t kUnmarked = 0xffffffff;
-  const Workload& workload = run.workload;
-  std::vector<std::uint32_t> kinds(run.expanded.graph.tasks(), kUnmarked);
-  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    const auto& ops = workload.programs[p].ops;
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      std::uint32_t& kind = kinds[run.expanded.first_task[p][i]];
-      if (ops[i].stream == Stream::host) {
-        kind = kHost;
-      } else if (ops[i].kind == Op::Kind::compute) {
-        kind = kCompute;
-      } else if (ops[i].kind == Op::Kind::pass) {
-        kind = kFirstPass + ops[i].work;
-      } else {
-        kind = static_cast<std::uint32_t>(workload.messages[ops[i].work].dimension);
-      }
-    }
+  const Op& op(std::uint32_t task) {
+    const auto& families = run_.expanded.families;
+    while (family_ == families.size() || families[family_].first_task > task) --family_;
+    return run_.workload.programs[families[family_].program].ops[families[family_].op];
   }
-  std::uint32_t kind = kCompute;
-  for (std::uint32_t& each : kinds) {
-    if (each == kUnmarked) each = kind;
-    kind = each;
-  }
-  return kinds;
-}
+
+ private:
+  const RunView& run_;
+  std::size_t family_;  ///< of the latest task
+};
 
 constexpr std::uint32_t kNoTask = 0xffffffff;
 
@@ -75,36 +57,50 @@ class PathSum {
 
 }  // namespace
 
-CriticalPath trace_critical_path(const RunView& run, const RunPart& part) {
-  PathSum sum(part);
-  CriticalPath& path = sum.path;
+CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
+  PathSum whole({{}, 0, run.timeline.makespan_ps});
+  PathSum within(part);
+  const auto back_to = [&](Picoseconds from, auto kind) {
+    whole.back_to(from, kind(whole.path));
+    within.back_to(from, kind(within.path));
+  };
+  const auto compute = [](CriticalPath& path) -> Picoseconds& { return path.compute_ps; };
+  const auto host = [](CriticalPath& path) -> Picoseconds& { return path.host_ps; };
+  const auto wait = [](CriticalPath& path) -> Picoseconds& { return path.wait_ps; };
+  const auto communication = [](Dimension dimension) {
+    return [dimension](CriticalPath& path) -> Picoseconds& {
+      return path.communication_ps[static_cast<std::size_t>(dimension)];
+    };
+  };
   const auto& finish = run.timeline.finish_ps;
-  if (finish.empty()) return path;
-  const std::vector<std::uint32_t> kinds = task_kinds(run);
+  if (finish.empty()) return {};
+  TaskKinds kinds(run);
   auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
-  sum.start_at(finish[task]);
+  whole.start_at(finish[task]);
+  within.start_at(finish[task]);
   while (task != kNoTask) {
     const Picoseconds start = run.timeline.start_ps[task];
-    const std::uint32_t kind = kinds[task];
-    if (kind == kCompute || kind == kHost) {
-      sum.back_to(start, kind == kHost ? path.host_ps : path.compute_ps);
-    } else if (kind >= kFirstPass) {
-      sum.back_to(start + run.pass_prices[kind - kFirstPass].duration_ps,
-                  path.communication_ps[static_cast<std::size_t>(Dimension::tensor)]);
-      sum.back_to(start, path.compute_ps);
+    const Op& op = kinds.op(task);
+    if (op.stream == Stream::host) {
+      back_to(start, host);
+    } else if (op.kind == Op::Kind::compute) {
+      back_to(start, compute);
+    } else if (op.kind == Op::Kind::pass) {
+      back_to(start + run.pass_prices[op.work].duration_ps, communication(Dimension::tensor));
+      back_to(start, compute);
     } else {
       const Picoseconds alone = run.expanded.graph.cost_of(task).duration_ps;
-      sum.back_to(std::min(finish[task], start + alone), path.wait_ps);
-      sum.back_to(start, path.communication_ps[kind]);
+      back_to(std::min(finish[task], start + alone), wait);
+      back_to(start, communication(run.workload.messages[op.work].dimension));
     }
     const std::uint32_t before = last_predecessor(run, task);
     const Picoseconds released =
         before == kNoTask ? 0 : run.expanded.graph.released(task, before, finish[before]);
-    sum.back_to(released, path.wait_ps);
-    if (before != kNoTask) sum.back_to(finish[before], path.host_ps);
+    back_to(released, wait);
+    if (before != kNoTask) back_to(finish[before], host);
     task = before;
   }
-  return path;
+  return {whole.path, within.path};
 }
 
 }  // namespace orrery

@@ -258,7 +258,10 @@ class TraceWriter {
     if (op.chunk > 0) argument("chunk", op.chunk);
     if (op.kind == Op::Kind::compute) return;
     argument("ranks", static_cast<std::int64_t>(plan_.members(rank, op).size()));
-    if (op.kind == Op::Kind::communicate) argument("bytes", plan_.run.workload.messages[op.work].bytes);
+    if (op.kind != Op::Kind::communicate) return;
+    const Message& message = plan_.run.workload.messages[op.work];
+    argument("bytes", message.bytes);
+    if (message.times > 1) argument("times", message.times);
   }
 
   /// An arrow from the beginning of the send slice to the end of the receive slice, if both ranks are

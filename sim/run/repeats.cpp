@@ -268,13 +268,12 @@ std::optional<Report> simulate_repeats(const Experiment& experiment) {
     if (!periods->enough()) continue;
     const std::optional<RunPart> period = SteadyState(run, *periods).period();
     if (!period) continue;
-    Totals more = measure(run.view(), *period);
+    auto [totals, more] = measure(run.view(), *period);
     const Workload& workload = run.workload;
     more.samples = workload.samples / told * micro_batches;
     more.tokens = workload.tokens / told * micro_batches;
     more.model_flops = workload.model_flops / told * micro_batches;
     more.hardware_flops = workload.hardware_flops / told * micro_batches;
-    Totals totals = measure(run.view());
     totals.add(more, times);
     report_on(experiment, totals, run);
     run.report.assumptions.push_back(fmt::format(

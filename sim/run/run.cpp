@@ -133,7 +133,7 @@ void name_origin(const Experiment& experiment, Report& report) {
 }  // namespace
 
 RunView Run::view() const {
-  return {workload, expanded, timeline, *topology, prices.works, prices.passes, prices.link_bytes};
+  return {workload, layout, expanded, timeline, *topology, prices.works, prices.passes, prices.traffic};
 }
 
 void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
@@ -161,6 +161,7 @@ Run run_to_timeline(const Experiment& experiment, const CountCalls& count) {
   } else {
     simulate_without_links(meetings, run);
   }
+  run.layout = RunLayout(run.workload, run.expanded);
   return run;
 }
 

@@ -25,6 +25,7 @@ struct Run {
   PriceList prices;
   ExpandedGraph expanded;
   Timeline timeline;
+  RunLayout layout;
   Report report;
 
   [[nodiscard]] RunView view() const;

@@ -82,13 +82,12 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const auto topology = build_topology(cluster);
   const Channels channels = match_channels(workload);
   PriceList prices = free_messages(workload, channels, c);
-  prices.link_bytes.assign(topology->links().size(), 0.0);
   const ExpandedGraph expanded =
       expand(workload, channels, make_families(workload, channels), prices, unfolded(workload, {}));
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
-  result.report = build_report(
-      {workload, expanded, result.timeline, *topology, prices.works, prices.passes, prices.link_bytes});
+  result.report = build_report({workload, RunLayout(workload, expanded), expanded, result.timeline, *topology,
+                                prices.works, prices.passes, prices.traffic});
   return result;
 }
 

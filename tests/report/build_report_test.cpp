@@ -352,7 +352,7 @@ TEST_CASE("classes of one program find their own tasks side by side") {
 TEST_CASE("link utilisation is bytes over what a link can carry in the makespan") {
   RunFixture run(2);  // 4 links of 1 MB/s
   run.add_op(0, compute_op(run.add_work(0), Phase::forward, Part::layer), run.add_task(0, 2'000'000'000'000));
-  run.link_bytes = {1e6, 0, 0, 5e5};  // of 2e6 in 2 s
+  run.link_bytes = {1'000'000, 0, 0, 500'000};  // of 2e6 in 2 s
   const Report report = build_report(run.view());
   REQUIRE(report.links.size() == 1);
   CHECK(report.links[0].kind == LinkKind::nic);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -101,16 +102,35 @@ class RunFixture {
     expanded.first_task[cls].push_back(task);
   }
 
+  /// Of what has been added so far; valid until the next one.
   [[nodiscard]] RunView view() const {
-    return {workload, expanded, timeline, topology, prices, {}, link_bytes};
+    list_families();
+    layout = RunLayout(workload, expanded);
+    link_bytes.resize(topology.links().size(), 0);
+    traffic = {bytes_sent(workload, match_channels(workload)), traffic_of(topology.links(), link_bytes)};
+    return {workload, layout, expanded, timeline, topology, prices, {}, traffic};
   }
 
   Workload workload;
-  ExpandedGraph expanded;
+  mutable ExpandedGraph expanded;
   Timeline timeline;
   StarTopology topology;
   std::vector<ComputePrice> prices;
-  std::vector<double> link_bytes;  ///< per link; empty: none
+  mutable std::vector<std::uint64_t> link_bytes;  ///< per link; empty: none
+
+ private:
+  void list_families() const {
+    std::map<std::uint32_t, ExpandedGraph::Family> families;
+    for (std::uint32_t p = 0; p < workload.programs.size(); ++p) {
+      for (std::uint32_t op = 0; op < workload.programs[p].ops.size(); ++op)
+        families[expanded.first_task[p][op]] = {expanded.first_task[p][op], p, op};
+    }
+    expanded.families.clear();
+    for (const auto& [task, family] : families) expanded.families.push_back(family);
+  }
+
+  mutable RunLayout layout;
+  mutable Traffic traffic;
 };
 
 [[nodiscard]] inline Op compute_op(std::uint32_t work, Phase phase, Part part, std::int32_t layer = -1,

@@ -75,7 +75,8 @@ TEST_CASE("parts add up, and no resource does more than fits") {
     }
     // What is sent is what the links of the senders carry away: each message crosses one link or more.
     const double sent = std::accumulate(r.report.bytes_per_gpu.begin(), r.report.bytes_per_gpu.end(), 0.0);
-    const double carried = std::accumulate(r.prices.link_bytes.begin(), r.prices.link_bytes.end(), 0.0);
+    double carried = 0;
+    for (const LinkTraffic& links : r.prices.traffic.links) carried += static_cast<double>(links.bytes);
     CHECK(carried >= sent * static_cast<double>(r.report.gpus * r.report.steps) * (1 - 1e-6));
   }
 }

@@ -62,18 +62,24 @@ Message Averaging::global(Collective what, Bytes bytes) const {
   return message;
 }
 
-OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep) {
+OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
   const std::int64_t workers = layout_.workers().workers;
   if (workers < 2) return dep;
   const bool served = experiment_.data_parallel_sync.method == SyncMethod::parameter_server;
   const bool sums = compressor_.adds_up() || served;
   OpId at = compute(compressor_.compress(payload), like, {dep});
   for (const Bytes bytes : compressor_.wire_bytes(payload)) {
-    Message message =
+    const Message message =
         sums ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
-    if (std::exchange(waited_, like.step) != like.step)
-      message.wait_ps = from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
-    at = transfer(message, Stream::data, layout_.workers_slot(), like, at);
+    std::uint32_t left = times;
+    if (std::exchange(waited_, like.step) != like.step) {  // the first one waits for the last worker
+      Message first = message;
+      first.wait_ps = from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
+      at = transfer(first, Stream::data, layout_.workers_slot(), like, at);
+      --left;
+    }
+    if (left == 0) continue;
+    at = transfer(in_a_row(message, left), Stream::data, layout_.workers_slot(), like, at);
   }
   if (!compressor_.active()) return at;
   std::vector<Kernel> kernels;
@@ -101,9 +107,9 @@ OpId Averaging::share(const Payload& payload, const Op& like, OpId dep) {
   return transfer(message, Stream::data, layout_.node_slot(), like, dep);
 }
 
-OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep) {
+OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
   const OpId reduced = in_worker(payload, like, dep);
-  return share(payload, like, over_workers(payload, like, reduced));
+  return share(payload, like, over_workers(payload, like, reduced, times));
 }
 
 std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like,

@@ -20,11 +20,14 @@ class Averaging {
 
   /// Over the workers, and within each of them where a node is one. `like` has the labels of what is
   /// written: step, micro-batch, chunk, part. Returns the operation after which the mean is everywhere.
-  OpId everywhere(const Payload& payload, const Op& like, OpId dep);
+  /// `times`: of so many payloads, one right after the other; more than one only if sends_all_at_once().
+  OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
+  /// Whether a mean over workers is a message and nothing else.
+  [[nodiscard]] bool sends_all_at_once() const { return !layout_.by_node() && !compressor_.active(); }
   /// Over the replicas of a worker; `dep` where those are one.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
   /// Over one replica of each worker; the others get it with share().
-  OpId over_workers(const Payload& payload, const Op& like, OpId dep);
+  OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
   /// From one replica of each worker to the others of it.
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
