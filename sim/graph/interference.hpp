@@ -16,7 +16,7 @@ namespace orrery {
 /// A GPU that computes while something else runs on it, of which the times are known.
 class BusyTimes {
  public:
-  /// Times are added in any order, but none that ends after a `finish` asked for before begins before it.
+  /// In any order, as long as no `finish` was asked for that it would have changed.
   void add(Picoseconds begin, Picoseconds end);
   /// When compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the busy
   /// times. Starts never fall.
