@@ -51,7 +51,7 @@ bool read_line(std::istream& in, std::string& line) {
 /// Hands lines to workers and their answers to standard output, in order.
 class Conveyor {
  public:
-  explicit Conveyor(const Answer& answer) : answer_(answer) {}
+  explicit Conveyor(const std::function<Answer()>& make_answer) : make_answer_(make_answer) {}
 
   void run(unsigned threads) {
     std::vector<std::thread> workers;
@@ -62,6 +62,7 @@ class Conveyor {
 
  private:
   void work() {
+    const Answer answer = make_answer_();
     std::string line;
     for (;;) {
       std::uint64_t ticket = 0;
@@ -75,7 +76,7 @@ class Conveyor {
         ticket = tickets_++;
         number = lines_;
       }
-      deliver(ticket, guarded(answer_, line, number));
+      deliver(ticket, guarded(answer, line, number));
     }
   }
 
@@ -97,7 +98,7 @@ class Conveyor {
     turn_.notify_all();
   }
 
-  const Answer& answer_;
+  const std::function<Answer()>& make_answer_;
   std::mutex input_;
   std::mutex output_;
   std::condition_variable turn_;
@@ -109,9 +110,9 @@ class Conveyor {
 
 }  // namespace
 
-int run_batch(unsigned threads, const Answer& answer) {
+int run_batch(unsigned threads, const std::function<Answer()>& make_answer) {
   std::ios::sync_with_stdio(false);
-  Conveyor(answer).run(threads);
+  Conveyor(make_answer).run(threads);
   if (!std::cout) throw RunError("cannot write to standard output");
   return kDone;
 }

@@ -13,6 +13,7 @@ using Answer = std::function<std::string(const std::string& line, std::uint64_t 
 /// Reads lines from standard input and writes their answers to standard output, each as soon as it
 /// and all before it are there. A line whose answer throws is answered with
 /// {"error": {"pointer": ..., "message": ...}}. Blank lines are skipped. Exit status 0.
-int run_batch(unsigned threads, const Answer& answer);
+/// Each thread makes an Answer of its own.
+int run_batch(unsigned threads, const std::function<Answer()>& make_answer);
 
 }  // namespace orrery

@@ -1,10 +1,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <map>
 #include <new>
 
@@ -73,10 +78,20 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_option("--threads", common.threads, "Threads to use")->check(CLI::Range(1, 1024));
 }
 
+/// Large arrays are made and dropped in turns; pages given back to the system each time cost a fifth of a
+/// run.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_standard_streams();
+  keep_freed_memory();
   CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);

@@ -35,7 +35,7 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
-    return run_on_experiments(options->arguments, common, one, account_memory);
+    return run_on_experiments(options->arguments, common, one, [] { return account_memory; });
   };
 }
 

@@ -77,11 +77,15 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
   return run.report.feasible ? kDone : kInfeasible;
 }
 
-Report answer(const Experiment& experiment) {
-  const auto begin = std::chrono::steady_clock::now();
-  Report report = simulate(experiment);
-  measure_process(begin, report.stats);
-  return report;
+/// One of so many side by side.
+ReportMaker make_answer(unsigned threads) {
+  return [simulator =
+              std::make_shared<Simulator>(Simulator::kUsualBytes / threads)](const Experiment& experiment) {
+    const auto begin = std::chrono::steady_clock::now();
+    Report report = simulator->simulate(experiment);
+    measure_process(begin, report.stats);
+    return report;
+  };
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
-    return run_on_experiments(options->arguments, common, one, answer);
+    return run_on_experiments(options->arguments, common, one, [&] { return make_answer(common.threads); });
   };
 }
 

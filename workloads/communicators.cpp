@@ -175,12 +175,12 @@ class Communicators {
 
 }  // namespace
 
-void add_communicators(const Plan& plan, const SyncLayout& layout, bool tied, Workload& workload) {
+void add_communicators(const Plan& plan, const SyncLayout& layout, Workload& workload) {
   Communicators communicators(plan, layout, workload);
   if (plan.tensor_parallel > 1 || !workload.passes.empty()) communicators.add_tensor();
   if (plan.data_parallel > 1) communicators.add_data();
   if (plan.pipeline_parallel > 1) communicators.add_neighbours();
-  if (plan.pipeline_parallel > 1 && tied) communicators.add_embedding();
+  if (plan.pipeline_parallel > 1 && workload.tied) communicators.add_embedding();
   if (layout.by_node()) communicators.add_workers();
   if (plan.shards_in_groups()) communicators.add_sharding();
   communicators.add_neighbouring_workers();

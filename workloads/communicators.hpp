@@ -9,8 +9,7 @@
 namespace orrery {
 
 /// Fills Workload::program_of_rank, group_begin, group_members and group_of.
-/// `tied`: first and last stage share an embedding. Passes, where there are any, are done
-/// by tensor groups, though of a single rank.
-void add_communicators(const Plan& plan, const SyncLayout& layout, bool tied, Workload& workload);
+/// Passes, where there are any, are done by tensor groups, though of a single rank.
+void add_communicators(const Plan& plan, const SyncLayout& layout, Workload& workload);
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include "workloads/lower.hpp"
 
 #include <string>
+#include <utility>
 
 #include "orrery/error.hpp"
 #include "workloads/blocks.hpp"
@@ -37,25 +38,42 @@ void check_passes(const Plan& plan, const Model& model) {
 }  // namespace
 
 Workload lower(const Experiment& experiment, const GossipGraph& graph) {
+  const SyncLayout layout(experiment, graph);
+  Outline outlined = outline(experiment, layout);
+  Workload& workload = outlined.workload;
+  write_programs(experiment, layout, outlined.blocks, outlined.stages, workload);
+  add_communicators(experiment.plan, layout, workload);
+  return std::move(workload);
+}
+
+Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   const Plan& plan = experiment.plan;
   check_passes(plan, experiment.model);
-  Workload workload;
-  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, workload);
-  const std::vector<Stage> stages = make_stages(plan, blocks);
-  const SyncLayout layout(experiment, graph);
-  check_size(experiment, layout, blocks, stages);
-  for (const Stage& stage : stages) {
-    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload));
+  Outline result;
+  Workload& workload = result.workload;
+  result.blocks = model_family(experiment.model.kind).describe(experiment, workload);
+  const ModelBlocks& blocks = result.blocks;
+  result.stages = make_stages(plan, blocks);
+  check_size(experiment, layout, blocks, result.stages);
+  for (const Stage& stage : result.stages)
     workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
-  }
-  add_communicators(plan, layout, blocks.tied_are_trained && blocks.tied_parameters > 0, workload);
+  workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
+  workload.slots = layout.slots();
+  workload.streams = layout.streams();
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
   workload.parameters = parameter_count(experiment.model);
   workload.samples = plan.global_batch_size;
   workload.tokens = plan.global_batch_size * experiment.model.seq_length;
   workload.steps = experiment.simulation.steps;
-  return workload;
+  return result;
+}
+
+void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                    const std::vector<Stage>& stages, Workload& workload) {
+  WholePasses passes;
+  for (const Stage& stage : stages)
+    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, passes));
 }
 
 std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }

@@ -1,9 +1,14 @@
 // The way from an experiment to programs: the one entrance to workloads/.
 #pragma once
 
+#include <vector>
+
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/workload.hpp"
+#include "workloads/blocks.hpp"
+#include "workloads/stages.hpp"
+#include "workloads/synchronization/sync_layout.hpp"
 
 namespace orrery {
 
@@ -12,6 +17,21 @@ namespace orrery {
 /// @throws InputError if the programs would not fit into memory.
 /// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
 [[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
+
+/// What comes before programs: the blocks of the model, their work, what stages hold and take of memory.
+struct Outline {
+  ModelBlocks blocks;
+  std::vector<Stage> stages;
+  Workload workload;  ///< without programs and communicators
+};
+
+/// `layout` is that of the graph.
+[[nodiscard]] Outline outline(const Experiment& experiment, const SyncLayout& layout);
+
+/// The programs of an experiment that may differ from the one outlined in its micro-batches, and the messages
+/// and passes they need.
+void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                    const std::vector<Stage>& stages, Workload& workload);
 
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 #include "orrery/workload.hpp"
 
@@ -16,8 +17,18 @@ inline constexpr OpId kNoOp = -1;
 class ProgramWriter {
  public:
   /// Appends `op` after all of `deps` (kNoOp entries are skipped); its index.
-  OpId add(Op op, std::initializer_list<OpId> deps);
-  OpId add(Op op, std::span<const OpId> deps);
+  OpId add(const Op& op, std::initializer_list<OpId> deps) {
+    return add(op, std::span<const OpId>(deps.begin(), deps.size()));
+  }
+  OpId add(const Op& op, std::span<const OpId> deps) {
+    Op& added = program_.ops.emplace_back(op);
+    added.dep_begin = static_cast<std::uint32_t>(program_.deps.size());
+    for (const OpId dep : deps) {
+      if (dep != kNoOp) program_.deps.push_back(static_cast<std::uint32_t>(dep));
+    }
+    added.dep_end = static_cast<std::uint32_t>(program_.deps.size());
+    return size() - 1;
+  }
 
   /// The operation just written, to complete its labels.
   [[nodiscard]] Op& at(OpId id) { return program_.ops[static_cast<std::size_t>(id)]; }

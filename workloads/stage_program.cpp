@@ -1,7 +1,6 @@
 #include "workloads/stage_program.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "workloads/data_parallel.hpp"
 #include "workloads/program_writer.hpp"
 #include "workloads/step_builder.hpp"
-#include "workloads/whole_pass.hpp"
 
 namespace orrery {
 namespace {
@@ -23,7 +21,7 @@ bool needs_host(const Software& s) {
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-               const Stage& stage, Workload& workload)
+               const Stage& stage, Workload& workload, WholePasses& known_passes)
       : plan_(experiment.plan),
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
@@ -36,7 +34,8 @@ class StageProgram {
         synchronizes_(experiment.software.synchronize_passes),
         outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
         gradients_(outputs_.size(), kNoOp),
-        whole_passes_of_(2 * stage.chunks.size()) {
+        known_passes_(known_passes),
+        whole_passes_of_(2 * stage.chunks.size(), nullptr) {
     if (hosted_) add_host_works(experiment);
   }
 
@@ -104,11 +103,12 @@ class StageProgram {
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
-  std::vector<OpId> outputs_;                              ///< [micro-batch][chunk]: end of its forward pass
-  std::vector<OpId> gradients_;                            ///< [micro-batch][chunk]: end of its backward pass
-  std::vector<OpId> written_;                              ///< operations of the steps being written
-  std::vector<std::optional<WholePass>> whole_passes_of_;  ///< [chunk][kind], filled in when first met
-  OpId collective_ = kNoOp;                                ///< latest on the tensor stream
+  std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
+  std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
+  std::vector<OpId> written_;    ///< operations of the steps being written
+  WholePasses& known_passes_;
+  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  OpId collective_ = kNoOp;                        ///< latest on the tensor stream
 };
 
 void StageProgram::write_step() {
@@ -328,8 +328,13 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
 
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const bool ahead = pass.kind == Pass::Kind::forward;
-  auto& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
-  if (!known) known = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
+  const WholePass*& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
+  if (known != nullptr) return *known;
+  std::vector<std::uint32_t> kinds;
+  for (const PlacedBlock& block : chunk(pass).blocks) kinds.push_back(block.kind);
+  const auto [at, anew] = known_passes_.try_emplace({pass.kind, std::move(kinds)});
+  if (anew) at->second = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
+  known = &at->second;
   return *known;
 }
 
@@ -361,8 +366,8 @@ std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
 }  // namespace
 
 Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                            const Stage& stage, Workload& workload) {
-  return StageProgram(experiment, layout, blocks, stage, workload).write();
+                            const Stage& stage, Workload& workload, WholePasses& whole_passes) {
+  return StageProgram(experiment, layout, blocks, stage, workload, whole_passes).write();
 }
 
 std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,

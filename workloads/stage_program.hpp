@@ -2,14 +2,23 @@
 // stages, and the data-parallel hooks around each block.
 #pragma once
 
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "orrery/experiment.hpp"
 #include "workloads/stages.hpp"
 #include "workloads/synchronization/sync_layout.hpp"
+#include "workloads/whole_pass.hpp"
 
 namespace orrery {
 
+/// Passes as few operations, by direction and the blocks they run over: stages share them.
+using WholePasses = std::map<std::pair<Pass::Kind, std::vector<std::uint32_t>>, WholePass>;
+
 [[nodiscard]] Program write_stage_program(const Experiment& experiment, const SyncLayout& layout,
-                                          const ModelBlocks& blocks, const Stage& stage, Workload& workload);
+                                          const ModelBlocks& blocks, const Stage& stage, Workload& workload,
+                                          WholePasses& whole_passes);
 
 /// Operations that program will have at most, to check before it is written.
 [[nodiscard]] std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,

@@ -103,16 +103,22 @@ Bytes gradient_bytes(const Experiment& experiment) {
   return std::max(element_bytes(experiment.plan.precision), Bytes{experiment.software.gradient_bytes});
 }
 
+void order_passes(const Plan& plan, std::vector<Stage>& stages) {
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
+  for (Stage& stage : stages) {
+    stage.passes =
+        schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
+  }
+}
+
 std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
   const std::int64_t p = plan.pipeline_parallel;
-  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
   std::vector<Stage> stages(static_cast<std::size_t>(p));
   for (std::int64_t s = 0; s < p; ++s) {
-    Stage& stage = stages[static_cast<std::size_t>(s)];
-    stage.index = s;
-    stage.stages = p;
-    stage.passes = schedule.order({p, plan.micro_batches(), plan.virtual_stages}, s);
+    stages[static_cast<std::size_t>(s)].index = s;
+    stages[static_cast<std::size_t>(s)].stages = p;
   }
+  order_passes(plan, stages);
   std::int64_t layer = 0;
   const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
   for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {

@@ -55,6 +55,8 @@ struct Stage {
 
 /// One entry per pipeline rank.
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
+/// Gives them the passes of a plan that differs from theirs in micro-batches only.
+void order_passes(const Plan& plan, std::vector<Stage>& stages);
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.

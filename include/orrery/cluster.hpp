@@ -50,6 +50,8 @@ struct NodeWiring {
   /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
   double nvls_efficiency = 0;
   std::string calibration{};  ///< where the constants above come from
+
+  friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
 
 /// How nodes are wired to each other. `kind` is a name of `fabrics()`.
@@ -69,6 +71,8 @@ struct Fabric {
   double ramp_us = 0;          ///< as in a node
   double ramp_efficiency = 1;  ///< as in a node
   std::string calibration{};   ///< where the constants above come from
+
+  friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 
 /// A link of an explicit graph. Ends are vertex names; GPUs are "gpu0", "gpu1", ...
@@ -78,12 +82,16 @@ struct GraphLink {
   double gb_per_s = 0;  ///< per direction, 1e9 bytes/s
   double latency_us = 0;
   bool bidirectional = true;
+
+  friend bool operator==(const GraphLink&, const GraphLink&) = default;
 };
 
 /// An explicit topology, in place of node and fabric. Vertices that are no GPUs are switches.
 struct Graph {
   std::vector<std::string> vertices;
   std::vector<GraphLink> links;
+
+  friend bool operator==(const Graph&, const Graph&) = default;
 };
 
 /// GPUs that are slower (or faster) than their kind.

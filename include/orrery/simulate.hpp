@@ -1,6 +1,9 @@
 // Simulates one experiment: the library's front door.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
 
@@ -10,6 +13,25 @@ namespace orrery {
 /// clock and memory figures. Safe to call from several threads.
 /// @throws InputError if the cluster cannot be built or the graph would not fit into memory.
 [[nodiscard]] Report simulate(const Experiment& experiment);
+
+/// Simulates experiments one after the other and keeps what later ones can use: topologies, graphs of tasks
+/// and prices. Reports are those of simulate(), but for Report::stats' wall clock. One thread at a time.
+class Simulator {
+ public:
+  static constexpr std::size_t kUsualBytes = 1'000'000'000;
+  /// Keeps about `most_bytes`, of those met last.
+  explicit Simulator(std::size_t most_bytes = kUsualBytes);
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+
+  /// @throws as orrery::simulate().
+  [[nodiscard]] Report simulate(const Experiment& experiment);
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
 
 /// The same report with memory and feasibility alone, without simulating: its makespan is 0.
 [[nodiscard]] Report account_memory(const Experiment& experiment);

@@ -99,6 +99,8 @@ struct ComputeWork {
   std::vector<Kernel> kernels;
   Picoseconds host_ps = 0;  ///< CPU time to issue the kernels, or of the host's own work
   Flops flops = 0;          ///< matrix work, attention counted without its causal saving
+
+  friend bool operator==(const ComputeWork&, const ComputeWork&) = default;
 };
 
 /// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,

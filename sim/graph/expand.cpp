@@ -26,7 +26,6 @@ class Expansion {
         prices_(prices),
         folded_(folded),
         families_(families),
-        lags_(host_lags(workload, prices.works)),
         interference_(workload, channels, prices) {}
 
   ExpandedGraph expand() {
@@ -35,6 +34,8 @@ class Expansion {
     write_costs();
     number_tasks();
     write_tasks();
+    result_.hosted = is_hosted(workload_);
+    set_costs(workload_, prices_.works, times_, result_);
     return std::move(result_);
   }
 
@@ -63,7 +64,6 @@ class Expansion {
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
   void write_communication(std::uint32_t family);
   void write_predecessors(std::uint32_t cls, OpRef at);
-  [[nodiscard]] Picoseconds group_lag(OpRef at, std::uint32_t channel, std::uint32_t place) const;
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
@@ -78,9 +78,9 @@ class Expansion {
   const PriceList& prices_;
   const Folded& folded_;
   const Families& families_;
-  HostLags lags_;
   Interference interference_;
   std::vector<std::span<const Picoseconds>> delays_;  ///< per class, [op]; empty: none
+  std::vector<TransferTime> times_;                   ///< per ExpandedGraph::transfers
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
@@ -142,13 +142,16 @@ void Expansion::list_members(std::uint32_t channel) {
 
 void Expansion::write_costs() {
   TaskGraph& graph = result_.graph;
-  for (const ComputePrice& work : prices_.works) graph.costs.push_back({work.duration_ps, 0, 0});
-  for (const Call& call : channels_.calls) {
-    first_transfer_.push_back(static_cast<std::uint32_t>(graph.costs.size()));
+  for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
+    const Call& call = channels_.calls[c];
+    first_transfer_.push_back(static_cast<std::uint32_t>(prices_.works.size() + times_.size()));
     for (const std::uint32_t group : channel_groups_[call.channel]) {
-      graph.costs.push_back({prices_.duration_ps(transfer(call, group)), 0, 0});
+      const Transfer& of_group = transfer(call, group);
+      times_.push_back({prices_.duration_ps(of_group), prices_.leads[of_group.price]});
+      result_.transfers.push_back({c, channels_.group_place[group]});
     }
   }
+  graph.costs.resize(prices_.works.size() + times_.size());
   write_legs(list_loads());
 }
 
@@ -278,6 +281,7 @@ std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
 std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration) {
   if (duration == known) return cost;
   result_.graph.costs.push_back({duration, 0, 0});
+  result_.stands_for.push_back(cost);
   return static_cast<std::uint32_t>(result_.graph.costs.size() - 1);
 }
 
@@ -286,19 +290,8 @@ void Expansion::write_compute(OpRef at) {
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
     graph.cost.push_back(cost_of(cls, at));
-    if (!lags_.empty()) graph.lag.push_back(lags_[at.program][at.op]);
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
-}
-
-/// Passes wait for the host, messages do not.
-Picoseconds Expansion::group_lag(OpRef at, std::uint32_t channel, std::uint32_t place) const {
-  if (op(at).kind != Op::Kind::pass) return 0;
-  const Picoseconds issue = lags_[at.program][at.op];
-  if (op(at).stream == Stream::host) return issue;
-  const Call& call = channels_.calls[channels_.call(channel, request_of(op(at)))];
-  const Transfer& pass = transfer(call, channel_groups_[channel][place]);
-  return std::max<Picoseconds>(0, capped_sum(prices_.leads[pass.price], issue));
 }
 
 void Expansion::write_communication(std::uint32_t family) {
@@ -322,14 +315,69 @@ void Expansion::write_communication(std::uint32_t family) {
         if (slowed) longest = std::max(longest, delay(cls, at));
       }
     }
-    const Picoseconds alone = graph.costs[transfer + place].duration_ps;
-    graph.cost.push_back(cost_from(transfer + place, alone, capped_sum(alone, longest)));
-    if (!lags_.empty()) graph.lag.push_back(group_lag(any, channel, place));
+    const std::uint32_t cost = transfer + place;
+    const Picoseconds alone = times_[cost - prices_.works.size()].duration_ps;
+    graph.cost.push_back(cost_from(cost, alone, capped_sum(alone, longest)));
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
 }
 
+/// How many tasks each operation of a program has: those of its classes, or of their groups in a slot.
+struct TaskCounts {
+  std::vector<std::uint32_t> alone;     ///< per program
+  std::vector<std::uint32_t> together;  ///< [program * slots + slot]
+
+  TaskCounts(const ExpandedGraph& expanded, std::size_t programs, std::uint32_t slots)
+      : alone(programs, 0), together(programs * slots, 0) {
+    for (std::uint32_t c = 0; c < expanded.classes(); ++c) {
+      const std::uint32_t program = expanded.program[c];
+      ++alone[program];
+      for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        const std::uint32_t position = expanded.group_position[std::size_t{c} * slots + slot];
+        std::uint32_t& count = together[std::size_t{program} * slots + slot];
+        if (position != kNone) count = std::max(count, position + 1);
+      }
+    }
+  }
+};
+
+/// Passes wait for the host, messages do not.
+void set_lags(const Workload& workload, std::span<const ComputePrice> works,
+              std::span<const TransferTime> transfers, ExpandedGraph& expanded) {
+  TaskGraph& graph = expanded.graph;
+  graph.lag.resize(graph.tasks());
+  const TaskCounts counts(expanded, workload.programs.size(), workload.slots);
+  HostClock host(workload, works);
+  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
+    host.begin_program();
+    const auto& ops = workload.programs[p].ops;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Op& op = ops[i];
+      const Picoseconds issue = host.lag_of(op);
+      if (op.kind == Op::Kind::communicate) continue;
+      const bool alone = op.kind == Op::Kind::compute;
+      const bool led = !alone && op.stream != Stream::host;
+      const std::uint32_t first = expanded.first_task[p][i];
+      const std::uint32_t count = alone ? counts.alone[p] : counts.together[p * workload.slots + op.slot];
+      for (std::uint32_t task = first; task < first + count; ++task) {
+        const Picoseconds lead =
+            led ? transfers[expanded.usual_cost(graph.cost[task]) - works.size()].lead_ps : 0;
+        graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, issue));
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void set_costs(const Workload& workload, std::span<const ComputePrice> works,
+               std::span<const TransferTime> transfers, ExpandedGraph& expanded) {
+  std::vector<Cost>& costs = expanded.graph.costs;
+  for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
+  for (std::size_t t = 0; t < transfers.size(); ++t)
+    costs[works.size() + t].duration_ps = transfers[t].duration_ps;
+  if (expanded.hosted) set_lags(workload, works, transfers, expanded);
+}
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,
                      const PriceList& prices, const Folded& folded) {

@@ -1,6 +1,8 @@
 // From programs and prices to tasks: the last step before the engine.
 #pragma once
 
+#include <span>
+
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/graph/expanded_graph.hpp"
@@ -15,5 +17,10 @@ namespace orrery {
 /// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
                                    const Families& families, const PriceList& prices, const Folded& folded);
+
+/// What tasks cost and how long after the host they start, for the prices of works and of
+/// ExpandedGraph::transfers: all of a graph without legs and with even ranks that prices have a part in.
+void set_costs(const Workload& workload, std::span<const ComputePrice> works,
+               std::span<const TransferTime> transfers, ExpandedGraph& expanded);
 
 }  // namespace orrery

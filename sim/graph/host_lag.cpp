@@ -5,8 +5,6 @@
 namespace orrery {
 namespace {
 
-bool is_host(const Op& op) { return op.stream == Stream::host; }
-
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
   Picoseconds sum = 0;
   for (const PassStep& step : pass) {
@@ -14,32 +12,6 @@ Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
         sum, step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps);
   }
   return sum;
-}
-
-std::vector<Picoseconds> lags_of(const Program& program, const Workload& workload,
-                                 std::span<const ComputePrice> works,
-                                 std::span<const Picoseconds> pass_issue) {
-  std::vector<Picoseconds> lags(program.ops.size(), 0);
-  bool hosted = false;
-  Picoseconds issued = 0;
-  for (std::size_t i = 0; i < program.ops.size(); ++i) {
-    const Op& op = program.ops[i];
-    if (!hosted && !is_host(op)) continue;
-    if (is_host(op)) {
-      lags[i] = issued;
-      issued = 0;
-      hosted = true;
-    } else if (op.kind == Op::Kind::compute) {
-      lags[i] = earliest_start(workload.works[op.work], works[op.work].duration_ps, issued);
-      issued = capped_sum(issued, workload.works[op.work].host_ps);
-    } else if (op.kind == Op::Kind::pass) {
-      lags[i] = issued;
-      issued = capped_sum(issued, pass_issue[op.work]);
-    } else {
-      issued = capped_sum(issued, workload.messages[op.work].host_ps);
-    }
-  }
-  return lags;
 }
 
 }  // namespace
@@ -51,15 +23,19 @@ Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picose
   return std::max(first, last);
 }
 
-HostLags host_lags(const Workload& workload, std::span<const ComputePrice> works) {
-  const auto hosted = [](const Program& program) { return std::ranges::any_of(program.ops, is_host); };
-  if (std::ranges::none_of(workload.programs, hosted)) return {};
-  std::vector<Picoseconds> pass_issue;
-  for (const PassWork& pass : workload.passes) pass_issue.push_back(issue_time(pass, workload));
-  HostLags lags;
-  for (const Program& program : workload.programs)
-    lags.push_back(lags_of(program, workload, works, pass_issue));
-  return lags;
+HostClock::HostClock(const Workload& workload, std::span<const ComputePrice> works)
+    : messages_(workload.messages) {
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    const ComputeWork& work = workload.works[w];
+    works_.push_back({earliest_start(work, works[w].duration_ps, 0), work.host_ps});
+  }
+  for (const PassWork& pass : workload.passes) passes_.push_back(issue_time(pass, workload));
+}
+
+bool is_hosted(const Workload& workload) {
+  return std::ranges::any_of(workload.programs, [](const Program& program) {
+    return std::ranges::any_of(program.ops, [](const Op& op) { return op.stream == Stream::host; });
+  });
 }
 
 }  // namespace orrery

@@ -23,6 +23,12 @@ struct Transfer {
   std::uint32_t first_link = 0;  ///< PriceList::links[first_link + i] is the price's link i
 };
 
+/// How long a transfer takes, and PassPrice::lead_ps of passes.
+struct TransferTime {
+  Picoseconds duration_ps = 0;
+  Picoseconds lead_ps = 0;
+};
+
 struct PriceList {
   std::vector<ComputePrice> works;   ///< per Workload::works
   std::vector<ComputePrice> passes;  ///< per Workload::passes: the compute in it

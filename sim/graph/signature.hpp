@@ -1,4 +1,4 @@
-// Inside sim/graph/ only: hashes that stand for what they were made of.
+// Hashes that stand for what they were made of.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,10 @@ struct Signature {
     a += times * mix(other.a);
     b += times * mix(other.b ^ 0x2545f4914f6cdd1d);
   }
+};
+
+struct SignatureHash {
+  std::size_t operator()(const Signature& signature) const { return signature.a; }
 };
 
 /// Numbers signatures in the order in which they are first met. Open addressing; neighbours are often

@@ -37,9 +37,7 @@ void add(CatalogData& data, const std::string& path, const std::string& text) {
     if (!path.starts_with(kFolders[kind]) || !path.ends_with(kExtension)) continue;
     const std::size_t start = kFolders[kind].size();
     const std::string name = path.substr(start, path.size() - start - kExtension.size());
-    const bool calibration = static_cast<CatalogKind>(kind) == CatalogKind::calibration;
-    data.entries[kind].emplace(
-        name, calibration ? read_calibration(text, "catalog/" + path).entry : read_entry(path, text));
+    data.entries[kind].emplace(name, CatalogFile(static_cast<CatalogKind>(kind), path, text));
     return;
   }
   throw InputError({Problem{"catalog/" + path, 0, 0, "",
@@ -73,6 +71,17 @@ bool precedes(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+const CatalogEntry& CatalogFile::entry() const {
+  std::call_once(state_->parsed, [this] {
+    State& state = *state_;
+    if (state.path.empty()) return;
+    state.entry = state.kind == CatalogKind::calibration
+                      ? read_calibration(state.text, "catalog/" + state.path).entry
+                      : read_entry(state.path, state.text);
+  });
+  return state_->entry;
+}
+
 std::string_view to_string(CatalogKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 Catalog::Catalog(const CatalogFiles& files) {
@@ -86,8 +95,8 @@ std::pair<Catalog, std::string> Catalog::with_calibration(std::string_view text,
   NamedCalibration read = read_calibration(text, source);
   std::string known_as = read.name.empty() ? name : read.name;
   auto data = std::make_shared<CatalogData>(*data_);
-  data->entries[static_cast<std::size_t>(CatalogKind::calibration)].insert_or_assign(known_as,
-                                                                                     std::move(read.entry));
+  data->entries[static_cast<std::size_t>(CatalogKind::calibration)].insert_or_assign(
+      known_as, CatalogFile(std::move(read.entry)));
   return {Catalog(std::move(data)), std::move(known_as)};
 }
 

@@ -30,10 +30,11 @@ CatalogFiles embedded_measurements();
 
 struct CatalogData;
 
-/// Immutable; copies share their data. Safe to read from several threads.
+/// Immutable; copies share their data. Safe to read from several threads. Texts are parsed when their entries
+/// are first asked for; who asks for one that cannot be gets an InputError that names it.
 class Catalog {
  public:
-  /// Throws InputError when a text cannot be parsed or a path is in no known folder.
+  /// Throws InputError when a path is in no known folder.
   explicit Catalog(const CatalogFiles& files);
 
   /// The catalog built into the program.

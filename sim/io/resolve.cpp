@@ -127,8 +127,8 @@ void Resolver::overlay_gpu(Json& target, const Json& given, const Path& path) {
 
 std::vector<std::string_view> Resolver::calibrations(std::string_view kind) const {
   std::vector<std::string_view> names;
-  for (const auto& [name, entry] : catalog_.entries[static_cast<std::size_t>(CatalogKind::calibration)]) {
-    if (entry.part == kind) names.push_back(name);
+  for (const auto& [name, file] : catalog_.entries[static_cast<std::size_t>(CatalogKind::calibration)]) {
+    if (file.entry().part == kind) names.push_back(name);
   }
   return names;
 }

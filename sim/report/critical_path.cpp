@@ -40,6 +40,8 @@ class PathSum {
  public:
   explicit PathSum(const RunPart& part) : begin_(part.begin), end_(part.end), at_(part.end) {}
 
+  /// Whether what ended at `time` lies within.
+  [[nodiscard]] bool reaches(Picoseconds time) const { return time > begin_; }
   /// The time back to `from` belongs to `kind`.
   void back_to(Picoseconds from, Picoseconds& kind) {
     kind += std::max<Picoseconds>(0, std::min(at_, end_) - std::max(from, begin_));
@@ -60,9 +62,10 @@ class PathSum {
 CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
   PathSum whole({{}, 0, run.timeline.makespan_ps});
   PathSum within(part);
+  bool inside = true;  // or after the part
   const auto back_to = [&](Picoseconds from, auto kind) {
     whole.back_to(from, kind(whole.path));
-    within.back_to(from, kind(within.path));
+    if (inside) within.back_to(from, kind(within.path));
   };
   const auto compute = [](CriticalPath& path) -> Picoseconds& { return path.compute_ps; };
   const auto host = [](CriticalPath& path) -> Picoseconds& { return path.host_ps; };
@@ -81,6 +84,7 @@ CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
   while (task != kNoTask) {
     const Picoseconds start = run.timeline.start_ps[task];
     const Op& op = kinds.op(task);
+    inside = within.reaches(finish[task]);
     if (op.stream == Stream::host) {
       back_to(start, host);
     } else if (op.kind == Op::Kind::compute) {

@@ -60,13 +60,12 @@ std::string inexact(const Experiment& experiment) {
       workers);
 }
 
-std::string folding(const Experiment& experiment, const Run& run) {
-  const std::size_t ranks = run.expanded.representative.size();
+std::string folding(const Experiment& experiment, const Report& report) {
+  const auto gpus = static_cast<std::uint64_t>(report.gpus);
   if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
-  if (ranks == run.workload.ranks())
-    return fmt::format("all {} ranks are simulated: no two are alike", ranks);
-  return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", ranks,
-                     run.workload.ranks());
+  if (report.stats.ranks == gpus) return fmt::format("all {} ranks are simulated: no two are alike", gpus);
+  return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", report.stats.ranks,
+                     gpus);
 }
 
 }  // namespace
@@ -79,9 +78,9 @@ std::string memory_assumption(const Plan& plan) {
       wide ? 8 : 12, wide ? 8 : 4);
 }
 
-std::vector<std::string> assumptions(const Experiment& experiment, const Run& run) {
+std::vector<std::string> assumptions(const Experiment& experiment, const Report& report) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
-                                folding(experiment, run), memory_assumption(experiment.plan)};
+                                folding(experiment, report), memory_assumption(experiment.plan)};
   if (experiment.model.kind == ModelKind::transformer && experiment.model.attention == Attention::flash) {
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
@@ -91,7 +90,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Run& ru
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  if (!run.report.feasible) list.emplace_back("times are those of a GPU with enough memory");
+  if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;
 }
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
-#include "sim/run/run.hpp"
+#include "orrery/report.hpp"
 
 namespace orrery {
 
-[[nodiscard]] std::vector<std::string> assumptions(const Experiment& experiment, const Run& run);
+[[nodiscard]] std::vector<std::string> assumptions(const Experiment& experiment, const Report& report);
 [[nodiscard]] std::string memory_assumption(const Plan& plan);
 
 }  // namespace orrery

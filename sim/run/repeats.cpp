@@ -2,27 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <vector>
+#include <utility>
 
 #include "sim/run/run.hpp"
 
 namespace orrery {
 namespace {
-
-/// How a schedule repeats, in micro-batches.
-struct Rhythm {
-  std::int64_t period = 1;
-  std::int64_t warm_up = 0;  ///< before the first pair of passes of the first stage
-  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
-};
-
-Rhythm rhythm_of(const Plan& plan) {
-  if (plan.virtual_stages > 1) return {plan.pipeline_parallel, 2 * plan.pipeline_parallel, 1};
-  return {1, plan.pipeline_parallel, 2};
-}
 
 Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
   Experiment shorter = experiment;
@@ -31,226 +16,9 @@ Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_b
   return shorter;
 }
 
-/// The operations of a program by pass: those of the k-th pass in one direction.
-class PassOps {
- public:
-  PassOps(const Program& program, bool forward, std::int64_t micro_batches, std::int64_t chunks) {
-    std::vector<std::uint32_t> number(static_cast<std::size_t>(micro_batches * chunks), kNone);
-    for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
-      const Op& op = program.ops[i];
-      if (op.micro_batch < 0 || (op.phase == Phase::forward) != forward) continue;
-      std::uint32_t& pass = number[static_cast<std::size_t>(op.micro_batch * chunks + op.chunk)];
-      if (pass == kNone) {
-        pass = static_cast<std::uint32_t>(ops_.size());
-        ops_.emplace_back();
-        first_.push_back(i);
-      }
-      ops_[pass].push_back(i);
-    }
-    const auto computes = [&](std::uint32_t op) { return program.ops[op].stream == Stream::compute; };
-    computing_ =
-        std::ranges::count_if(ops_, [&](const auto& ops) { return std::ranges::any_of(ops, computes); });
-  }
-
-  [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(ops_.size()); }
-  [[nodiscard]] std::int64_t computing() const { return computing_; }  ///< passes that compute
-  [[nodiscard]] const std::vector<std::uint32_t>& of(std::int64_t pass) const {
-    return ops_[static_cast<std::size_t>(pass)];
-  }
-  /// Passes that begin before operation `op`.
-  [[nodiscard]] std::int64_t before(std::uint32_t op) const {
-    return std::ranges::lower_bound(first_, op) - first_.begin();
-  }
-
- private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::vector<std::uint32_t>> ops_;
-  std::vector<std::uint32_t> first_;  ///< per pass
-  std::int64_t computing_ = 0;
-};
-
-/// The periods of a schedule in its programs: pairs of a forward and a backward pass, so many a period.
-class Periods {
- public:
-  Periods(const Workload& workload, const Plan& plan)
-      : workload_(workload),
-        period_(rhythm_of(plan).period * plan.virtual_stages),
-        alike_(rhythm_of(plan).alike * period_) {
-    for (const Program& program : workload.programs) {
-      forward_.emplace_back(program, true, plan.micro_batches(), plan.virtual_stages);
-      backward_.emplace_back(program, false, plan.micro_batches(), plan.virtual_stages);
-      // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
-      const std::int64_t ahead =
-          backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
-      warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
-      const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
-      complete_ = complete_ && forward_.back().computing() == all && backward_.back().computing() == all;
-      pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
-    }
-  }
-
-  /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
-  /// compute, so that there is something to compare in each.
-  [[nodiscard]] bool enough() const { return complete_ && pairs_ >= alike_ + period_; }
-
-  /// Operations of one period: the earliest that ends with a pair to compare, for beside later ones
-  /// messages can be in flight that belong to the end of the step.
-  [[nodiscard]] RunPart::Ops one(std::size_t program) const {
-    return {end_of(program, pairs_ - alike_ - period_), end_of(program, pairs_ - alike_)};
-  }
-
-  /// Visits (program, operation, the same one a period earlier) for the periods to compare; false as soon
-  /// as the visitor says so or where they do not do the same.
-  template <class Visit>
-  [[nodiscard]] bool all_of(Visit visit) const {
-    for (std::size_t p = 0; p < warm_up_.size(); ++p) {
-      for (std::int64_t pair = pairs_ - alike_; pair < pairs_; ++pair) {
-        if (!all_of_pass(p, forward_[p], warm_up_[p] + pair, visit)) return false;
-        if (!all_of_pass(p, backward_[p], pair, visit)) return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
-    return backward_[program].of(pair).back() + 1;
-  }
-
-  template <class Visit>
-  bool all_of_pass(std::size_t program, const PassOps& passes, std::int64_t pass, Visit visit) const {
-    const auto& now = passes.of(pass);
-    const auto& before = passes.of(pass - period_);
-    if (now.size() != before.size()) return false;
-    const auto& ops = workload_.programs[program].ops;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const Op& a = ops[before[i]];
-      const Op& b = ops[now[i]];
-      if (a.kind != b.kind || a.stream != b.stream || a.work != b.work || a.slot != b.slot) return false;
-      if (!visit(static_cast<std::uint32_t>(program), now[i], before[i])) return false;
-    }
-    return true;
-  }
-
-  const Workload& workload_;
-  std::int64_t period_;           ///< in pairs of passes
-  std::int64_t alike_;            ///< pairs to compare
-  std::vector<PassOps> forward_;  ///< per program
-  std::vector<PassOps> backward_;
-  std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
-  std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
-  bool complete_ = true;  ///< every pass computes
-};
-
-/// How often each call is made when a period comes `times` more often.
-void repeat_calls(const Workload& workload, const Periods& periods, std::int64_t times, Channels& channels) {
-  std::vector<bool> counted(channels.channels.size(), false);
-  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    const RunPart::Ops part = periods.one(p);
-    std::vector<bool> here(channels.channels.size(), false);
-    for (std::uint32_t i = part.first; i < part.last; ++i) {
-      const Op& op = workload.programs[p].ops[i];
-      if (op.kind == Op::Kind::compute) continue;
-      const std::uint32_t channel = channels.channel_of[p * workload.slots + op.slot];
-      if (counted[channel]) continue;  // by the program at its other end
-      here[channel] = true;
-      channels.calls[channels.call(channel, request_of(op))].operations += static_cast<std::uint64_t>(times);
-    }
-    for (std::size_t c = 0; c < here.size(); ++c) counted[c] = counted[c] || here[c];
-  }
-}
-
-/// Whether the periods at the end of a run differ by a shift in time alone, so that more of them change
-/// nothing else.
-class SteadyState {
- public:
-  SteadyState(const Run& run, const Periods& periods) : run_(run), periods_(periods) {}
-
-  /// A period, which takes as long as the shift; nothing if there is no such shift.
-  [[nodiscard]] std::optional<RunPart> period() {
-    RunPart part;
-    for (std::size_t p = 0; p < run_.workload.programs.size(); ++p) part.ops.push_back(periods_.one(p));
-    const std::uint32_t program = run_.expanded.program.front();
-    part.begin = finish(0, part.ops[program].first - 1);
-    part.end = finish(0, part.ops[program].last - 1);
-    shift_ = part.end - part.begin;
-    const auto shifted = [this](std::uint32_t at, std::uint32_t now, std::uint32_t before) {
-      return this->shifted(at, now, before);
-    };
-    if (!first_messages_came_before(part)) return {};
-    if (!periods_.all_of(shifted) || host_holds_up_later(part)) return {};
-    return part;
-  }
-
- private:
-  [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
-    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, cls, op)];
-  }
-
-  /// Whether what a step sends before its first pass, models that travel while it computes, came before
-  /// the period on every rank. What is still on its way shares links with passes, and holds up the update,
-  /// which it may not with more of them.
-  [[nodiscard]] bool first_messages_came_before(const RunPart& part) const {
-    Picoseconds begin = part.begin;
-    Picoseconds came = 0;
-    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-      const std::uint32_t program = run_.expanded.program[c];
-      const auto& ops = run_.workload.programs[program].ops;
-      begin = std::min(begin, finish(c, part.ops[program].first - 1));
-      for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
-        if (ops[i].kind == Op::Kind::communicate) came = std::max(came, finish(c, i));
-      }
-    }
-    return came <= begin;
-  }
-
-  /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
-  static bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
-
-  [[nodiscard]] bool shifted(std::uint32_t program, std::uint32_t now, std::uint32_t before) {
-    const bool ahead = runs_ahead(run_.workload.programs[program].ops[now]);
-    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-      if (run_.expanded.program[c] != program) continue;
-      const std::uint32_t task = run_.expanded.task(run_.workload, c, now);
-      const std::uint32_t earlier = run_.expanded.task(run_.workload, c, before);
-      const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
-      const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
-      if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;
-      slower_host_ = slower_host_ || (ahead && finish < shift_);
-    }
-    return true;
-  }
-
-  /// Whether a host that falls behind ever less released an operation after the period: it would not
-  /// after some more of them.
-  [[nodiscard]] bool host_holds_up_later(const RunPart& part) const {
-    if (!slower_host_) return false;
-    const TaskGraph& graph = run_.expanded.graph;
-    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-      const std::uint32_t program = run_.expanded.program[c];
-      const auto& ops = run_.workload.programs[program].ops;
-      std::uint32_t host = kNone;
-      for (std::uint32_t i = 0; i < ops.size(); ++i) {
-        const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
-        if (host != kNone && i >= part.ops[program].last && waits) {
-          const std::uint32_t task = run_.expanded.task(run_.workload, c, i);
-          if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
-        }
-        if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
-      }
-    }
-    return false;
-  }
-
-  const Run& run_;
-  const Periods& periods_;
-  Picoseconds shift_ = 0;
-  bool slower_host_ = false;
-};
-
 }  // namespace
 
-std::optional<Report> simulate_repeats(const Experiment& experiment) {
+std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& runner) {
   const Plan& plan = experiment.plan;
   const std::int64_t all = plan.micro_batches();
   const auto [micro_batches, warm_up, alike] = rhythm_of(plan);
@@ -260,26 +28,22 @@ std::optional<Report> simulate_repeats(const Experiment& experiment) {
     if (5 * told > 4 * all) return {};  // a fifth is to be saved at least
     const Experiment shorter = with_micro_batches(experiment, told);
     const std::int64_t times = (all - told) / micro_batches;
-    std::optional<Periods> periods;
-    Run run = run_to_timeline(shorter, [&](const Workload& workload, Channels& channels) {
-      periods.emplace(workload, shorter.plan);
-      if (periods->enough()) repeat_calls(workload, *periods, times, channels);
-    });
-    if (!periods->enough()) continue;
-    const std::optional<RunPart> period = SteadyState(run, *periods).period();
+    runner.prepare(shorter);
+    if (!runner.periods().found()) continue;
+    const RunView run = runner.run(times);
+    const std::optional<RunPart> period = steady_period(run, runner.periods());
     if (!period) continue;
-    auto [totals, more] = measure(run.view(), *period);
-    const Workload& workload = run.workload;
-    more.samples = workload.samples / told * micro_batches;
-    more.tokens = workload.tokens / told * micro_batches;
-    more.model_flops = workload.model_flops / told * micro_batches;
-    more.hardware_flops = workload.hardware_flops / told * micro_batches;
+    auto [totals, more] = measure(run, *period);
+    more.samples = run.workload.samples / told * micro_batches;
+    more.tokens = run.workload.tokens / told * micro_batches;
+    more.model_flops = run.workload.model_flops / told * micro_batches;
+    more.hardware_flops = run.workload.hardware_flops / told * micro_batches;
     totals.add(more, times);
-    report_on(experiment, totals, run);
-    run.report.assumptions.push_back(fmt::format(
+    Report report = report_on(experiment, totals, run);
+    report.assumptions.push_back(fmt::format(
         "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}", all,
         told, micro_batches));
-    return std::move(run.report);
+    return report;
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
@@ -13,7 +14,6 @@
 #include "sim/graph/expand.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/assumptions.hpp"
-#include "sim/run/repeats.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
@@ -62,11 +62,8 @@ Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const
 
 /// Who meets whom, and in which order tasks are laid out: the same for every folding.
 struct Meetings {
-  Channels channels;
-  Families families;
-
-  explicit Meetings(const Workload& workload)
-      : channels(match_channels(workload)), families(make_families(workload, channels)) {}
+  const Channels& channels;
+  const Families& families;
 };
 
 void simulate_tasks(const Folded& folded, const Meetings& meetings, Run& run) {
@@ -136,46 +133,57 @@ RunView Run::view() const {
   return {workload, layout, expanded, timeline, *topology, prices.works, prices.passes, prices.traffic};
 }
 
-void report_on(const Experiment& experiment, const Totals& totals, Run& run) {
-  run.report = build_report(run.view(), totals);
-  Report& report = run.report;
+Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view) {
+  Report report = build_report(view, totals);
   name_origin(experiment, report);
   report.peak_tflops_per_gpu =
       experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
   judge_memory(experiment.cluster.gpu, report);
-  report.assumptions = assumptions(experiment, run);
+  report.assumptions = assumptions(experiment, report);
+  return report;
 }
 
-Run run_to_timeline(const Experiment& experiment, const CountCalls& count) {
-  Run run;
-  run.topology = build_topology(experiment.cluster);
-  run.workload = lower(experiment, placed_replica_graph(experiment, *run.topology));
-  Meetings meetings(run.workload);
-  if (count) count(run.workload, meetings.channels);
-  run.prices = price(run.workload, meetings.channels, *run.topology, experiment);
-  const bool flows = experiment.simulation.network == Network::flow;
-  if (experiment.simulation.folding == Folding::off) {
-    simulate_every_rank(meetings, flows, run);
-  } else if (flows) {
-    simulate_with_links(meetings, run);
-  } else {
-    simulate_without_links(meetings, run);
+void FreshRunner::prepare(const Experiment& experiment) {
+  experiment_ = &experiment;
+  run_ = {};
+  run_.topology = build_topology(experiment.cluster);
+  run_.workload = lower(experiment, placed_replica_graph(experiment, *run_.topology));
+  channels_ = match_channels(run_.workload);
+  periods_.reset();
+}
+
+const Periods& FreshRunner::periods() {
+  if (!periods_) periods_ = find_periods(run_.workload, experiment_->plan);
+  return *periods_;
+}
+
+RunView FreshRunner::run(std::int64_t more) {
+  const Families families = make_families(run_.workload, channels_);
+  if (more > 0) {
+    const std::vector<std::uint64_t> in_period = calls_in_period(run_.workload, periods(), channels_);
+    for (std::size_t c = 0; c < in_period.size(); ++c)
+      channels_.calls[c].operations += static_cast<std::uint64_t>(more) * in_period[c];
   }
-  run.layout = RunLayout(run.workload, run.expanded);
-  return run;
+  run_.prices = price(run_.workload, channels_, *run_.topology, *experiment_);
+  const Meetings meetings{channels_, families};
+  const bool flows = experiment_->simulation.network == Network::flow;
+  if (experiment_->simulation.folding == Folding::off) {
+    simulate_every_rank(meetings, flows, run_);
+  } else if (flows) {
+    simulate_with_links(meetings, run_);
+  } else {
+    simulate_without_links(meetings, run_);
+  }
+  run_.layout = RunLayout(run_.workload, run_.expanded);
+  return run_.view();
 }
 
 Run run(const Experiment& experiment) {
-  Run run = run_to_timeline(experiment);
-  report_on(experiment, measure(run.view()), run);
-  return run;
-}
-
-Report simulate(const Experiment& experiment) {
-  if (experiment.simulation.folding == Folding::automatic) {
-    if (std::optional<Report> report = simulate_repeats(experiment)) return *std::move(report);
-  }
-  return run(experiment).report;
+  FreshRunner runner;
+  runner.prepare(experiment);
+  const RunView view = runner.run(0);
+  runner.made().report = report_on(experiment, measure(view), view);
+  return std::move(runner.made());
 }
 
 Report account_memory(const Experiment& experiment) {

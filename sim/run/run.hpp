@@ -2,9 +2,8 @@
 // timeline, report. The only place that knows all rooms; `simulate()` and the command line use it.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
@@ -16,6 +15,7 @@
 #include "sim/graph/price_list.hpp"
 #include "sim/io/menus.hpp"
 #include "sim/report/build_report.hpp"
+#include "sim/run/runner.hpp"
 
 namespace orrery {
 
@@ -34,12 +34,24 @@ struct Run {
 /// @throws as simulate().
 [[nodiscard]] Run run(const Experiment& experiment);
 
-/// The same without its report. `count` may change how often calls are made, before their bytes are counted.
-using CountCalls = std::function<void(const Workload&, Channels&)>;
-[[nodiscard]] Run run_to_timeline(const Experiment& experiment, const CountCalls& count = {});
+/// The figures of `experiment`, from what its run came to.
+[[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
 
-/// Fills in Run::report: of `experiment`, from what its run came to.
-void report_on(const Experiment& experiment, const Totals& totals, Run& run);
+/// Runs every experiment from its beginning.
+class FreshRunner : public Runner {
+ public:
+  void prepare(const Experiment& experiment) override;
+  const Periods& periods() override;
+  RunView run(std::int64_t more) override;
+  /// What run() made.
+  [[nodiscard]] Run& made() { return run_; }
+
+ private:
+  const Experiment* experiment_ = nullptr;
+  Run run_;
+  Channels channels_;
+  std::optional<Periods> periods_;
+};
 
 /// What an experiment can name, from the tables of all rooms.
 [[nodiscard]] Menus menus();

@@ -40,7 +40,12 @@ struct Issued {
     workload.messages.push_back({Collective::all_reduce, 8, Dimension::tensor, host_ps});
     workload.programs[0].ops.push_back(op);
   }
-  [[nodiscard]] Lags lags() const { return host_lags(workload, prices).at(0); }
+  [[nodiscard]] Lags lags(std::size_t program = 0) const {
+    HostClock host(workload, prices);
+    Lags lags;
+    for (const Op& op : workload.programs[program].ops) lags.push_back(host.lag_of(op));
+    return lags;
+  }
 };
 
 }  // namespace
@@ -73,11 +78,14 @@ TEST_CASE("without operations of the host there are no lags") {
   Issued run;
   run.compute(4, 40, 100);
   run.message(7);
-  CHECK(host_lags(run.workload, run.prices).empty());
-  // Beside a program that has some, they are all 0.
+  CHECK(!is_hosted(run.workload));
+  CHECK(run.lags() == Lags{0, 0});
+  // Nor in a program beside one that has some.
   run.workload.programs.push_back(run.workload.programs[0]);
   run.host(5);
-  CHECK(host_lags(run.workload, run.prices) == HostLags{{0, 0, 0}, {0, 0}});
+  CHECK(is_hosted(run.workload));
+  CHECK(run.lags() == Lags{0, 0, 0});
+  CHECK(run.lags(1) == Lags{0, 0});
 }
 
 TEST_CASE("issue times add up to the end of 64 bits at most") {

@@ -52,6 +52,7 @@ inline PriceList free_messages(const Workload& workload, const Channels& channel
   prices.works[0].duration_ps = c.forward_ps;
   prices.works[1].duration_ps = c.backward_ps;
   prices.prices.resize(1);
+  prices.leads.resize(1);
   prices.transfers.assign(channels.prices, {});
   return prices;
 }
@@ -71,11 +72,12 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   Workload workload;
   const SyncLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
+  WholePasses passes;
   for (const Stage& stage : make_stages(e.plan, blocks)) {
-    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload));
+    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, passes));
   }
   workload.stage_memory.resize(workload.programs.size());
-  add_communicators(e.plan, layout, false, workload);
+  add_communicators(e.plan, layout, workload);
   Cluster cluster;
   cluster.nodes = c.stages;
   cluster.fabric.nic_gbps = 100;

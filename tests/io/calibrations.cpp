@@ -18,7 +18,8 @@ std::string cluster_problems(const std::string& text) {
 }
 
 void check_refused(const std::string& constants, const char* message) {
-  CHECK_THROWS_WITH(Catalog(CatalogFiles{{"calibrations/a.json", constants}}), doctest::Contains(message));
+  const Catalog catalog(CatalogFiles{{"calibrations/a.json", constants}});
+  CHECK_THROWS_WITH((void)catalog.text(CatalogKind::calibration, "a"), doctest::Contains(message));
 }
 
 }  // namespace

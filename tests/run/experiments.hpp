@@ -85,7 +85,7 @@ class RandomExperiment {
     out += number("fused_softmax_multiple", pick({1, 4, 16}));
     out += number("gradient_bytes", pick({2, 4}));
     out += flag("synchronize_passes") + flag("gathers_tensors");
-    out += key("communication_interference", pick({"0", "0.2"}), false) + ",";
+    out += key("communication_interference", pick({"0", "0", "0.2"}), false) + ",";
     out += key("split_node_efficiency", pick({"0.2", "1"}), false) + ",";
     return out + key("tensor_overlap", pick({"0", "0.3", "1"}), false) + "}";
   }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "orrery/simulate.hpp"
+#include "sim/run/run.hpp"
 #include "tests/run/experiments.hpp"
 #include "tests/run/same_report.hpp"
 
@@ -54,7 +55,8 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
       e.simulation.steps = 1;
       e.simulation.detail = seed % 2 == 0 ? Detail::layer : Detail::stage;
       e.plan.global_batch_size = e.plan.data_parallel * e.plan.pipeline_parallel * 14;
-      const std::optional<Report> told = simulate_repeats(e);
+      FreshRunner runner;
+      const std::optional<Report> told = simulate_repeats(e, runner);
       if (!told) continue;
       ++repeated;
       const Report whole = run(e).report;
@@ -103,7 +105,8 @@ TEST_CASE("models that travel while a step computes are there before it is told 
       CAPTURE(nic_gbps);
       CAPTURE(overlap);
       check_same(simulate(e), run(e).report);
-      CHECK(simulate_repeats(e).has_value() == (std::string(nic_gbps) == "10000"));
+      FreshRunner runner;
+      CHECK(simulate_repeats(e, runner).has_value() == (std::string(nic_gbps) == "10000"));
     }
   }
 }

@@ -143,7 +143,7 @@ void ModelSync::send_bucket(const Payload& bucket, const Op& like, OpId updated)
 
 OpId ModelSync::after_update(OpId updated) {
   if (sync_.method == SyncMethod::diloco) return sync_fragments(updated);
-  if (overlap_ == SyncOverlap::none) {
+  if (overlap_ == SyncOverlap::none && exchange_of(step_) != Exchange::none) {
     for (const Payload& part : buckets(model_)) send(part, exchange_of(step_), updated, step_);
   }
   OpId at = updated;

@@ -1,0 +1,133 @@
+#include "sim/graph/kept_prices.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace orrery {
+
+LinkClasses::LinkClasses(const Topology& topology) : adding_(topology.links().size(), 0) {
+  const std::vector<std::uint64_t> none(topology.links().size(), 0);
+  kinds_ = traffic_of(topology.links(), none);
+  for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
+    parent_.push_back(kind);
+    links_.push_back(static_cast<std::uint32_t>(kinds_[kind].links));
+    kind_.push_back(kind);
+  }
+  std::uint32_t kind = 0;
+  for (const Link& link : topology.links()) {
+    const auto like = [&link](const LinkTraffic& t) {
+      return t.kind == link.kind && t.bytes_per_s == link.bytes_per_s;
+    };
+    if (!like(kinds_[kind]))
+      kind = static_cast<std::uint32_t>(std::ranges::find_if(kinds_, like) - kinds_.begin());
+    class_of_.push_back(kind);
+  }
+}
+
+void LinkClasses::add(LinkId link, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  std::uint64_t& sum = adding_[index(link)];
+  if (sum == 0) touched_.push_back(index(link));
+  add_bytes(sum, bytes);
+}
+
+std::uint32_t LinkClasses::split(std::uint32_t from) {
+  parent_.push_back(from);
+  links_.push_back(0);
+  kind_.push_back(kind_[from]);
+  return static_cast<std::uint32_t>(parent_.size() - 1);
+}
+
+/// A class of which all links carry the same stays; else those that carry something leave it, but for the
+/// first of them where none is left behind.
+LinkClasses::Loads LinkClasses::take() {
+  std::ranges::sort(touched_, [this](std::uint32_t a, std::uint32_t b) {
+    if (class_of_[a] != class_of_[b]) return class_of_[a] < class_of_[b];
+    if (adding_[a] != adding_[b]) return adding_[a] < adding_[b];
+    return a < b;
+  });
+  Loads loads(classes(), 0);
+  for (auto first = touched_.begin(); first != touched_.end();) {
+    const std::uint32_t from = class_of_[*first];
+    const auto of_class =
+        std::find_if(first, touched_.end(), [&](std::uint32_t link) { return class_of_[link] != from; });
+    bool stays = static_cast<std::uint32_t>(of_class - first) == links_[from];
+    while (first != of_class) {
+      const std::uint64_t bytes = adding_[*first];
+      const auto alike =
+          std::find_if(first, of_class, [&](std::uint32_t link) { return adding_[link] != bytes; });
+      const std::uint32_t to = std::exchange(stays, false) ? from : split(from);
+      loads.resize(classes(), 0);
+      loads[to] = bytes;
+      for (; first != alike; ++first) {
+        adding_[*first] = 0;
+        if (to == from) continue;
+        class_of_[*first] = to;
+        --links_[from];
+        ++links_[to];
+      }
+    }
+  }
+  touched_.clear();
+  return loads;
+}
+
+void LinkClasses::complete(Loads& loads) const {
+  while (loads.size() < classes()) loads.push_back(loads[parent_[loads.size()]]);
+}
+
+std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> bytes) const {
+  std::vector<LinkTraffic> result = kinds_;
+  for (std::size_t c = 0; c < bytes.size(); ++c) {
+    LinkTraffic& kind = result[kind_[c]];
+    kind.most = std::max(kind.most, bytes[c]);
+    kind.bytes += Int128{links_[c]} * static_cast<Int128>(bytes[c]);
+  }
+  return result;
+}
+
+KeptPrices::KeptPrices(const Topology& topology, const std::array<std::string, kCollectiveCount>& algorithms,
+                       double split_node_efficiency)
+    : pricer_(topology, algorithms, split_node_efficiency, list_), links_(topology) {}
+
+std::uint32_t KeptPrices::number(const Message& message) {
+  Signature content;
+  content.append(static_cast<std::uint64_t>(message.bytes));
+  content.append(static_cast<std::uint64_t>(message.collective) << 8 |
+                 static_cast<std::uint64_t>(message.dimension));
+  content.append(std::bit_cast<std::uint64_t>(message.efficiency));
+  content.append(static_cast<std::uint64_t>(message.wait_ps));
+  content.append(std::uint64_t{message.servers} << 32 | message.times);
+  return messages_.number(content);
+}
+
+KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& message, std::uint32_t channel,
+                                     const Workload& workload, const Channels& channels) {
+  if (prices_.size() <= channel) prices_.resize(channels.channels.size());
+  auto& of_channel = prices_[channel];
+  if (of_channel.size() <= number) of_channel.resize(number + 1);
+  std::unique_ptr<Price>& price = of_channel[number];
+  if (price == nullptr) price = price_anew(number, message, channels.channels[channel], workload);
+  return *price;
+}
+
+std::unique_ptr<KeptPrices::Price> KeptPrices::price_anew(std::uint32_t number, const Message& message,
+                                                          const Channel& channel, const Workload& workload) {
+  auto price = std::make_unique<Price>();
+  price->of_place.reserve(channel.groups.size());
+  for (const std::uint32_t group : channel.groups) {
+    const Transfer transfer = pricer_.price(number, message, workload.members(group));
+    pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
+    list_.links.clear();
+    const Picoseconds duration = list_.duration_ps(transfer);
+    const auto known = std::ranges::find(price->times, duration, &TransferTime::duration_ps);
+    price->of_place.push_back(static_cast<std::uint32_t>(known - price->times.begin()));
+    if (known == price->times.end()) price->times.push_back({duration, 0});
+  }
+  price->loads = links_.take();
+  ++size_;
+  return price;
+}
+
+}  // namespace orrery

@@ -1,0 +1,86 @@
+// Prices of messages that are kept from run to run, for one topology and one set of communicators, where
+// transfers do not slow each other down.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/graph/channels.hpp"
+#include "sim/graph/signature.hpp"
+#include "sim/graph/traffic.hpp"
+#include "sim/graph/transfer_pricer.hpp"
+
+namespace orrery {
+
+/// Links by what they are and what messages put on them: links of a class have carried the same in every
+/// message so far. Classes split as more messages are met.
+class LinkClasses {
+ public:
+  explicit LinkClasses(const Topology& topology);
+
+  /// What a message puts on links, per class of links; the classes of later ones are missing at its end.
+  using Loads = std::vector<std::uint64_t>;
+
+  void add(LinkId link, std::uint64_t bytes);
+  /// All that has been added since the last call.
+  [[nodiscard]] Loads take();
+  /// Brings loads up to the classes there are now.
+  void complete(Loads& loads) const;
+
+  [[nodiscard]] std::size_t classes() const { return parent_.size(); }
+  /// From the bytes on a link of each class.
+  [[nodiscard]] std::vector<LinkTraffic> traffic(std::span<const std::uint64_t> bytes) const;
+
+ private:
+  [[nodiscard]] std::uint32_t split(std::uint32_t from);
+
+  std::vector<LinkTraffic> kinds_;
+  std::vector<std::uint32_t> class_of_;  ///< per link
+  std::vector<std::uint32_t> parent_;    ///< per class: an earlier one that it was part of
+  std::vector<std::uint32_t> links_;     ///< per class: how many
+  std::vector<std::uint32_t> kind_;      ///< per class: into kinds_
+  std::vector<std::uint64_t> adding_;    ///< per link
+  std::vector<std::uint32_t> touched_;   ///< links with more than 0 in adding_
+};
+
+class KeptPrices {
+ public:
+  /// Keeps a reference. Every workload priced has the same communicators, and `channels` of the same number
+  /// the same groups.
+  KeptPrices(const Topology& topology, const std::array<std::string, kCollectiveCount>& algorithms,
+             double split_node_efficiency);
+  KeptPrices(const KeptPrices&) = delete;
+  KeptPrices& operator=(const KeptPrices&) = delete;
+
+  struct Price {
+    std::vector<std::uint32_t> of_place;  ///< per communicator of the channel: into `times`
+    std::vector<TransferTime> times;      ///< each different one
+    LinkClasses::Loads loads;
+  };
+
+  /// A number for all messages like this one.
+  std::uint32_t number(const Message& message);
+  /// Of the message of that number for all communicators of a channel. Stays where it is.
+  Price& price(std::uint32_t number, const Message& message, std::uint32_t channel, const Workload& workload,
+               const Channels& channels);
+
+  [[nodiscard]] LinkClasses& links() { return links_; }
+  /// How many prices are kept.
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<Price> price_anew(std::uint32_t number, const Message& message, const Channel& channel,
+                                    const Workload& workload);
+
+  PriceList list_;
+  TransferPricer pricer_;
+  LinkClasses links_;
+  SignatureTable messages_;
+  std::vector<std::vector<std::unique_ptr<Price>>> prices_;  ///< [channel][number]
+  std::size_t size_ = 0;
+};
+
+}  // namespace orrery

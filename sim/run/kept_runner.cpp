@@ -1,0 +1,372 @@
+#include "sim/run/kept_runner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "sim/engine/engine.hpp"
+#include "sim/graph/expand.hpp"
+#include "sim/graph/families.hpp"
+#include "sim/graph/fold.hpp"
+#include "sim/graph/program_signature.hpp"
+#include "topologies/topologies.hpp"
+#include "workloads/communicators.hpp"
+
+namespace orrery {
+namespace {
+
+/// Larger ones share little and would keep much.
+constexpr std::int64_t kMostRanks = 1 << 14;
+/// Of prices and topologies, which are small beside tasks.
+constexpr std::size_t kMostPrices = 1 << 15;
+constexpr std::size_t kTaskBytes = 80;  ///< with what figures need to know
+constexpr std::size_t kMostCuts = 256;
+constexpr std::size_t kMostPlaces = 64;
+
+void append(std::string_view text, Signature& signature) {
+  signature.append(text.size());
+  for (const char c : text) signature.append(static_cast<unsigned char>(c));
+}
+
+/// All that add_communicators() reads where replicas keep in step all together.
+Signature sign_communicators(const Plan& plan, const Workload& programs) {
+  Signature signature;
+  signature.append(static_cast<std::uint64_t>(plan.tensor_parallel));
+  signature.append(static_cast<std::uint64_t>(plan.pipeline_parallel));
+  signature.append(static_cast<std::uint64_t>(plan.data_parallel));
+  signature.append((plan.virtual_stages > 1 ? 1U : 0U) | (programs.passes.empty() ? 0U : 2U) |
+                   (programs.tied ? 4U : 0U));
+  signature.append(static_cast<std::uint64_t>(plan.shards_in_groups() ? plan.sharding_replicas() : 0));
+  append(plan.rank_order, signature);
+  return signature;
+}
+
+/// Whether the same topology is built of both.
+bool wired_alike(const Cluster& a, const Cluster& b) {
+  return a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node && a.node == b.node &&
+         a.fabric == b.fabric && a.graph == b.graph;
+}
+
+/// So few micro-batches that programs of more do nothing that programs of these do not.
+std::int64_t few_micro_batches(const Plan& plan) {
+  constexpr std::int64_t kFirstMiddleLast = 3;
+  const std::int64_t rhythm = plan.virtual_stages > 1 ? plan.pipeline_parallel : 1;
+  return std::min(plan.micro_batches(), (kFirstMiddleLast + rhythm - 1) / rhythm * rhythm);
+}
+
+bool same_content(const Workload& a, const Workload& b) {
+  return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
+}
+
+/// What programs of one order of operations differ in.
+void adopt(Workload& here, Workload&& from) {
+  here.works = std::move(from.works);
+  here.messages = std::move(from.messages);
+  here.passes = std::move(from.passes);
+  here.stage_memory = std::move(from.stage_memory);
+  here.model_flops = from.model_flops;
+  here.hardware_flops = from.hardware_flops;
+  here.parameters = from.parameters;
+  here.samples = from.samples;
+  here.tokens = from.tokens;
+}
+
+}  // namespace
+
+struct KeptRunner::Place {
+  Cluster cluster;
+  std::unique_ptr<Topology> topology;
+};
+
+struct KeptRunner::Cut {
+  Cut(const Topology& topology, const Experiment& experiment)
+      : prices(topology, experiment.plan.collectives, experiment.software.split_node_efficiency) {}
+
+  KeptPrices prices;
+  bool complete = true;  ///< the latest run has been priced to its end
+};
+
+struct KeptRunner::Tasks {
+  ExpandedGraph expanded;
+  RunLayout layout;
+  std::vector<TransferTime> transfers;  ///< of the latest run
+};
+
+struct KeptRunner::Skeleton {
+  Workload workload;
+  bool told_by_few = false;  ///< programs of few micro-batches have the same works, messages and passes
+  Channels channels;
+  std::vector<std::uint64_t> calls;  ///< how often each is made in the programs
+  std::optional<Periods> periods;
+  std::vector<std::uint64_t> calls_in_period;
+  Kept<Tasks> tasks;         ///< by pattern of prices
+  std::size_t bytes = 0;     ///< about
+  std::uint64_t latest = 0;  ///< run that used it
+};
+
+KeptRunner::KeptRunner(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+KeptRunner::~KeptRunner() = default;
+
+bool KeptRunner::takes(const Experiment& experiment) {
+  const SyncMethod method = experiment.data_parallel_sync.method;
+  const bool together =
+      method == SyncMethod::none || method == SyncMethod::all_reduce ||
+      (method == SyncMethod::parameter_server && experiment.data_parallel_sync.level == SyncLevel::gpu);
+  const bool slowed = experiment.software.communication_interference > 0 && experiment.plan.data_parallel > 1;
+  return together && !slowed && experiment.simulation.network == Network::alpha_beta &&
+         experiment.simulation.folding == Folding::automatic && Pace(experiment).even() &&
+         experiment.plan.gpus() <= kMostRanks;
+}
+
+/// The half of the orders of operations that has not been met for longest.
+void KeptRunner::forget_half() {
+  std::vector<std::uint64_t> used;
+  for (const auto& [key, skeleton] : skeletons_) used.push_back(skeleton->latest);
+  const auto middle = used.begin() + static_cast<std::ptrdiff_t>(used.size() / 2);
+  std::ranges::nth_element(used, middle);
+  const std::uint64_t oldest = *middle;
+  std::erase_if(skeletons_, [&](const auto& entry) {
+    const bool old = entry.second->latest <= oldest;
+    if (old) bytes_ -= entry.second->bytes;
+    return old;
+  });
+}
+
+void KeptRunner::prepare(const Experiment& experiment) {
+  if (bytes_ > most_bytes_) forget_half();
+  if (cuts_.size() > kMostCuts || places_.size() > kMostPlaces) {
+    cuts_.clear();
+    places_.clear();
+  }
+  experiment_ = &experiment;
+  place_ = &place_of(experiment.cluster);
+  const SyncLayout layout(experiment, {});
+  Outline outlined = outline(experiment, layout);
+  few_ = experiment;
+  few_.plan.global_batch_size =
+      few_micro_batches(experiment.plan) * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
+  std::vector<Stage> stages = outlined.stages;
+  order_passes(few_.plan, stages);
+  Workload few = outlined.workload;
+  write_programs(few_, layout, outlined.blocks, stages, few);
+  const Signature communicators = sign_communicators(experiment.plan, few);
+  Signature key = communicators;
+  key.append(sign_programs(few));
+  append(experiment.plan.pipeline_schedule, key);
+  key.append(static_cast<std::uint64_t>(experiment.plan.micro_batches()));
+  key.append(static_cast<std::uint64_t>(experiment.plan.virtual_stages));
+  key.append(static_cast<std::uint64_t>(experiment.simulation.steps));
+  skeleton_ = &skeleton_of(key, layout, outlined, std::move(few));
+  skeleton_->latest = ++runs_;
+  cut_ = &cut_of(communicators);
+}
+
+KeptRunner::Place& KeptRunner::place_of(const Cluster& cluster) {
+  for (const auto& place : places_) {
+    if (wired_alike(place->cluster, cluster)) return *place;
+  }
+  auto place = std::make_unique<Place>(cluster, build_topology(cluster));
+  places_.push_back(std::move(place));
+  return *places_.back();
+}
+
+KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
+  Signature key = communicators;
+  key.append(std::bit_cast<std::uintptr_t>(place_));
+  for (const std::string& algorithm : experiment_->plan.collectives) append(algorithm, key);
+  key.append(std::bit_cast<std::uint64_t>(experiment_->software.split_node_efficiency));
+  std::unique_ptr<Cut>& cut = cuts_[key];
+  if (cut == nullptr || !cut->complete || cut->prices.size() > kMostPrices) {
+    cut = std::make_unique<Cut>(*place_->topology, *experiment_);
+  }
+  return *cut;
+}
+
+KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLayout& layout,
+                                              Outline& outline, Workload&& few) {
+  const auto known = skeletons_.find(key);
+  if (known != skeletons_.end() && known->second->told_by_few) {
+    adopt(known->second->workload, std::move(few));
+    return *known->second;
+  }
+  write_programs(*experiment_, layout, outline.blocks, outline.stages, outline.workload);
+  if (known != skeletons_.end()) {
+    adopt(known->second->workload, std::move(outline.workload));
+    return *known->second;
+  }
+  auto skeleton = std::make_unique<Skeleton>();
+  skeleton->workload = std::move(outline.workload);
+  Workload& workload = skeleton->workload;
+  skeleton->told_by_few = same_content(workload, few);
+  add_communicators(experiment_->plan, layout, workload);
+  skeleton->channels = match_channels(workload);
+  for (const Call& call : skeleton->channels.calls) skeleton->calls.push_back(call.operations);
+  for (const Program& program : workload.programs)
+    skeleton->bytes += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
+  skeleton->bytes += std::size_t{3} * workload.ranks() * workload.slots * sizeof(std::uint32_t);
+  bytes_ += skeleton->bytes;
+  return *(skeletons_[key] = std::move(skeleton));
+}
+
+const Periods& KeptRunner::periods() {
+  Skeleton& s = *skeleton_;
+  if (!s.periods) {
+    s.periods = find_periods(s.workload, experiment_->plan);
+    if (s.periods->found()) s.calls_in_period = calls_in_period(s.workload, *s.periods, s.channels);
+  }
+  return *s.periods;
+}
+
+RunView KeptRunner::run(std::int64_t more) {
+  cut_->complete = false;
+  price_calls(more);
+  cut_->complete = true;
+  Tasks& tasks = tasks_of(pattern());
+  tasks.transfers.clear();
+  for (const auto& [call, place] : tasks.expanded.transfers)
+    tasks.transfers.push_back(calls_[call].times[calls_[call].of_place[place]]);
+  set_costs(skeleton_->workload, works_, tasks.transfers, tasks.expanded);
+  timeline_ = run_contention_free(tasks.expanded.graph);
+  traffic_ = count_traffic();
+  return {skeleton_->workload, tasks.layout, tasks.expanded, timeline_,
+          *place_->topology,   works_,       passes_,        traffic_};
+}
+
+void KeptRunner::price_calls(std::int64_t more) {
+  Skeleton& s = *skeleton_;
+  works_ = price_works(s.workload, *experiment_);
+  passes_.assign(s.workload.passes.size(), {});
+  durations_.assign(s.workload.messages.size(), 0);
+  numbers_.clear();
+  for (const Message& message : s.workload.messages) numbers_.push_back(cut_->prices.number(message));
+  pass_messages_.clear();
+  for (const PassWork& pass : s.workload.passes) pass_messages_.push_back(messages_of(pass));
+  calls_.clear();
+  pass_times_.clear();
+  pass_table_ = {};
+  priced_passes_.clear();
+  loads_.clear();
+  for (std::size_t c = 0; c < s.calls.size(); ++c) {
+    Call& call = s.channels.calls[c];
+    call.operations = s.calls[c];
+    if (more > 0) call.operations += static_cast<std::uint64_t>(more) * s.calls_in_period[c];
+    if (call.request.pass) {
+      calls_.push_back(price_pass(call));
+    } else {
+      const KeptPrices::Price& price = price_message(call, call.request.work, call.operations);
+      calls_.push_back({price.of_place, price.times});
+    }
+  }
+}
+
+KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t message,
+                                             std::uint64_t operations) {
+  const Workload& workload = skeleton_->workload;
+  KeptPrices::Price& price = cut_->prices.price(numbers_[message], workload.messages[message], call.channel,
+                                                workload, skeleton_->channels);
+  loads_.push_back({&price, operations});
+  return price;
+}
+
+/// Communicators whose messages take equally long share a time.
+KeptRunner::CallTimes KeptRunner::price_pass(const Call& call) {
+  const std::uint32_t pass = call.request.work;
+  const std::size_t places = skeleton_->channels.channels[call.channel].groups.size();
+  const auto& messages = pass_messages_[pass];
+  const std::size_t first = loads_.size();
+  for (const auto& [message, steps] : messages) price_message(call, message, call.operations * steps);
+  PassTimes& result = pass_times_.emplace_back();
+  std::vector<std::uint32_t> met;  // numbers of passes, as result.times
+  const auto price_place = [&](std::size_t place) {
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const KeptPrices::Price& price = *loads_[first + i].price;
+      durations_[messages[i].message] = price.times[price.of_place[place]].duration_ps;
+    }
+    const std::uint32_t number = number_of_pass(pass);
+    const auto known = std::ranges::find(met, number);
+    if (known == met.end()) result.times.push_back(priced_passes_[number]);
+    const auto at = static_cast<std::uint32_t>(known - met.begin());
+    if (at == met.size()) met.push_back(number);
+    return at;
+  };
+  const bool even = std::all_of(loads_.begin() + static_cast<std::ptrdiff_t>(first), loads_.end(),
+                                [](const Load& load) { return load.price->times.size() == 1; });
+  result.of_place.assign(places, price_place(0));
+  for (std::size_t place = 1; place < places && !even; ++place) result.of_place[place] = price_place(place);
+  return {result.of_place, result.times};
+}
+
+/// Of the pass with the durations at hand: into priced_passes_.
+std::uint32_t KeptRunner::number_of_pass(std::uint32_t pass) {
+  Signature key;
+  key.append(pass);
+  for (const auto& [message, steps] : pass_messages_[pass])
+    key.append(static_cast<std::uint64_t>(durations_[message]));
+  const std::uint32_t number = pass_table_.number(key);
+  if (number == priced_passes_.size()) {
+    const Workload& workload = skeleton_->workload;
+    const PassPrice price = orrery::price_pass(workload.passes[pass], workload, works_, durations_);
+    priced_passes_.push_back({price.duration_ps, price.lead_ps});
+    passes_[pass] = price.compute;
+  }
+  return number;
+}
+
+/// Which communicators of each call take equally long.
+Signature KeptRunner::pattern() const {
+  Signature pattern;
+  for (const CallTimes& call : calls_) {
+    pattern.append(call.times.size());
+    if (call.times.size() == 1) continue;
+    for (const std::uint32_t time : call.of_place) pattern.append(time);
+  }
+  return pattern;
+}
+
+KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& pattern) {
+  Skeleton& s = *skeleton_;
+  std::unique_ptr<Tasks>& tasks = s.tasks[pattern];
+  if (tasks == nullptr) {
+    const PriceList prices = list_prices();
+    auto made = std::make_unique<Tasks>();
+    const Folded folded = fold(s.workload, s.channels, prices, *place_->topology, {});
+    made->expanded = expand(s.workload, s.channels, make_families(s.workload, s.channels), prices, folded);
+    made->layout = RunLayout(s.workload, made->expanded);
+    const std::size_t bytes = made->expanded.graph.tasks() * kTaskBytes;
+    s.bytes += bytes;
+    bytes_ += bytes;
+    tasks = std::move(made);
+  }
+  return *tasks;
+}
+
+PriceList KeptRunner::list_prices() const {
+  PriceList list;
+  list.works = works_;
+  list.passes = passes_;
+  for (const CallTimes& call : calls_) {
+    const auto first = static_cast<std::uint32_t>(list.prices.size());
+    for (const TransferTime& time : call.times) {
+      list.prices.push_back({time.duration_ps, 0, 0});
+      list.leads.push_back(time.lead_ps);
+    }
+    for (const std::uint32_t time : call.of_place) list.transfers.push_back({first + time, 0});
+  }
+  return list;
+}
+
+Traffic KeptRunner::count_traffic() {
+  LinkClasses& links = cut_->prices.links();
+  std::vector<std::uint64_t> bytes(links.classes(), 0);
+  for (const auto& [price, operations] : loads_) {
+    links.complete(price->loads);
+    for (std::size_t c = 0; c < bytes.size(); ++c) {
+      if (price->loads[c] > 0) add_bytes(bytes[c], capped_bytes(price->loads[c], operations));
+    }
+  }
+  return {bytes_sent(skeleton_->workload, skeleton_->channels), links.traffic(bytes)};
+}
+
+}  // namespace orrery

@@ -1,0 +1,107 @@
+// Runs that share what they have in common with those before them:
+//
+//   on one cluster                 its topology
+//   of one way to cut the ranks    communicators, and prices of messages within them
+//   of one order of operations     programs, channels, families, periods
+//   of one pattern of prices       folded ranks, tasks, what figures need to know of them
+//
+// What is left for each run: what its stages hold, programs of a few micro-batches, to see what it shares and
+// which messages it sends, prices of works and passes, a sweep over the tasks and the figures. These are
+// those of a fresh run, to the bit.
+//
+// Programs treat all micro-batches alike but for the first and the last. So programs of few micro-batches
+// that are alike stand for programs of many, and hold the same works, messages and passes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "sim/graph/kept_prices.hpp"
+#include "sim/graph/pass_price.hpp"
+#include "sim/run/runner.hpp"
+#include "workloads/lower.hpp"
+
+namespace orrery {
+
+class KeptRunner : public Runner {
+ public:
+  /// Keeps tasks of about `most_bytes`, those met last.
+  explicit KeptRunner(std::size_t most_bytes);
+  ~KeptRunner() override;
+
+  /// Whether runs of the experiment can share anything: transfers do not slow each other or compute down,
+  /// ranks are even and fold, and replicas keep in step all together.
+  [[nodiscard]] static bool takes(const Experiment& experiment);
+
+  void prepare(const Experiment& experiment) override;
+  const Periods& periods() override;
+  RunView run(std::int64_t more) override;
+
+ private:
+  struct Place;     ///< a topology
+  struct Cut;       ///< prices of messages within the communicators of a plan
+  struct Skeleton;  ///< an order of operations
+  struct Tasks;     ///< of a skeleton and a pattern of prices
+  template <class Value>
+  using Kept = std::unordered_map<Signature, std::unique_ptr<Value>, SignatureHash>;
+
+  /// What a call takes: times[of_place[i]] for communicator i of its channel.
+  struct CallTimes {
+    std::span<const std::uint32_t> of_place;
+    std::span<const TransferTime> times;
+  };
+  /// The same of a pass.
+  struct PassTimes {
+    std::vector<std::uint32_t> of_place;
+    std::vector<TransferTime> times;
+  };
+  struct Load {
+    KeptPrices::Price* price = nullptr;
+    std::uint64_t operations = 0;
+  };
+
+  void forget_half();
+  Place& place_of(const Cluster& cluster);
+  Cut& cut_of(const Signature& communicators);
+  Skeleton& skeleton_of(const Signature& key, const SyncLayout& layout, Outline& outline, Workload&& few);
+  Tasks& tasks_of(const Signature& pattern);
+  void price_calls(std::int64_t more);
+  KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);
+  CallTimes price_pass(const Call& call);
+  std::uint32_t number_of_pass(std::uint32_t pass);
+  [[nodiscard]] Signature pattern() const;
+  [[nodiscard]] PriceList list_prices() const;
+  [[nodiscard]] Traffic count_traffic();
+
+  std::vector<std::unique_ptr<Place>> places_;
+  Kept<Cut> cuts_;
+  Kept<Skeleton> skeletons_;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;  ///< of skeletons, about
+  std::uint64_t runs_ = 0;
+
+  const Experiment* experiment_ = nullptr;  ///< of the run at hand, as all that follows
+  Experiment few_;                          ///< the same with a few micro-batches
+  Place* place_ = nullptr;
+  Cut* cut_ = nullptr;
+  Skeleton* skeleton_ = nullptr;
+  std::vector<std::uint32_t> numbers_;                   ///< per message: KeptPrices::number
+  std::vector<std::vector<PassMessage>> pass_messages_;  ///< per pass
+  std::vector<ComputePrice> works_;
+  std::vector<ComputePrice> passes_;
+  std::vector<Picoseconds> durations_;  ///< per message: of the communicator at hand
+  std::vector<CallTimes> calls_;
+  std::deque<PassTimes> pass_times_;
+  SignatureTable pass_table_;  ///< of a pass and the durations of its messages
+  std::vector<TransferTime> priced_passes_;
+  std::vector<Load> loads_;
+  Timeline timeline_;
+  Traffic traffic_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,243 @@
+#include "sim/run/periods.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace orrery {
+namespace {
+
+/// The operations of a program by pass: those of the k-th pass in one direction.
+class PassOps {
+ public:
+  PassOps(const Program& program, bool forward, std::int64_t micro_batches, std::int64_t chunks) {
+    std::vector<std::uint32_t> number(static_cast<std::size_t>(micro_batches * chunks), kNone);
+    for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+      const Op& op = program.ops[i];
+      if (op.micro_batch < 0 || (op.phase == Phase::forward) != forward) continue;
+      std::uint32_t& pass = number[static_cast<std::size_t>(op.micro_batch * chunks + op.chunk)];
+      if (pass == kNone) {
+        pass = static_cast<std::uint32_t>(ops_.size());
+        ops_.emplace_back();
+        first_.push_back(i);
+      }
+      ops_[pass].push_back(i);
+    }
+    const auto computes = [&](std::uint32_t op) { return program.ops[op].stream == Stream::compute; };
+    computing_ =
+        std::ranges::count_if(ops_, [&](const auto& ops) { return std::ranges::any_of(ops, computes); });
+  }
+
+  [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(ops_.size()); }
+  [[nodiscard]] std::int64_t computing() const { return computing_; }  ///< passes that compute
+  [[nodiscard]] const std::vector<std::uint32_t>& of(std::int64_t pass) const {
+    return ops_[static_cast<std::size_t>(pass)];
+  }
+  /// Passes that begin before operation `op`.
+  [[nodiscard]] std::int64_t before(std::uint32_t op) const {
+    return std::ranges::lower_bound(first_, op) - first_.begin();
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<std::vector<std::uint32_t>> ops_;
+  std::vector<std::uint32_t> first_;  ///< per pass
+  std::int64_t computing_ = 0;
+};
+
+/// Whether two operations ask for the same.
+bool alike(const Op& a, const Op& b) {
+  return a.kind == b.kind && a.stream == b.stream && a.work == b.work && a.slot == b.slot;
+}
+
+/// Pairs of a forward and a backward pass, so many a period, and what is to be compared of them.
+class PeriodFinder {
+ public:
+  PeriodFinder(const Workload& workload, const Plan& plan)
+      : workload_(workload),
+        period_(rhythm_of(plan).period * plan.virtual_stages),
+        alike_(rhythm_of(plan).alike * period_) {
+    for (const Program& program : workload.programs) {
+      forward_.emplace_back(program, true, plan.micro_batches(), plan.virtual_stages);
+      backward_.emplace_back(program, false, plan.micro_batches(), plan.virtual_stages);
+      // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
+      const std::int64_t ahead =
+          backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
+      warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
+      const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
+      complete_ = complete_ && forward_.back().computing() == all && backward_.back().computing() == all;
+      pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
+    }
+  }
+
+  Periods find() {
+    if (!enough() || !list_repeats()) return {};
+    for (std::size_t p = 0; p < warm_up_.size(); ++p)
+      result_.one.push_back({end_of(p, pairs_ - alike_ - period_), end_of(p, pairs_ - alike_)});
+    return std::move(result_);
+  }
+
+ private:
+  /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
+  /// compute, so that there is something to compare in each.
+  [[nodiscard]] bool enough() const { return complete_ && pairs_ >= alike_ + period_; }
+
+  /// Operation that ends the pair.
+  [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
+    return backward_[program].of(pair).back() + 1;
+  }
+
+  /// False where periods do not do the same.
+  bool list_repeats() {
+    for (std::size_t p = 0; p < warm_up_.size(); ++p) {
+      for (std::int64_t pair = pairs_ - alike_; pair < pairs_; ++pair) {
+        if (!list_pass(p, forward_[p], warm_up_[p] + pair) || !list_pass(p, backward_[p], pair)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool list_pass(std::size_t program, const PassOps& passes, std::int64_t pass) {
+    const auto& now = passes.of(pass);
+    const auto& before = passes.of(pass - period_);
+    if (now.size() != before.size()) return false;
+    const auto& ops = workload_.programs[program].ops;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (!alike(ops[now[i]], ops[before[i]])) return false;
+      result_.repeats.push_back({static_cast<std::uint32_t>(program), now[i], before[i]});
+    }
+    return true;
+  }
+
+  const Workload& workload_;
+  std::int64_t period_;           ///< in pairs of passes
+  std::int64_t alike_;            ///< pairs to compare
+  std::vector<PassOps> forward_;  ///< per program
+  std::vector<PassOps> backward_;
+  std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
+  std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
+  bool complete_ = true;  ///< every pass computes
+  Periods result_;
+};
+
+/// Whether the periods at the end of a run differ by a shift in time alone, so that more of them change
+/// nothing else.
+class SteadyState {
+ public:
+  SteadyState(const RunView& run, const Periods& periods) : run_(run), periods_(periods) {}
+
+  /// A period, which takes as long as the shift; nothing if there is no such shift.
+  [[nodiscard]] std::optional<RunPart> period() {
+    RunPart part;
+    part.ops = periods_.one;
+    const std::uint32_t program = run_.expanded.program.front();
+    part.begin = finish(0, part.ops[program].first - 1);
+    part.end = finish(0, part.ops[program].last - 1);
+    shift_ = part.end - part.begin;
+    if (!first_messages_came_before(part)) return {};
+    for (const Periods::Repeat& repeat : periods_.repeats) {
+      if (!shifted(repeat)) return {};
+    }
+    if (host_holds_up_later(part)) return {};
+    return part;
+  }
+
+ private:
+  [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
+    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, cls, op)];
+  }
+
+  /// Whether what a step sends before its first pass, models that travel while it computes, came before
+  /// the period on every rank. What is still on its way shares links with passes, and holds up the update,
+  /// which it may not with more of them.
+  [[nodiscard]] bool first_messages_came_before(const RunPart& part) const {
+    Picoseconds begin = part.begin;
+    Picoseconds came = 0;
+    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
+      const std::uint32_t program = run_.expanded.program[c];
+      const auto& ops = run_.workload.programs[program].ops;
+      begin = std::min(begin, finish(c, part.ops[program].first - 1));
+      for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
+        if (ops[i].kind == Op::Kind::communicate) came = std::max(came, finish(c, i));
+      }
+    }
+    return came <= begin;
+  }
+
+  /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
+  static bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
+
+  [[nodiscard]] bool shifted(const Periods::Repeat& repeat) {
+    const bool ahead = runs_ahead(run_.workload.programs[repeat.program].ops[repeat.now]);
+    for (const std::uint32_t c : run_.layout.programs[repeat.program].classes) {
+      const std::uint32_t task = run_.expanded.task(run_.workload, c, repeat.now);
+      const std::uint32_t earlier = run_.expanded.task(run_.workload, c, repeat.before);
+      const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
+      const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
+      if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;
+      slower_host_ = slower_host_ || (ahead && finish < shift_);
+    }
+    return true;
+  }
+
+  /// Whether a host that falls behind ever less released an operation after the period: it would not
+  /// after some more of them.
+  [[nodiscard]] bool host_holds_up_later(const RunPart& part) const {
+    if (!slower_host_) return false;
+    const TaskGraph& graph = run_.expanded.graph;
+    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
+      const std::uint32_t program = run_.expanded.program[c];
+      const auto& ops = run_.workload.programs[program].ops;
+      std::uint32_t host = kNone;
+      for (std::uint32_t i = 0; i < ops.size(); ++i) {
+        const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
+        if (host != kNone && i >= part.ops[program].last && waits) {
+          const std::uint32_t task = run_.expanded.task(run_.workload, c, i);
+          if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
+        }
+        if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
+      }
+    }
+    return false;
+  }
+
+  const RunView& run_;
+  const Periods& periods_;
+  Picoseconds shift_ = 0;
+  bool slower_host_ = false;
+};
+
+}  // namespace
+
+Rhythm rhythm_of(const Plan& plan) {
+  if (plan.virtual_stages > 1) return {plan.pipeline_parallel, 2 * plan.pipeline_parallel, 1};
+  return {1, plan.pipeline_parallel, 2};
+}
+
+Periods find_periods(const Workload& workload, const Plan& plan) {
+  return PeriodFinder(workload, plan).find();
+}
+
+std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
+                                           const Channels& channels) {
+  std::vector<std::uint64_t> calls(channels.calls.size(), 0);
+  std::vector<bool> counted(channels.channels.size(), false);  // by the program at the other end
+  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
+    std::vector<bool> here(channels.channels.size(), false);
+    for (std::uint32_t i = periods.one[p].first; i < periods.one[p].last; ++i) {
+      const Op& op = workload.programs[p].ops[i];
+      if (op.kind == Op::Kind::compute) continue;
+      const std::uint32_t channel = channels.channel_of[p * workload.slots + op.slot];
+      if (counted[channel]) continue;
+      here[channel] = true;
+      ++calls[channels.call(channel, request_of(op))];
+    }
+    for (std::size_t c = 0; c < here.size(); ++c) counted[c] = counted[c] || here[c];
+  }
+  return calls;
+}
+
+std::optional<RunPart> steady_period(const RunView& run, const Periods& periods) {
+  return SteadyState(run, periods).period();
+}
+
+}  // namespace orrery

@@ -1,0 +1,55 @@
+// The periods of a schedule, in the programs of its stages and in a run of them.
+//
+// In the steady state of a schedule every period (one micro-batch of 1F1B, p of its interleaved form)
+// takes the latest times of all ranks forward by one and the same amount. Start times are maxima of
+// sums, so once that holds it holds for every further period.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "orrery/plan.hpp"
+#include "orrery/workload.hpp"
+#include "sim/graph/channels.hpp"
+#include "sim/report/build_report.hpp"
+
+namespace orrery {
+
+/// How a schedule repeats, in micro-batches.
+struct Rhythm {
+  std::int64_t period = 1;
+  std::int64_t warm_up = 0;  ///< before the first pair of passes of the first stage
+  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
+};
+
+[[nodiscard]] Rhythm rhythm_of(const Plan& plan);
+
+/// The last periods of programs, operation by operation.
+struct Periods {
+  /// An operation, and the same one a period earlier.
+  struct Repeat {
+    std::uint32_t program = 0;
+    std::uint32_t now = 0;
+    std::uint32_t before = 0;
+  };
+  std::vector<Repeat> repeats;  ///< those to compare; empty where there are too few periods or they differ
+  /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, for
+  /// beside later ones messages can be in flight that belong to the end of the step.
+  std::vector<RunPart::Ops> one;
+
+  [[nodiscard]] bool found() const { return !repeats.empty(); }
+};
+
+/// `plan` is that of the programs.
+[[nodiscard]] Periods find_periods(const Workload& workload, const Plan& plan);
+
+/// How often each of Channels::calls is made in a period that was found.
+[[nodiscard]] std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
+                                                         const Channels& channels);
+
+/// The period at the end of a run, if those there differ by a shift in time alone, so that more of them
+/// change nothing else. It takes as long as the shift.
+[[nodiscard]] std::optional<RunPart> steady_period(const RunView& run, const Periods& periods);
+
+}  // namespace orrery

@@ -1,0 +1,40 @@
+#include "orrery/simulate.hpp"
+#include "sim/run/kept_runner.hpp"
+#include "sim/run/repeats.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+namespace {
+
+Report simulate_with(Runner& runner, const Experiment& experiment) {
+  if (experiment.simulation.folding == Folding::automatic) {
+    if (std::optional<Report> report = simulate_repeats(experiment, runner)) return *std::move(report);
+  }
+  runner.prepare(experiment);
+  const RunView run = runner.run(0);
+  return report_on(experiment, measure(run), run);
+}
+
+}  // namespace
+
+struct Simulator::Kept {
+  explicit Kept(std::size_t most_bytes) : runner(most_bytes) {}
+  KeptRunner runner;
+};
+
+Simulator::Simulator(std::size_t most_bytes) : kept_(std::make_unique<Kept>(most_bytes)) {}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+Report Simulator::simulate(const Experiment& experiment) {
+  if (!KeptRunner::takes(experiment)) return orrery::simulate(experiment);
+  return simulate_with(kept_->runner, experiment);
+}
+
+Report simulate(const Experiment& experiment) {
+  FreshRunner runner;
+  return simulate_with(runner, experiment);
+}
+
+}  // namespace orrery
