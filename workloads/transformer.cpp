@@ -6,15 +6,10 @@
 
 #include "workloads/step_builder.hpp"
 #include "workloads/transformer_shape.hpp"
+#include "workloads/weight_products.hpp"
 
 namespace orrery {
 namespace {
-
-/// A matrix of a layer.
-struct Weight {
-  Kernel product;  ///< of the rank
-  bool adapted = false;
-};
 
 /// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
 struct SubBlock {
@@ -38,7 +33,8 @@ class Transformer {
         experiment_(experiment),
         software_(experiment.software),
         workload_(workload),
-        shape_(model_, plan_) {}
+        shape_(model_, plan_),
+        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic) {}
 
   ModelBlocks describe();
 
@@ -74,21 +70,6 @@ class Transformer {
   [[nodiscard]] Weight weight(Linear which, const Kernel& product) const {
     return {product, model_.adapts(which)};
   }
-  /// Adapters keep 16 bits in FP8 training (NeMo's parallel_adapters are not layers of Transformer Engine).
-  [[nodiscard]] static Kernel adapter_product(std::int64_t m, std::int64_t n, std::int64_t k) {
-    Kernel kernel = gemm(m, n, k);
-    kernel.in_16_bits = true;
-    return kernel;
-  }
-  /// Weights, or those of the adapter.
-  [[nodiscard]] std::int64_t trained_in(const Weight& weight) const {
-    const Kernel& p = weight.product;
-    if (!frozen()) return p.k * p.n;
-    return weight.adapted ? model_.lora_rank * (p.k + p.n) : 0;
-  }
-  void add_product(std::vector<Kernel>& kernels, const Weight& weight) const;
-  void add_input_gradient(std::vector<Kernel>& kernels, const Weight& weight) const;
-  void add_weight_gradient(std::vector<Kernel>& kernels, const Weight& weight) const;
 
   [[nodiscard]] SubBlock attention() const;
   [[nodiscard]] SubBlock mlp() const;
@@ -123,6 +104,7 @@ class Transformer {
   const Software& software_;
   Workload& workload_;
   TransformerShape shape_;
+  WeightProducts products_;
 };
 
 void Transformer::add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const {
@@ -180,34 +162,6 @@ std::vector<Kernel> Transformer::core_attention_backward() const {
   return kernels;
 }
 
-/// An adapter is two products, into r columns and out of them, and a sum with those of the frozen weight.
-void Transformer::add_product(std::vector<Kernel>& kernels, const Weight& weight) const {
-  const Kernel& p = weight.product;
-  kernels.push_back(p);
-  if (!weight.adapted) return;
-  kernels.push_back(adapter_product(p.m, model_.lora_rank, p.k));
-  kernels.push_back(adapter_product(p.m, p.n, model_.lora_rank));
-  kernels.push_back(elementwise(3 * p.m * p.n * shape_.element));
-}
-
-void Transformer::add_input_gradient(std::vector<Kernel>& kernels, const Weight& weight) const {
-  const Kernel& p = weight.product;
-  kernels.push_back(input_gradient(p));
-  if (!weight.adapted) return;
-  kernels.push_back(adapter_product(p.m, model_.lora_rank, p.n));
-  kernels.push_back(adapter_product(p.m, p.k, model_.lora_rank));
-  kernels.push_back(elementwise(3 * p.m * p.k * shape_.element));
-}
-
-/// Of the weight, or of its adapter where the weight is frozen.
-void Transformer::add_weight_gradient(std::vector<Kernel>& kernels, const Weight& weight) const {
-  const Kernel& p = weight.product;
-  if (!frozen()) return kernels.push_back(weight_gradient(p));
-  if (!weight.adapted) return;
-  kernels.push_back(adapter_product(model_.lora_rank, p.n, p.m));
-  kernels.push_back(adapter_product(p.k, model_.lora_rank, p.m));
-}
-
 SubBlock Transformer::attention() const {
   const auto& s = shape_;
   const std::int64_t query = s.heads * model_.head_dim;
@@ -262,9 +216,9 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
   for (const SubBlock& sub : subs) {
-    add_product(kernels, sub.first);
+    products_.add(sub.first, kernels);
     append(kernels, sub.core);
-    add_product(kernels, sub.second);
+    products_.add(sub.second, kernels);
   }
   append(kernels, subs.front().after);
   return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
@@ -279,12 +233,12 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
   std::vector<Kernel> kernels = subs.front().after;
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   for (const SubBlock& sub : subs) {
-    add_input_gradient(kernels, sub.second);
-    add_weight_gradient(kernels, sub.second);
+    products_.add_input_gradient(sub.second, kernels);
+    products_.add_weight_gradient(sub.second, kernels);
     append(kernels, sub.core_backward);
-    add_input_gradient(kernels, sub.first);
-    add_weight_gradient(late, sub.first);
-    accumulate(late, trained_in(sub.first) + trained_in(sub.second));
+    products_.add_input_gradient(sub.first, kernels);
+    products_.add_weight_gradient(sub.first, late);
+    accumulate(late, products_.trained_in(sub.first) + products_.trained_in(sub.second));
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
     std::vector<Kernel>& rest =
