@@ -42,8 +42,7 @@ std::vector<Experiment> grid(Detail detail) {
                 "plan": {"global_batch_size": 1536, "tensor_parallel": )" +
             std::to_string(tensor) + R"(, "pipeline_parallel": )" + std::to_string(pipeline) +
             R"(, "virtual_stages": )" + std::to_string(chunks) + R"(, "pipeline_schedule": ")" +
-            (chunks > 1 ? "interleaved-1f1b" : "1f1b") +
-            R"("}, "simulation": {"network": "alpha-beta"}})";
+            (chunks > 1 ? "interleaved-1f1b" : "1f1b") + R"("}, "simulation": {"network": "alpha-beta"}})";
         Experiment base = read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
         base.simulation.detail = detail;
         add_plans(base, plans);

@@ -38,6 +38,10 @@ struct Block {
   Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;     ///< that hold the parameters
+  std::int64_t frozen = 0;      ///< parameters that are not trained: no gradients, no optimizer states
+  std::int64_t frozen_tensors = 0;
+
+  [[nodiscard]] std::int64_t trained_tensors() const { return tensors - frozen_tensors; }
 };
 
 /// The activation between two layers and its gradient, per micro-batch. Where they are sliced, every
@@ -56,6 +60,7 @@ struct ModelBlocks {
   std::int32_t embedding = -1;        ///< kind of the block before the first layer, or -1
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
   std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
+  bool tied_are_trained = true;       ///< so that both ends add up their gradients
   std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on
   TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out
   TotalFlops recompute_flops = 0;     ///< of one step over all GPUs

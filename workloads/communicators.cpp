@@ -68,6 +68,23 @@ class Communicators {
     add_loners(sync_.workers_slot());
   }
 
+  /// Replicas that share a copy of what ZeRO shards, and those that hold the same shard of theirs.
+  void add_sharding() {
+    const std::int64_t size = plan_.sharding_replicas();
+    const auto add_every = [this](std::int64_t t, std::int64_t p, std::int64_t first, std::int64_t last,
+                                  std::int64_t stride, std::uint16_t slot) {
+      members_.clear();
+      for (std::int64_t d = first; d < last; d += stride) members_.push_back(layout_.rank({t, p, d}));
+      add(slot);
+    };
+    for_each_place([&](std::int64_t t, std::int64_t p) {
+      for (std::int64_t first = 0; first < plan_.data_parallel; first += size)
+        add_every(t, p, first, first + size, 1, sync_.sharding_slot());
+      for (std::int64_t shard = 0; shard < size; ++shard)
+        add_every(t, p, shard, plan_.data_parallel, size, sync_.copies_slot());
+    });
+  }
+
   /// Pairs of neighbours, colour by colour.
   void add_neighbouring_workers() {
     const std::int64_t size = sync_.workers().replicas_per_worker;
@@ -165,6 +182,7 @@ void add_communicators(const Plan& plan, const SyncLayout& layout, Workload& wor
   if (plan.pipeline_parallel > 1) communicators.add_neighbours();
   if (plan.pipeline_parallel > 1 && workload.tied) communicators.add_embedding();
   if (layout.by_node()) communicators.add_workers();
+  if (plan.shards_in_groups()) communicators.add_sharding();
   communicators.add_neighbouring_workers();
 }
 

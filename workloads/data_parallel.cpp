@@ -35,6 +35,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
                            const Stage& stage, Workload& workload, ProgramWriter& writer)
     : experiment_(experiment),
       plan_(experiment.plan),
+      layout_(layout),
       by_tensor_(experiment.software.gathers_tensors),
       enabled_(reduces_gradients(experiment, layout)),
       everywhere_(averages_gradients(experiment.data_parallel_sync)),
@@ -49,12 +50,12 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
       gather_efficiency_(experiment.software.parameter_gather_efficiency),
       averaging_(experiment, layout, workload, writer),
-      models_(experiment, layout, {stage.parameters(), std::max<std::int64_t>(1, stage.tensors(blocks)), 4},
-              averaging_),
+      models_(experiment, layout,
+              {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
-      plan_.zero_stage >= 1 ? divide_up(stage.parameters(), plan_.data_parallel) : stage.parameters();
-  optimizer_work_ = add_optimizer(experiment.software, owned, stage.tensors(blocks), workload);
+      plan_.zero_stage >= 1 ? divide_up(stage.trained(), plan_.sharding_replicas()) : stage.trained();
+  optimizer_work_ = add_optimizer(experiment.software, owned, stage.trained_tensors(blocks), workload);
 }
 
 /// How many messages of `pieces` that follow each other right away are one operation.
@@ -70,7 +71,7 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.stream = Stream::data;
   op.phase = phase;
   op.part = part;
-  op.slot = static_cast<std::uint16_t>(Slot::data);
+  op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
   const Message one{what, divide_up(parameters, pieces) * width, Dimension::data, message_host_,
                     what == Collective::all_gather ? gather_efficiency_ : 1};
   const std::uint32_t times = together(pieces);
@@ -85,10 +86,13 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   return last;
 }
 
-/// In how many collectives ZeRO-3 moves the parameters or gradients of a block.
-std::int64_t DataParallel::pieces_of(const Pass& pass, std::size_t block) const {
-  const PlacedBlock& placed = stage_.chunks[static_cast<std::size_t>(pass.chunk)].blocks[block];
-  return by_tensor_ ? std::max<std::int64_t>(1, blocks_.kinds[placed.kind].tensors) : 1;
+const Block& DataParallel::block_at(const Pass& pass, std::size_t block) const {
+  return blocks_.kinds[stage_.chunks[static_cast<std::size_t>(pass.chunk)].blocks[block].kind];
+}
+
+/// In how many collectives ZeRO-3 moves the parameters or gradients of a block in `tensors`.
+std::int64_t DataParallel::pieces_of(std::int64_t tensors) const {
+  return by_tensor_ ? std::max<std::int64_t>(1, tensors) : 1;
 }
 
 OpId DataParallel::begin_step(std::int32_t step) {
@@ -113,7 +117,7 @@ void DataParallel::gather_ahead() {
     std::int64_t parameters = 0;
     std::size_t first = 0;
     for (std::size_t b = 0; b < chunk.size(); ++b) {
-      parameters += chunk[b].parameters;
+      parameters += chunk[b].trained;
       const bool full = bucket_elements(plan_) > 0 && parameters >= bucket_elements(plan_);
       if (parameters == 0 || (!full && b + 1 < chunk.size())) continue;
       const OpId gather =
@@ -143,7 +147,7 @@ OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   const OpId after = plan_.overlap_parameter_gather ? block_before_last_ : last_block_;
   const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
   return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_),
-                    pieces_of(pass, block));
+                    pieces_of(block_at(pass, block).tensors));
 }
 
 OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
@@ -158,8 +162,8 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
-  bucket_ += stage_.chunks[chunk].blocks[block].parameters;
-  if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(pass, block));
+  bucket_ += stage_.chunks[chunk].blocks[block].trained;
+  if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(block_at(pass, block).trained_tensors()));
   const bool full = bucket_elements(plan_) > 0 && bucket_ >= bucket_elements(plan_);
   const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2 || models_.by_bucket();
   return full && now ? flush(&pass, done) : kNoOp;
@@ -173,11 +177,20 @@ OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
 /// Reduces the gradients collected so far; what later compute has to wait for.
 OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
   if (bucket_ == 0) return kNoOp;
-  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done, pieces)
-                                       : collective(Collective::reduce_scatter, bucket_, Part::bucket,
-                                                    Phase::synchronize, pass, done, pieces);
+  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done, pieces) : reduce_shards(pass, done, pieces);
   bucket_ = 0;
   return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
+}
+
+/// Leaves each replica the summed gradients of its shard: summed among those that share a copy, then among
+/// those that hold the same shard of theirs.
+OpId DataParallel::reduce_shards(const Pass* pass, OpId done, std::int64_t pieces) {
+  const OpId scattered =
+      collective(Collective::reduce_scatter, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
+  if (!plan_.shards_in_groups()) return scattered;
+  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_replicas());
+  return collective(Collective::all_reduce, shard * pieces, Part::bucket, Phase::synchronize, pass, scattered,
+                    pieces);
 }
 
 /// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
@@ -190,9 +203,9 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
     like.micro_batch = pass->micro_batch;
     like.chunk = pass->chunk;
   }
-  const std::int64_t tensors = std::max<std::int64_t>(1, stage_.tensors(blocks_));
+  const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
   const std::int64_t values = divide_up(bucket_, pieces);
-  const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.parameters())),
+  const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained())),
                           gradient_};
   OpId at = done;
   if (enabled_)
@@ -236,7 +249,7 @@ OpId DataParallel::reduce_rest(OpId last) {
 
 void DataParallel::sum_tied_embedding(OpId last) {
   const bool end = stage_.index == 0 || stage_.index == stage_.stages - 1;
-  if (blocks_.tied_parameters == 0 || stage_.stages == 1 || !end) return;
+  if (blocks_.tied_parameters == 0 || !blocks_.tied_are_trained || stage_.stages == 1 || !end) return;
   Op op;
   op.kind = Op::Kind::communicate;
   op.stream = Stream::data;
@@ -245,7 +258,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.slot = static_cast<std::uint16_t>(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
-  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.data_parallel) : whole;
+  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_replicas()) : whole;
   op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline, message_host_});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});
@@ -258,8 +271,8 @@ OpId DataParallel::optimize(OpId last) {
   ready_ = models_.after_update(ready_);
   const bool gathers = enabled_ && (plan_.zero_stage == 1 || plan_.zero_stage == 2);
   if (gathers && !plan_.overlap_parameter_gather) {
-    ready_ = collective(Collective::all_gather, stage_.parameters(), Part::bucket, Phase::synchronize,
-                        nullptr, ready_);
+    ready_ = collective(Collective::all_gather, stage_.trained(), Part::bucket, Phase::synchronize, nullptr,
+                        ready_);
   }
   return ready_;
 }

@@ -7,6 +7,9 @@
 //   1      reduce-scatter once a step                 all-gather after the optimizer step
 //   2      reduce-scatter every micro-batch           all-gather after the optimizer step
 //   3      reduce-scatter every micro-batch           all-gather before each forward and backward pass
+//
+// Where groups of replicas hold a copy each of what is sharded, these happen within a group, and gradients
+// are summed over the copies by an all-reduce of each shard.
 #pragma once
 
 #include <vector>
@@ -52,15 +55,18 @@ class DataParallel {
   OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
                   OpId dep, std::int64_t pieces = 1);
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
+  OpId reduce_shards(const Pass* pass, OpId done, std::int64_t pieces);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
   OpId flush(const Pass* pass, OpId done, std::int64_t pieces = 1);
-  [[nodiscard]] std::int64_t pieces_of(const Pass& pass, std::size_t block) const;
+  [[nodiscard]] const Block& block_at(const Pass& pass, std::size_t block) const;
+  [[nodiscard]] std::int64_t pieces_of(std::int64_t tensors) const;
   void gather_ahead();
   void sum_tied_embedding(OpId last);
 
   const Experiment& experiment_;
   const Plan& plan_;
+  const SyncLayout& layout_;
   bool by_tensor_;
   bool enabled_;     ///< gradients are reduced
   bool everywhere_;  ///< over all replicas, not only those of a worker

@@ -57,7 +57,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   check_size(experiment, layout, blocks, result.stages);
   for (const Stage& stage : result.stages)
     workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
-  workload.tied = blocks.tied_parameters > 0;
+  workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
   workload.streams = layout.streams();
   workload.model_flops = blocks.model_flops;

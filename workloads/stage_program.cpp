@@ -15,7 +15,7 @@ namespace {
 bool needs_host(const Software& s) {
   return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
          s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
-         s.step_overhead_ms > 0;
+         s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
 class StageProgram {
@@ -36,7 +36,7 @@ class StageProgram {
         gradients_(outputs_.size(), kNoOp),
         known_passes_(known_passes),
         whole_passes_of_(2 * stage.chunks.size(), nullptr) {
-    if (hosted_) add_host_works(experiment.software);
+    if (hosted_) add_host_works(experiment);
   }
 
   Program write() {
@@ -54,7 +54,7 @@ class StageProgram {
   const WholePass& whole_pass(const Pass& pass);
   [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
   OpId add_step(const Step& step, const Pass& pass, std::int32_t layer, std::initializer_list<OpId> deps);
-  void add_host_works(const Software& software);
+  void add_host_works(const Experiment& experiment);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
   void begin_pass(const Pass& pass, OpId input);
@@ -126,13 +126,15 @@ void StageProgram::write_step() {
   ended_ = data_.optimize(last_);
 }
 
-void StageProgram::add_host_works(const Software& software) {
+void StageProgram::add_host_works(const Experiment& experiment) {
+  const Software& software = experiment.software;
+  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
   const auto add = [this](Picoseconds host_ps) {
     const std::uint32_t work = add_work(workload_, {}, host_ps);
     return whole_passes_ ? add_pass(workload_, {{false, work, kBlockInput}}) : work;
   };
   wait_work_ = add(0);
-  step_work_ = add(from_microseconds(software.step_overhead_ms * 1e3));
+  step_work_ = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
   pass_work_ = add(from_microseconds(software.pass_overhead_us));
 }
 
@@ -387,7 +389,7 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
     operations += steps * spelt_out;
   }
   const std::int64_t bucket = bucket_elements(experiment.plan);
-  const std::int64_t buckets = bucket > 0 ? stage.parameters() / bucket + 1 : 1;
+  const std::int64_t buckets = bucket > 0 ? stage.trained() / bucket + 1 : 1;
   std::size_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds())
     neighbours = std::max(neighbours, round.colours.size());

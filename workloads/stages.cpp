@@ -20,7 +20,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     if (kind < 0) return;
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
     chunk.blocks.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
-                            block.parameters, block.parameters});
+                            block.parameters, block.parameters, block.parameters - block.frozen});
     chunk.activations += block.activations;
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
@@ -52,19 +52,18 @@ Bytes workspace_of(const Stage& stage, const Plan& plan, const ModelBlocks& bloc
     for (const PlacedBlock& block : chunk.blocks) {
       recomputed = std::max(recomputed, blocks.kinds[block.kind].workspace);
       gathered = std::max(gathered, block.used);
-      reduced = std::max(reduced, block.parameters);
+      reduced = std::max(reduced, block.trained);
     }
   }
   // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
   // counted at the size of the largest.
-  const bool shards = plan.data_parallel > 1;
+  const bool shards = plan.sharding_replicas() > 1;
   const std::int64_t layers_held = !shards || plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
   // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).
-  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.parameters();
+  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
   const std::int64_t unreduced = !shards || plan.zero_stage < 2 ? 0
-                                 : plan.zero_stage < 3
-                                     ? std::min(stage.parameters(), std::max(bucket, reduced))
-                                     : reduced;
+                                 : plan.zero_stage < 3 ? std::min(stage.trained(), std::max(bucket, reduced))
+                                                       : reduced;
   return recomputed + (layers_held * gathered + unreduced) * element_bytes(plan.precision);
 }
 
@@ -84,10 +83,18 @@ std::int64_t Stage::parameters() const {
   return sum;
 }
 
-std::int64_t Stage::tensors(const ModelBlocks& blocks) const {
+std::int64_t Stage::trained() const {
   std::int64_t sum = 0;
   for (const Chunk& chunk : chunks) {
-    for (const PlacedBlock& block : chunk.blocks) sum += blocks.kinds[block.kind].tensors;
+    for (const PlacedBlock& block : chunk.blocks) sum += block.trained;
+  }
+  return sum;
+}
+
+std::int64_t Stage::trained_tensors(const ModelBlocks& blocks) const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) {
+    for (const PlacedBlock& block : chunk.blocks) sum += blocks.kinds[block.kind].trained_tensors();
   }
   return sum;
 }
@@ -121,6 +128,7 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
       // The last stage holds a copy of the tied embedding; alone, a stage has it already.
       PlacedBlock& head = chunk.blocks.back();
       if (p > 1) head.parameters += blocks.tied_parameters;
+      if (p > 1 && blocks.tied_are_trained) head.trained += blocks.tied_parameters;
       head.used += blocks.tied_parameters;
     }
     layer += counts[virtual_stage];
@@ -130,15 +138,16 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
 }
 
 /// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
-void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, StageMemory& memory) {
+void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
+                     StageMemory& memory) {
   constexpr Bytes kOuterStates = 8;
   constexpr Bytes kModel = 4;
   Bytes states = Compressor(sync.compression).state_bytes_per_value();
   if (sync.method == SyncMethod::diloco) states += kOuterStates;
-  memory.optimizer += states * memory.parameters_count;
+  memory.optimizer += states * trained;
   std::uint32_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
-  memory.workspace += kModel * neighbours * memory.parameters_count;
+  memory.workspace += kModel * neighbours * trained;
 }
 
 StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
@@ -147,16 +156,17 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
   const auto sharded = [&](Bytes bytes, int from_stage) {
-    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.data_parallel) : bytes;
+    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.sharding_replicas()) : bytes;
   };
+  const std::int64_t trained = stage.trained();
   StageMemory memory;
   memory.parameters_count = stage.parameters();
   memory.parameters = sharded(memory.parameters_count * element, 3);
-  memory.gradients = sharded(memory.parameters_count * gradient_bytes(experiment), 2);
-  memory.optimizer = sharded(memory.parameters_count * states, 1);
+  memory.gradients = sharded(trained * gradient_bytes(experiment), 2);
+  memory.optimizer = sharded(trained * states, 1);
   memory.activations = peak_activations(stage);
   memory.workspace = workspace_of(stage, plan, blocks);
-  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, memory);
+  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
   return memory;
 }
 

@@ -19,6 +19,7 @@ struct PlacedBlock {
   Part part = Part::layer;
   std::int64_t parameters = 0;  ///< on this rank; with the copy of a tied embedding on the last stage
   std::int64_t used = 0;        ///< parameters it computes with: those, and an embedding it shares in place
+  std::int64_t trained = 0;     ///< of its parameters
 };
 
 /// The blocks of one virtual stage, in forward order.
@@ -42,7 +43,8 @@ struct Stage {
   }
   /// Parameters this rank computes with, before sharding over data-parallel ranks.
   [[nodiscard]] std::int64_t parameters() const;
-  [[nodiscard]] std::int64_t tensors(const ModelBlocks& blocks) const;
+  [[nodiscard]] std::int64_t trained() const;  ///< of those
+  [[nodiscard]] std::int64_t trained_tensors(const ModelBlocks& blocks) const;
 };
 
 /// Elements of a gradient bucket, at least one; 0 when all gradients form one bucket.

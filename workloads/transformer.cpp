@@ -6,6 +6,7 @@
 
 #include "workloads/step_builder.hpp"
 #include "workloads/transformer_shape.hpp"
+#include "workloads/weight_products.hpp"
 
 namespace orrery {
 namespace {
@@ -13,10 +14,10 @@ namespace {
 /// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
 struct SubBlock {
   std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block
-  Kernel first;                ///< cut by columns
+  Weight first;                ///< cut by columns
   std::vector<Kernel> core;    ///< between the two products
   std::vector<Kernel> core_backward;
-  Kernel second;              ///< cut by rows
+  Weight second;              ///< cut by rows
   std::vector<Kernel> after;  ///< bias, dropout, residual
 };
 
@@ -32,7 +33,8 @@ class Transformer {
         experiment_(experiment),
         software_(experiment.software),
         workload_(workload),
-        shape_(model_, plan_) {}
+        shape_(model_, plan_),
+        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic) {}
 
   ModelBlocks describe();
 
@@ -63,6 +65,11 @@ class Transformer {
       kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
   }
   [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
+  [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
+
+  [[nodiscard]] Weight weight(Linear which, const Kernel& product) const {
+    return {product, model_.adapts(which)};
+  }
 
   [[nodiscard]] SubBlock attention() const;
   [[nodiscard]] SubBlock mlp() const;
@@ -80,6 +87,11 @@ class Transformer {
   template <class Run>
   Steps layer_steps(Phase phase, bool reversed, Run run) const;
 
+  [[nodiscard]] static Block freeze(Block block) {
+    block.frozen = block.parameters;
+    block.frozen_tensors = block.tensors;
+    return block;
+  }
   [[nodiscard]] Block layer() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
@@ -92,6 +104,7 @@ class Transformer {
   const Software& software_;
   Workload& workload_;
   TransformerShape shape_;
+  WeightProducts products_;
 };
 
 void Transformer::add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const {
@@ -155,10 +168,10 @@ SubBlock Transformer::attention() const {
   const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
   SubBlock block;
   block.before = {elementwise(2 * outside())};
-  block.first = gemm(s.tokens, query + key_value, model_.hidden);
+  block.first = weight(Linear::qkv, gemm(s.tokens, query + key_value, model_.hidden));
   block.core = core_attention();
   block.core_backward = core_attention_backward();
-  block.second = gemm(s.tokens, model_.hidden, query);
+  block.second = weight(Linear::proj, gemm(s.tokens, model_.hidden, query));
   block.after = {elementwise(3 * outside() + s.dropout_mask())};
   return block;
 }
@@ -169,10 +182,10 @@ SubBlock Transformer::mlp() const {
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   SubBlock block;
   block.before = {elementwise(2 * outside())};
-  block.first = gemm(s.tokens, inputs * s.ffn, model_.hidden);
+  block.first = weight(Linear::fc1, gemm(s.tokens, inputs * s.ffn, model_.hidden));
   block.core = {elementwise((inputs + 1) * inner)};
   block.core_backward = {elementwise((2 * inputs + 1) * inner)};
-  block.second = gemm(s.tokens, model_.hidden, s.ffn);
+  block.second = weight(Linear::fc2, gemm(s.tokens, model_.hidden, s.ffn));
   block.after = {elementwise(3 * outside() + s.dropout_mask())};
   return block;
 }
@@ -203,9 +216,9 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
   for (const SubBlock& sub : subs) {
-    kernels.push_back(sub.first);
+    products_.add(sub.first, kernels);
     append(kernels, sub.core);
-    kernels.push_back(sub.second);
+    products_.add(sub.second, kernels);
   }
   append(kernels, subs.front().after);
   return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
@@ -220,12 +233,12 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
   std::vector<Kernel> kernels = subs.front().after;
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   for (const SubBlock& sub : subs) {
-    kernels.push_back(input_gradient(sub.second));
-    kernels.push_back(weight_gradient(sub.second));
+    products_.add_input_gradient(sub.second, kernels);
+    products_.add_weight_gradient(sub.second, kernels);
     append(kernels, sub.core_backward);
-    kernels.push_back(input_gradient(sub.first));
-    late.push_back(weight_gradient(sub.first));
-    accumulate(late, sub.first.k * sub.first.n + sub.second.k * sub.second.n);
+    products_.add_input_gradient(sub.first, kernels);
+    products_.add_weight_gradient(sub.first, late);
+    accumulate(late, products_.trained_in(sub.first) + products_.trained_in(sub.second));
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
     std::vector<Kernel>& rest =
@@ -277,6 +290,8 @@ Block Transformer::layer() const {
   block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
   block.parameters = shape_.layer_parameters();
   block.tensors = shape_.layer_tensors();
+  block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
+  block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
 }
 
@@ -287,6 +302,10 @@ Block Transformer::embedding() const {
   const std::int32_t looked_up =
       leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
   block.forward = std::move(ahead).finish(looked_up);
+  block.activations = shape_.dropout_mask();
+  block.parameters = shape_.embedding_parameters();
+  block.tensors = model_.positions == Positions::learned ? 2 : 1;
+  if (frozen()) return freeze(std::move(block));
   StepBuilder back(experiment_, workload_, Phase::backward);
   const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
@@ -294,9 +313,6 @@ Block Transformer::embedding() const {
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   block.backward = std::move(back).finish(added);
-  block.activations = shape_.dropout_mask();
-  block.parameters = shape_.embedding_parameters();
-  block.tensors = model_.positions == Positions::learned ? 2 : 1;
   return block;
 }
 
@@ -321,11 +337,14 @@ Steps Transformer::head_backward() const {
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
   StepBuilder to(experiment_, workload_, Phase::backward);
   // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = enter(to, Part::head, kBlockInput, whole());
+  const std::int32_t input = frozen() ? kBlockInput : enter(to, Part::head, kBlockInput, whole());
   to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
              kBlockInput);
-  std::vector<Kernel> kernels{weight_gradient(product), elementwise(3 * outside())};
-  accumulate(kernels, shape_.vocab * model_.hidden);
+  std::vector<Kernel> kernels{elementwise(3 * outside())};
+  if (!frozen()) {
+    kernels.insert(kernels.begin(), weight_gradient(product));
+    accumulate(kernels, shape_.vocab * model_.hidden);
+  }
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
   const std::int32_t sum = leave(to, Part::head, done, whole());
   return std::move(to).finish(sum);
@@ -338,7 +357,7 @@ Block Transformer::head() const {
   block.activations = shape_.head_activations();
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
-  return block;
+  return frozen() ? freeze(std::move(block)) : block;
 }
 
 ModelBlocks Transformer::describe() {
@@ -347,6 +366,7 @@ ModelBlocks Transformer::describe() {
   blocks.layers.assign(static_cast<std::size_t>(model_.layers), 0);
   blocks.embedding = 1;
   blocks.head = 2;
+  blocks.tied_are_trained = !frozen();
   blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
   blocks.boundaries.assign(blocks.layers.size() + 1, {whole(), sliced, sliced});

@@ -31,6 +31,10 @@ struct TransformerShape {
   [[nodiscard]] std::int64_t layer_parameters() const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;
+  /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,
+  /// beside one cut by rows the second one is.
+  [[nodiscard]] std::int64_t adapter_parameters() const;
+  [[nodiscard]] std::int64_t adapter_tensors() const;
   /// Weights, biases and gains of a layer, each counted as one.
   [[nodiscard]] std::int64_t layer_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
@@ -45,6 +49,8 @@ struct TransformerShape {
 
  private:
   [[nodiscard]] Bytes outside(Bytes bytes) const;
+  [[nodiscard]] std::int64_t adapters() const;
+  [[nodiscard]] bool keeps_input(Linear which) const;
 
   const Model& model_;
   const Plan& plan_;

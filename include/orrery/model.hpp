@@ -1,8 +1,11 @@
 // A neural network described by its shape. Read by workloads/; it knows no plan and no hardware.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/units.hpp"
@@ -22,6 +25,12 @@ enum class Attention : std::uint8_t {
 
 enum class Normalization : std::uint8_t { layer_norm, rms_norm };
 enum class Positions : std::uint8_t { learned, rotary };
+
+/// The matrices of a layer, with the names NeMo and Megatron Bridge give them.
+enum class Linear : std::uint8_t { qkv, proj, fc1, fc2 };
+inline constexpr std::size_t kLinearCount = 4;
+inline constexpr std::array<std::string_view, kLinearCount> kLinearNames{"linear_qkv", "linear_proj",
+                                                                         "linear_fc1", "linear_fc2"};
 
 struct Model {
   std::string name;
@@ -44,6 +53,10 @@ struct Model {
   Positions positions = Positions::learned;
   std::int64_t max_positions = 0;     ///< rows of the learned position table; defaults to seq_length
   std::int64_t other_parameters = 0;  ///< small parts outside the layers (pooler, token types)
+  /// LoRA (Hu et al. 2021): weights are frozen, adapters of this rank beside some of them are trained. 0: all
+  /// weights are trained.
+  std::int64_t lora_rank = 0;
+  std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
   /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
   std::vector<std::int64_t> widths;
   // convnet only
@@ -51,6 +64,10 @@ struct Model {
   std::int64_t tensors = 1;                 ///< that hold them
   double forward_gflops_per_sample = 0;     ///< 1e9 FLOPs, two per multiply-add
   std::int64_t activations_per_sample = 0;  ///< values kept for the backward pass
+
+  [[nodiscard]] bool adapts(Linear which) const {
+    return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
+  }
 };
 
 }  // namespace orrery

@@ -48,7 +48,8 @@ struct Plan {
   std::vector<std::int64_t> stage_layers;  ///< layers of each (virtual) stage; empty: uniform
   Recompute recompute = Recompute::none;
   int zero_stage = 0;
-  bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
+  std::int64_t zero_group_size = 0;      ///< replicas that share one copy of what ZeRO shards; 0: all of them
+  bool overlap_gradient_reduce = false;  ///< reduce a bucket while the backward pass goes on
   bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
   bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
   bool scatter_gather = true;             ///< tensor ranks send 1/t of an activation each
@@ -62,6 +63,14 @@ struct Plan {
   /// Micro-batches per replica and step.
   [[nodiscard]] std::int64_t micro_batches() const {
     return global_batch_size / (data_parallel * micro_batch_size);
+  }
+  /// Replicas among which ZeRO shards.
+  [[nodiscard]] std::int64_t sharding_replicas() const {
+    return zero_group_size > 0 ? zero_group_size : data_parallel;
+  }
+  /// Whether there are several copies of what ZeRO shards.
+  [[nodiscard]] bool shards_in_groups() const {
+    return zero_stage > 0 && sharding_replicas() < data_parallel;
   }
   [[nodiscard]] std::int64_t gpus() const { return tensor_parallel * pipeline_parallel * data_parallel; }
 };

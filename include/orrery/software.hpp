@@ -17,6 +17,7 @@ struct Software {
   double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
+  double many_nodes_wait_ms = 0;    ///< the same where there are several nodes, for the slowest of them
   bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
 
   // Kernels beside the products, in bytes of memory traffic.
@@ -44,6 +45,10 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
+  /// Share of its pace that compute loses while data-parallel communication runs beside it, which takes
+  /// SMs and memory bandwidth.
+  double communication_interference = 0;
+
   /// Stragglers: all kernels of a GPU in a step take 1 + jitter E times as long, E exponential with mean 1
   /// and drawn for every GPU and step.
   double jitter = 0;
@@ -51,6 +56,7 @@ struct Software {
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
+  bool shards_in_nodes = false;  ///< the default of plan.zero_group_size is the replicas of a node, not all
   /// With overlap_tensor_parallel, the share of sequence parallelism's collectives that products chunked
   /// for it hide.
   double tensor_overlap = 0;

@@ -7,6 +7,7 @@
 #include "orrery/error.hpp"
 #include "sim/graph/families.hpp"
 #include "sim/graph/host_lag.hpp"
+#include "sim/graph/interference.hpp"
 
 namespace orrery {
 namespace {
@@ -20,7 +21,12 @@ class Expansion {
  public:
   Expansion(const Workload& workload, const Channels& channels, const Families& families,
             const PriceList& prices, const Folded& folded)
-      : workload_(workload), channels_(channels), prices_(prices), folded_(folded), families_(families) {}
+      : workload_(workload),
+        channels_(channels),
+        prices_(prices),
+        folded_(folded),
+        families_(families),
+        interference_(workload, channels, prices) {}
 
   ExpandedGraph expand() {
     place_classes();
@@ -53,7 +59,9 @@ class Expansion {
   void number_tasks();
   void write_tasks();
   void write_compute(OpRef at);
+  [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
+  std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
   void write_communication(std::uint32_t family);
   void write_predecessors(std::uint32_t cls, OpRef at);
   void check_size(std::int64_t tasks, std::int64_t edges) const;
@@ -70,7 +78,9 @@ class Expansion {
   const PriceList& prices_;
   const Folded& folded_;
   const Families& families_;
-  std::vector<TransferTime> times_;  ///< per ExpandedGraph::transfers
+  Interference interference_;
+  std::vector<std::span<const Picoseconds>> delays_;  ///< per class, [op]; empty: none
+  std::vector<TransferTime> times_;                   ///< per ExpandedGraph::transfers
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
@@ -93,6 +103,7 @@ void Expansion::place_classes() {
     result_.program.push_back(program);
     result_.position.push_back(classes_of(program));
     program_classes_[program].push_back(c);
+    if (interference_.any()) delays_.push_back(interference_.of(ranks.representative[c]));
   }
 }
 
@@ -250,14 +261,27 @@ void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
   }
 }
 
-/// Kernels of uneven ranks have costs of their own.
+/// What communication beside it adds to an operation.
+Picoseconds Expansion::delay(std::uint32_t cls, OpRef at) const {
+  return delays_.empty() || delays_[cls].empty() ? 0 : delays_[cls][at.op];
+}
+
+/// Kernels of uneven ranks and those beside communication have costs of their own.
 std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
   const std::uint32_t work = op(at).work;
-  if (prices_.pace.even() || op(at).stream == Stream::host) return work;
+  const bool even = prices_.pace.even();
+  if ((even && delays_.empty()) || op(at).stream == Stream::host) return work;
   const Picoseconds duration = prices_.works[work].duration_ps;
-  const Picoseconds scaled = prices_.pace.scaled(duration, result_.representative[cls], op(at).step);
-  if (scaled == duration) return work;
-  result_.graph.costs.push_back({scaled, 0, 0});
+  const Picoseconds scaled =
+      even ? duration : prices_.pace.scaled(duration, result_.representative[cls], op(at).step);
+  return cost_from(work, duration, capped_sum(scaled, delay(cls, at)));
+}
+
+/// That of `cost`, or a new one where the duration is another.
+std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration) {
+  if (duration == known) return cost;
+  result_.graph.costs.push_back({duration, 0, 0});
+  result_.stands_for.push_back(cost);
   return static_cast<std::uint32_t>(result_.graph.costs.size() - 1);
 }
 
@@ -277,17 +301,23 @@ void Expansion::write_communication(std::uint32_t family) {
   const OpRef any = families_.family_ops[first];
   const std::uint32_t channel = family_channel(any);
   const std::uint32_t transfer = first_transfer_[channels_.call(channel, request_of(op(any)))];
+  const bool slowed = op(any).kind == Op::Kind::pass && !delays_.empty();
   for (std::uint32_t place = 0; place < channel_groups_[channel].size(); ++place) {
+    Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
     for (std::uint32_t m = member_begin_[channel][place]; m < member_begin_[channel][place + 1]; ++m) {
       const std::uint32_t cls = members_[channel][m];
       for (std::uint32_t i = first; i < last; ++i) {
         const OpRef at = families_.family_ops[i];
         const bool joins = at.program == result_.program[cls] &&
                            result_.group_position[std::size_t{cls} * workload_.slots + op(at).slot] == place;
-        if (joins) write_predecessors(cls, at);
+        if (!joins) continue;
+        write_predecessors(cls, at);
+        if (slowed) longest = std::max(longest, delay(cls, at));
       }
     }
-    graph.cost.push_back(transfer + place);
+    const std::uint32_t cost = transfer + place;
+    const Picoseconds alone = times_[cost - prices_.works.size()].duration_ps;
+    graph.cost.push_back(cost_from(cost, alone, capped_sum(alone, longest)));
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
   }
 }
@@ -330,7 +360,8 @@ void set_lags(const Workload& workload, std::span<const ComputePrice> works,
       const std::uint32_t first = expanded.first_task[p][i];
       const std::uint32_t count = alone ? counts.alone[p] : counts.together[p * workload.slots + op.slot];
       for (std::uint32_t task = first; task < first + count; ++task) {
-        const Picoseconds lead = led ? transfers[graph.cost[task] - works.size()].lead_ps : 0;
+        const Picoseconds lead =
+            led ? transfers[expanded.usual_cost(graph.cost[task]) - works.size()].lead_ps : 0;
         graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, issue));
       }
     }

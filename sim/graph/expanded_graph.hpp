@@ -23,12 +23,13 @@ struct ExpandedGraph {
   std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
   bool hosted = false;  ///< programs have operations of the host, so tasks have lags
 
-  /// Costs of the graph are those of Workload::works, then of these transfers.
+  /// Costs of the graph are those of Workload::works, then of these transfers, then those of single tasks.
   struct Transfer {
     std::uint32_t call = 0;   ///< of Channels::calls
     std::uint32_t place = 0;  ///< of the communicator in its channel
   };
   std::vector<Transfer> transfers;
+  std::vector<std::uint32_t> stands_for;  ///< per cost of a single task: the one it would have otherwise
   /// An operation of each family of tasks that lie side by side, in their order.
   struct Family {
     std::uint32_t first_task = 0;
@@ -40,6 +41,12 @@ struct ExpandedGraph {
   std::vector<std::uint32_t> group_position;  ///< [class * Workload::slots + slot]: place of its group's task
 
   [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(representative.size()); }
+
+  /// The cost of a work or transfer that `cost` stands for, or is.
+  [[nodiscard]] std::uint32_t usual_cost(std::uint32_t cost) const {
+    const std::size_t usual = graph.costs.size() - stands_for.size();
+    return cost < usual ? cost : stands_for[cost - usual];
+  }
 
   /// The task in which class `cls` executes operation `op` (an index into its program).
   [[nodiscard]] std::uint32_t task(const Workload& workload, std::uint32_t cls, std::uint32_t op) const {

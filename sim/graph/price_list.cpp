@@ -95,6 +95,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   PriceList list;
   list.works = price_works(workload, experiment);
   list.pace = Pace(experiment);
+  if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);
   if (flows) list.links.reserve(kUsualLinks * (workload.group_members.size() + workload.groups()));

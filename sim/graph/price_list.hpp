@@ -39,6 +39,7 @@ struct PriceList {
   std::vector<LinkUse> uses;         ///< of legs; the link is a number of the communicator's own
   std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
   Pace pace;                         ///< of the ranks' kernels
+  double interference = 0;           ///< Software::communication_interference, where replicas communicate
   Traffic traffic;                   ///< of all operations of all ranks
 
   [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {

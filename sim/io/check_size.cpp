@@ -24,7 +24,8 @@ double layer_weights(const Model& m) {
     return widest * widest;
   }
   const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim);
-  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden));
+  const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
+  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden)) + adapters;
 }
 
 struct StepBounds {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "orrery/rank_layout.hpp"
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
 #include "sim/io/wording.hpp"
@@ -30,7 +31,9 @@ class PlanCompletion {
     check_tensor_parallel();
     check_layers();
     check_sync();
-    if (complete_data_parallel() && complete_batch()) check_interleaving();
+    if (!complete_data_parallel()) return;
+    check_zero_group();
+    if (complete_batch()) check_interleaving();
   }
 
  private:
@@ -193,6 +196,33 @@ class PlanCompletion {
                     "cluster's {} GPUs (data_parallel {})",
                     t, p, plan_.data_parallel, static_cast<Int128>(t) * p * plan_.data_parallel, gpus, fits));
     return false;
+  }
+
+  /// Replicas that share a node with the first one.
+  [[nodiscard]] std::int64_t replicas_in_node() const {
+    const RankLayout layout(plan_);
+    std::int64_t replicas = 1;
+    while (replicas < plan_.data_parallel && layout.rank({0, 0, replicas}) < cluster_.gpus_per_node)
+      ++replicas;
+    return replicas;
+  }
+
+  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
+  /// and nodes hold equally many.
+  void complete_zero_group() {
+    if (!software_.shards_in_nodes || plan_.zero_stage == 0) return;
+    const std::int64_t together = replicas_in_node();
+    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
+  }
+
+  void check_zero_group() {
+    if (!has("zero_group_size")) return complete_zero_group();
+    if (plan_.zero_stage == 0)
+      return findings_.add_idle("/plan/zero_group_size",
+                                "found a value that does nothing with zero_stage 0, allowed from 1 on");
+    if (plan_.data_parallel % plan_.zero_group_size == 0) return;
+    add({"zero_group_size"}, fmt::format("found {}, allowed a divisor of data_parallel {}",
+                                         plan_.zero_group_size, plan_.data_parallel));
   }
 
   bool complete_batch() {

@@ -8,6 +8,11 @@ constexpr std::array<std::string_view, 1> kKindsLater{"moe-transformer"};
 constexpr std::array<std::string_view, 2> kAttentions{"core", "flash"};
 constexpr std::array<std::string_view, 2> kNormalizations{"layernorm", "rmsnorm"};
 constexpr std::array<std::string_view, 2> kPositions{"learned", "rotary"};
+void set_lora_targets(Model& model, const std::vector<std::size_t>& targets) {
+  model.lora_targets = {};
+  for (const std::size_t target : targets) model.lora_targets[target] = true;
+}
+
 constexpr std::string_view kMoe = "a key of kind moe-transformer";
 
 }  // namespace
@@ -59,6 +64,12 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::integer("other_parameters", 0, 1e15, &Model::other_parameters, "0",
                  "small parts outside the layers (pooler, token types)")
+          .only("transformer"),
+      T::integer("lora_rank", 1, 1e6, &Model::lora_rank, "none",
+                 "weights are frozen, adapters of this rank are trained (LoRA)")
+          .only("transformer"),
+      T::choices("lora_targets", {kLinearNames, nullptr, {}}, set_lora_targets,
+                 "linear_qkv, linear_proj, linear_fc1, linear_fc2", "matrices that have an adapter")
           .only("transformer"),
       T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
                   "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")

@@ -28,6 +28,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "CPU time before each pass of a micro-batch through a chunk"),
       T::number("step_overhead_ms", "ms", 0, kMaxMicroseconds, &S::step_overhead_ms, "0",
                 "CPU time per step outside its passes: data, logging, checks"),
+      T::number("many_nodes_wait_ms", "ms", 0, kMaxMicroseconds, &S::many_nodes_wait_ms, "0",
+                "more per step where there are several nodes, for the slowest of them"),
       T::flag("synchronize_passes", &S::synchronize_passes, "false",
               "the host waits for the GPU before each pass"),
       T::number("elementwise_traffic", "", 0.1, 100, &S::elementwise_traffic, "1",
@@ -61,6 +63,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "the first reduction over data-parallel workers in a step waits for the last of them"),
       T::number("exchange_wait_ms", "ms", 0, kMaxMicroseconds, &S::exchange_wait_ms, "0",
                 "the first exchange with gossip neighbours in a step waits for them"),
+      T::number("communication_interference", "", 0, 0.9, &S::communication_interference, "0",
+                "share of its pace that compute loses while data-parallel communication runs beside it"),
       T::number(
           "jitter", "", 0, 10, &S::jitter, "0",
           "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
@@ -68,6 +72,8 @@ const std::vector<Field<Software>>& software_fields() {
               "the default of plan.overlap_tensor_parallel"),
       T::flag("overlaps_parameter_gather", &S::overlaps_parameter_gather, "false",
               "the default of plan.overlap_parameter_gather"),
+      T::flag("shards_in_nodes", &S::shards_in_nodes, "false",
+              "the default of plan.zero_group_size is the replicas of a node, not all"),
       T::number(
           "tensor_overlap", "", 0, 1, &S::tensor_overlap, "0",
           "with overlap_tensor_parallel, share of sequence parallelism's collectives hidden by products"),

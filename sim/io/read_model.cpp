@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
@@ -23,6 +25,18 @@ void refuse_keys_of_other_kinds(const Json& value, ModelKind kind, const Path& p
   }
 }
 
+void check_adapters(const Model& model, const Json& value, const Path& path, Findings& findings) {
+  const std::int64_t widest = std::min(model.hidden, model.ffn_hidden);
+  if (model.lora_rank > widest)
+    findings.add(Path(path, "lora_rank"),
+                 fmt::format("found {}, allowed at most {}, the width of a matrix", model.lora_rank, widest));
+  if (!value.contains("lora_targets")) return;
+  if (model.lora_rank == 0)
+    findings.add(Path(path, "lora_targets"), "found a list, allowed only with lora_rank");
+  if (std::ranges::none_of(model.lora_targets, std::identity{}))
+    findings.add(Path(path, "lora_targets"), "found an empty list, allowed at least one matrix");
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -31,6 +45,7 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
     findings.add(Path(path, "kv_heads"),
                  fmt::format("found {}, allowed a divisor of heads {}", model.kv_heads, model.heads));
   }
+  check_adapters(model, value, path, findings);
   if (value.contains("head_dim")) return;
   model.head_dim = model.hidden / model.heads;
   if (model.hidden % model.heads != 0) {

@@ -38,6 +38,7 @@ Signature sign_communicators(const Plan& plan, const Workload& programs) {
   signature.append(static_cast<std::uint64_t>(plan.data_parallel));
   signature.append((plan.virtual_stages > 1 ? 1U : 0U) | (programs.passes.empty() ? 0U : 2U) |
                    (programs.tied ? 4U : 0U));
+  signature.append(static_cast<std::uint64_t>(plan.shards_in_groups() ? plan.sharding_replicas() : 0));
   append(plan.rank_order, signature);
   return signature;
 }
@@ -113,7 +114,8 @@ bool KeptRunner::takes(const Experiment& experiment) {
   const bool together =
       method == SyncMethod::none || method == SyncMethod::all_reduce ||
       (method == SyncMethod::parameter_server && experiment.data_parallel_sync.level == SyncLevel::gpu);
-  return together && experiment.simulation.network == Network::alpha_beta &&
+  const bool slowed = experiment.software.communication_interference > 0 && experiment.plan.data_parallel > 1;
+  return together && !slowed && experiment.simulation.network == Network::alpha_beta &&
          experiment.simulation.folding == Folding::automatic && Pace(experiment).even() &&
          experiment.plan.gpus() <= kMostRanks;
 }

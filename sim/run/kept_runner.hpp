@@ -34,8 +34,8 @@ class KeptRunner : public Runner {
   explicit KeptRunner(std::size_t most_bytes);
   ~KeptRunner() override;
 
-  /// Whether runs of the experiment can share anything: transfers do not slow each other down, ranks are even
-  /// and fold, and replicas keep in step all together.
+  /// Whether runs of the experiment can share anything: transfers do not slow each other or compute down,
+  /// ranks are even and fold, and replicas keep in step all together.
   [[nodiscard]] static bool takes(const Experiment& experiment);
 
   void prepare(const Experiment& experiment) override;

@@ -160,3 +160,37 @@ TEST_CASE("the training run and the software of an experiment") {
   CHECK(e.software.synchronize_passes);
   CHECK(read(R"({"model": "tiny", "cluster": "box"})").training.tokens == 0);
 }
+
+TEST_CASE("adapters beside the matrices that are named, or all") {
+  const Model some =
+      read(R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": ["linear_qkv", "linear_fc2"]},
+      "cluster": "box"})")
+          .model;
+  CHECK(some.lora_rank == 4);
+  CHECK(some.lora_targets == std::array<bool, kLinearCount>{true, false, false, true});
+  const Model all = read(R"({"model": {"base": "tiny", "lora_rank": 4}, "cluster": "box"})").model;
+  CHECK(all.lora_targets == std::array<bool, kLinearCount>{true, true, true, true});
+  CHECK(!read(R"({"model": "tiny", "cluster": "box"})").model.adapts(Linear::qkv));
+}
+
+TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by itself") {
+  const auto group = [](const std::string& plan, bool in_nodes) {
+    const Plan read_plan =
+        read(R"({"model": "tiny", "cluster": {"base": "box", "nodes": 4}, "plan": )" + plan +
+             R"(, "software": {"shards_in_nodes": )" + (in_nodes ? "true" : "false") + "}}")
+            .plan;
+    return read_plan.sharding_replicas();
+  };
+  CHECK(group(R"({"zero_stage": 1})", false) == 32);
+  CHECK(group(R"({"zero_stage": 1, "zero_group_size": 8})", false) == 8);
+  CHECK(group(R"({"zero_stage": 1})", true) == 8);
+  CHECK(group(R"({"zero_stage": 1, "tensor_parallel": 2})", true) == 4);
+  CHECK(group(R"({"zero_stage": 1, "pipeline_parallel": 2})", true) == 8);
+  CHECK(
+      group(
+          R"({"zero_stage": 1, "tensor_parallel": 2, "pipeline_parallel": 2, "rank_order": "tp-cp-ep-pp-dp"})",
+          true) == 2);
+  CHECK(group(R"({"zero_stage": 1, "zero_group_size": 32})", true) == 32);
+  CHECK(group(R"({"zero_stage": 1, "tensor_parallel": 8})", true) == 4);  // one replica a node: all
+  CHECK(group(R"({"tensor_parallel": 2})", true) == 16);                  // nothing is sharded
+}

@@ -116,6 +116,32 @@ TEST_CASE("plans must fit the cluster") {
         "micro_batch_size 1 = 8");
 }
 
+TEST_CASE("adapters need a rank that fits and a matrix") {
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_targets": ["linear_qkv"]}, "cluster": "box"})") ==
+        "e.json:1:44: /model/lora_targets: found a list, allowed only with lora_rank");
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": []}, "cluster": "box"})") ==
+        "e.json:1:60: /model/lora_targets: found an empty list, allowed at least one matrix");
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 1000}, "cluster": "box"})")
+            .starts_with("e.json:1:41: /model/lora_rank: found 1000, allowed at most "));
+  CHECK(problems(
+            R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": ["linear_qv"]}, "cluster": "box"})")
+            .find("linear_qkv") != std::string::npos);
+  CHECK(
+      problems(
+          R"({"model": {"kind": "mlp", "widths": [8, 6, 8], "seq_length": 4, "lora_rank": 2}, "cluster": "box"})")
+          .find("allowed only for kind transformer") != std::string::npos);
+}
+
+TEST_CASE("groups that share a copy of what ZeRO shards divide the replicas") {
+  CHECK(plan_problems(R"({"zero_stage": 1, "zero_group_size": 4})").empty());
+  CHECK(plan_problems(R"({"zero_stage": 1, "zero_group_size": 3})")
+            .find("/plan/zero_group_size: found 3, allowed a divisor of data_parallel 8") !=
+        std::string::npos);
+  CHECK(plan_problems(R"({"zero_group_size": 4})")
+            .find("/plan/zero_group_size: found a value that does nothing with zero_stage 0") !=
+        std::string::npos);
+}
+
 TEST_CASE("tensor parallelism must divide the model") {
   CHECK(problems(
             R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==

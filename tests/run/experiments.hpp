@@ -55,18 +55,20 @@ class RandomExperiment {
     const int d = pick(replicas_);
     const bool interleaved = p > 1 && pick({0, 1}) == 1;
     const int m = p * pick({1, 2, 3});
+    const int zero = pick({0, 1, 2, 3});
+    const std::string group = zero > 0 ? number("zero_group_size", d % 2 == 0 ? pick({d / 2, d}) : d) : "";
     return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
-           key("attention", pick({"core", "flash"})) + "," +
+           std::string(pick({"", R"("lora_rank": 8, )"})) + key("attention", pick({"core", "flash"})) + "," +
            key("tied_embeddings", pick({"true", "false"}), false) + "}," + cluster(t * p * d) +
            ",\"plan\": {" + number("tensor_parallel", t) + number("pipeline_parallel", p) +
            number("data_parallel", d) + number("micro_batch_size", 1) + number("global_batch_size", m * d) +
            number("virtual_stages", interleaved ? 2 : 1) +
            key("pipeline_schedule",
                interleaved ? "interleaved-1f1b" : pick({"sequential", "gpipe", "1f1b"})) +
-           "," + number("zero_stage", pick({0, 1, 2, 3})) +
-           key("recompute", pick({"none", "selective", "full"})) + "," + flag("sequence_parallel") +
-           flag("overlap_gradient_reduce") + flag("overlap_parameter_gather") +
-           flag("overlap_tensor_parallel") + flag("scatter_gather") + number("bucket_mb", pick({0, 1, 40})) +
+           "," + number("zero_stage", zero) + group + key("recompute", pick({"none", "selective", "full"})) +
+           "," + flag("sequence_parallel") + flag("overlap_gradient_reduce") +
+           flag("overlap_parameter_gather") + flag("overlap_tensor_parallel") + flag("scatter_gather") +
+           number("bucket_mb", pick({0, 1, 40})) +
            key("rank_order", pick({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"})) + "}," +
            R"("simulation": {)" + key("network", pick({"alpha-beta", "flow"})) + "," +
            key("folding", "auto") + ", \"steps\": " + std::to_string(pick({1, 2})) + "}";
@@ -83,6 +85,7 @@ class RandomExperiment {
     out += number("fused_softmax_multiple", pick({1, 4, 16}));
     out += number("gradient_bytes", pick({2, 4}));
     out += flag("synchronize_passes") + flag("gathers_tensors");
+    out += key("communication_interference", pick({"0", "0", "0.2"}), false) + ",";
     out += key("split_node_efficiency", pick({"0.2", "1"}), false) + ",";
     return out + key("tensor_overlap", pick({"0", "0.3", "1"}), false) + "}";
   }

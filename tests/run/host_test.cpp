@@ -276,6 +276,12 @@ TEST_CASE("days of a training run: its tokens over tokens a second") {
   CHECK(r.training_days() == doctest::Approx(1e12 / 384 * r.step_time_s() / 86400));
 }
 
+TEST_CASE("a step on several nodes waits for the slowest, one on a single node does not") {
+  const std::vector<std::string> wait{"software.many_nodes_wait_ms=50"};
+  CHECK(with(pipeline(2), wait).makespan_ps == with(pipeline(2)).makespan_ps + 50'000'000'000);
+  CHECK(with(one_gpu(2), wait).makespan_ps == with(one_gpu(2)).makespan_ps);
+}
+
 TEST_CASE("deciles of the step time are those of one node or of many") {
   const std::vector<std::string> deciles{
       "software.error_p10_one_node=-0.125", "software.error_p90_one_node=0.25",

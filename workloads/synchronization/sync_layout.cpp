@@ -88,13 +88,15 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
 }
 
 SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
-    : workers_(sync_workers(experiment)), workers_slot_(static_cast<std::uint16_t>(Slot::data)) {
+    : workers_(sync_workers(experiment)),
+      workers_slot_(static_cast<std::uint16_t>(Slot::data)),
+      sharding_slot_(workers_slot_) {
   std::int64_t slots = kSlotCount;  // before colours are counted, which takes long where there are many
   for (const Mixing& mixing : graph.rounds) slots += 2 * static_cast<std::int64_t>(largest_degree(mixing));
   if (!graph.empty()) check_slots(slots, experiment.plan.gpus());
   rounds_.resize(graph.rounds.size());
   for (std::size_t r = 0; r < rounds_.size(); ++r) colour(graph.rounds[r], rounds_[r]);
-  number_slots(experiment.plan.gpus());
+  number_slots(experiment.plan);
 }
 
 /// First fit. Lists that name the neighbours of all workers in one order get a colour per place.
@@ -121,11 +123,15 @@ void SyncLayout::colour(const Mixing& mixing, Round& round) const {
   }
 }
 
-void SyncLayout::number_slots(std::int64_t ranks) {
+void SyncLayout::number_slots(const Plan& plan) {
   std::int64_t slots = kSlotCount;
   if (by_node()) {
     node_slot_ = static_cast<std::uint16_t>(slots++);
     workers_slot_ = static_cast<std::uint16_t>(slots++);
+  }
+  if (plan.shards_in_groups()) {
+    sharding_slot_ = static_cast<std::uint16_t>(slots++);
+    copies_slot_ = static_cast<std::uint16_t>(slots++);
   }
   std::size_t neighbours = 0;
   for (Round& round : rounds_) {
@@ -133,7 +139,7 @@ void SyncLayout::number_slots(std::int64_t ranks) {
     slots += 2 * static_cast<std::int64_t>(round.colours.size());
     neighbours = std::max(neighbours, round.colours.size());
   }
-  check_slots(slots, ranks);
+  check_slots(slots, plan.gpus());
   slots_ = static_cast<std::uint32_t>(slots);
   streams_ = static_cast<std::uint32_t>(kStreamCount + 2 * neighbours);
 }

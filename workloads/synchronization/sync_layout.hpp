@@ -55,6 +55,10 @@ class SyncLayout {
   [[nodiscard]] std::uint16_t node_slot() const { return node_slot_; }
   /// One replica of each worker.
   [[nodiscard]] std::uint16_t workers_slot() const { return workers_slot_; }
+  /// The replicas that share one copy of what ZeRO shards.
+  [[nodiscard]] std::uint16_t sharding_slot() const { return sharding_slot_; }
+  /// The replicas that hold the same shard of their copies; only where there are several copies.
+  [[nodiscard]] std::uint16_t copies_slot() const { return copies_slot_; }
   [[nodiscard]] static std::uint16_t out_slot(const Round& round, std::size_t colour) {
     return static_cast<std::uint16_t>(round.first_slot + 2 * colour);
   }
@@ -64,7 +68,7 @@ class SyncLayout {
 
  private:
   void colour(const Mixing& mixing, Round& round) const;
-  void number_slots(std::int64_t ranks);
+  void number_slots(const Plan& plan);
 
   SyncWorkers workers_;
   std::vector<Round> rounds_;
@@ -72,6 +76,8 @@ class SyncLayout {
   std::uint32_t streams_ = kStreamCount;
   std::uint16_t node_slot_ = 0;
   std::uint16_t workers_slot_ = 0;
+  std::uint16_t sharding_slot_ = 0;
+  std::uint16_t copies_slot_ = 0;
 };
 
 }  // namespace orrery

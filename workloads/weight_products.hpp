@@ -1,0 +1,40 @@
+// The products with one weight of a layer, forward and backward. With LoRA (Hu et al. 2021) the weight is
+// frozen, and an adapter may be trained beside it: one product into r columns and one out of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// A weight by its product on one rank: its input (m x k) by the weight (k x n).
+struct Weight {
+  Kernel product;
+  bool adapted = false;  ///< an adapter stands beside it
+};
+
+class WeightProducts {
+ public:
+  /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
+  /// `elementwise_traffic` times as many.
+  WeightProducts(std::int64_t lora_rank, Bytes element, double elementwise_traffic)
+      : rank_(lora_rank), element_(element), elementwise_traffic_(elementwise_traffic) {}
+
+  void add(const Weight& weight, std::vector<Kernel>& kernels) const;
+  void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
+  /// Of the weight, or of its adapter where weights are frozen.
+  void add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
+  /// Parameters that have a gradient: those of the weight, or of its adapter.
+  [[nodiscard]] std::int64_t trained_in(const Weight& weight) const;
+
+ private:
+  [[nodiscard]] Kernel sum(std::int64_t values) const;
+
+  std::int64_t rank_;
+  Bytes element_;
+  double elementwise_traffic_;
+};
+
+}  // namespace orrery
