@@ -193,7 +193,7 @@ class Inspection {
     std::uint16_t slot = 0;
     while (workload_.group(rank, slot) != group) ++slot;
     for (const std::uint32_t op : operations_[{workload_.program_of_rank[rank], slot, message}]) {
-      const std::uint32_t task = expanded_.task(workload_, cls, op);
+      const std::uint32_t task = expanded_.task(cls, op);
       changes_.push_back({timeline_.start_ps[task] + before, demand});
       changes_.push_back({timeline_.finish_ps[task] - after, -demand});
     }

@@ -69,8 +69,10 @@ class Expansion {
     return static_cast<std::uint32_t>(program_classes_[program].size());
   }
   [[nodiscard]] std::uint32_t family_channel(OpRef at) const {
-    return channels_.channel_of[at.program * workload_.slots + op(at).slot];
+    return channels_.channel_of[at.program * workload_.slots + slot(at)];
   }
+  [[nodiscard]] std::uint32_t slot(OpRef at) const { return result_.ops[at.program][at.op].slot; }
+  [[nodiscard]] bool alone(OpRef at) const { return slot(at) == ExpandedGraph::OpTasks::kAlone; }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
 
   const Workload& workload_;
@@ -114,6 +116,7 @@ void Expansion::place_groups() {
     place_of_group_.push_back(static_cast<std::uint32_t>(groups.size()));
     groups.push_back(group);
   }
+  result_.slots = workload_.slots;
   result_.group_position.assign(result_.representative.size() * workload_.slots, kNone);
   for (std::uint32_t c = 0; c < result_.representative.size(); ++c) {
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
@@ -219,7 +222,12 @@ void Expansion::check_size(std::int64_t tasks, std::int64_t edges) const {
 void Expansion::number_tasks() {
   std::int64_t tasks = 0;
   std::int64_t edges = 0;
-  for (const auto& of : families_.of) result_.first_task.emplace_back(of.size());
+  for (const Program& program : workload_.programs) {
+    auto& ops = result_.ops.emplace_back();
+    ops.reserve(program.ops.size());
+    for (const Op& op : program.ops)
+      ops.push_back({0, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
+  }
   result_.families.reserve(families_.order.size());
   for (const std::uint32_t family : families_.order) {
     std::uint32_t instances = 0;
@@ -227,12 +235,11 @@ void Expansion::number_tasks() {
     result_.families.push_back({static_cast<std::uint32_t>(tasks), any.program, any.op});
     for (std::uint32_t i = families_.ops_begin[family]; i < families_.ops_begin[family + 1]; ++i) {
       const OpRef at = families_.family_ops[i];
-      result_.first_task[at.program][at.op] = static_cast<std::uint32_t>(tasks);
+      result_.ops[at.program][at.op].first = static_cast<std::uint32_t>(tasks);
       const auto& begin = families_.predecessor_begin[at.program];
       edges += static_cast<std::int64_t>(begin[at.op + 1] - begin[at.op]) * classes_of(at.program);
-      instances = op(at).kind == Op::Kind::compute
-                      ? classes_of(at.program)
-                      : static_cast<std::uint32_t>(channel_groups_[family_channel(at)].size());
+      instances = alone(at) ? classes_of(at.program)
+                            : static_cast<std::uint32_t>(channel_groups_[family_channel(at)].size());
     }
     tasks += instances;
   }
@@ -246,7 +253,7 @@ void Expansion::write_tasks() {
   result_.graph.pred_begin.push_back(0);
   for (const std::uint32_t family : families_.order) {
     const OpRef first = families_.family_ops[families_.ops_begin[family]];
-    if (op(first).kind == Op::Kind::compute) {
+    if (alone(first)) {
       write_compute(first);
     } else {
       write_communication(family);
@@ -257,7 +264,7 @@ void Expansion::write_tasks() {
 void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
   const auto& begin = families_.predecessor_begin[at.program];
   for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e) {
-    result_.graph.preds.push_back(result_.task(workload_, cls, families_.predecessors[at.program][e]));
+    result_.graph.preds.push_back(result_.task(cls, families_.predecessors[at.program][e]));
   }
 }
 
@@ -309,7 +316,7 @@ void Expansion::write_communication(std::uint32_t family) {
       for (std::uint32_t i = first; i < last; ++i) {
         const OpRef at = families_.family_ops[i];
         const bool joins = at.program == result_.program[cls] &&
-                           result_.group_position[std::size_t{cls} * workload_.slots + op(at).slot] == place;
+                           result_.group_position[std::size_t{cls} * workload_.slots + slot(at)] == place;
         if (!joins) continue;
         write_predecessors(cls, at);
         if (slowed) longest = std::max(longest, delay(cls, at));
@@ -357,7 +364,7 @@ void set_lags(const Workload& workload, std::span<const ComputePrice> works,
       if (op.kind == Op::Kind::communicate) continue;
       const bool alone = op.kind == Op::Kind::compute;
       const bool led = !alone && op.stream != Stream::host;
-      const std::uint32_t first = expanded.first_task[p][i];
+      const std::uint32_t first = expanded.ops[p][i].first;
       const std::uint32_t count = alone ? counts.alone[p] : counts.together[p * workload.slots + op.slot];
       for (std::uint32_t task = first; task < first + count; ++task) {
         const Picoseconds lead =

@@ -19,9 +19,15 @@ struct ExpandedGraph {
   std::vector<std::uint32_t> multiplicity;    ///< per class: how many ranks it stands for
   std::vector<std::uint32_t> program;         ///< per class
 
-  /// Tasks of one operation lie side by side, one per class or, for communication, per group class.
-  std::vector<std::vector<std::uint32_t>> first_task;  ///< [program][op]
-  bool hosted = false;  ///< programs have operations of the host, so tasks have lags
+  /// Tasks of one operation lie side by side, one per class or, for communication and passes, per group
+  /// class.
+  struct OpTasks {
+    static constexpr std::uint32_t kAlone = 0xffffffff;
+    std::uint32_t first = 0;
+    std::uint32_t slot = kAlone;  ///< of communication and passes
+  };
+  std::vector<std::vector<OpTasks>> ops;  ///< [program][op]
+  bool hosted = false;                    ///< programs have operations of the host, so tasks have lags
 
   /// Costs of the graph are those of Workload::works, then of these transfers, then those of single tasks.
   struct Transfer {
@@ -38,7 +44,8 @@ struct ExpandedGraph {
   };
   std::vector<Family> families;
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
-  std::vector<std::uint32_t> group_position;  ///< [class * Workload::slots + slot]: place of its group's task
+  std::uint32_t slots = kSlotCount;           ///< of each class
+  std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
 
   [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(representative.size()); }
 
@@ -49,12 +56,13 @@ struct ExpandedGraph {
   }
 
   /// The task in which class `cls` executes operation `op` (an index into its program).
-  [[nodiscard]] std::uint32_t task(const Workload& workload, std::uint32_t cls, std::uint32_t op) const {
-    const Op& what = workload.programs[program[cls]].ops[op];
-    const std::uint32_t place = what.kind == Op::Kind::compute
-                                    ? position[cls]
-                                    : group_position[std::size_t{cls} * workload.slots + what.slot];
-    return first_task[program[cls]][op] + place;
+  [[nodiscard]] std::uint32_t task(std::uint32_t cls, std::uint32_t op) const {
+    return task(cls, ops[program[cls]][op]);
+  }
+  [[nodiscard]] std::uint32_t task(std::uint32_t cls, OpTasks tasks) const {
+    return tasks.first + (tasks.slot == OpTasks::kAlone
+                              ? position[cls]
+                              : group_position[std::size_t{cls} * slots + tasks.slot]);
   }
 };
 

@@ -176,19 +176,14 @@ class ClassSweep {
 void gather(const RunView& run, std::size_t program, std::span<const std::uint32_t> classes,
             std::vector<Interval>& out) {
   const ExpandedGraph& expanded = run.expanded;
-  const auto& slots = run.layout.programs[program].slot;
-  const auto& first = expanded.first_task[program];
+  const auto& ops = expanded.ops[program];
   const auto& lag = expanded.graph.lag;
-  out.resize(classes.size() * slots.size());
-  for (std::size_t op = 0; op < slots.size(); ++op) {
+  out.resize(classes.size() * ops.size());
+  for (std::size_t op = 0; op < ops.size(); ++op) {
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      const std::uint32_t c = classes[k];
-      const std::uint32_t task =
-          first[op] + (slots[op] == ProgramLayout::kAlone
-                           ? expanded.position[c]
-                           : expanded.group_position[std::size_t{c} * run.workload.slots + slots[op]]);
-      out[k * slots.size() + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task],
-                                    lag.empty() ? 0 : lag[task]};
+      const std::uint32_t task = expanded.task(classes[k], ops[op]);
+      out[k * ops.size() + op] = {run.timeline.start_ps[task], run.timeline.finish_ps[task],
+                                  lag.empty() ? 0 : lag[task]};
     }
   }
 }
@@ -202,7 +197,7 @@ Exposures measure_exposure(const RunView& run, const RunPart& part) {
   std::vector<Interval> times;
   for (std::size_t p = 0; p < run.layout.programs.size(); ++p) {
     const ProgramLayout& layout = run.layout.programs[p];
-    const std::size_t ops = layout.slot.size();
+    const std::size_t ops = run.expanded.ops[p].size();
     const std::size_t tile = std::clamp<std::size_t>(kTileIntervals / std::max<std::size_t>(ops, 1), 1, 8);
     for (std::size_t first = 0; first < layout.classes.size(); first += tile) {
       const std::size_t count = std::min(tile, layout.classes.size() - first);

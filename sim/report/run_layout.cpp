@@ -10,7 +10,6 @@ ProgramLayout lay_out(const Workload& workload, const Program& program) {
   layout.streams = stream_ops(program, workload.streams);
   layout.priority.reserve(program.ops.size());
   layout.host.reserve(program.ops.size());
-  layout.slot.reserve(program.ops.size());
   std::uint32_t host = ProgramLayout::kNoHost;
   for (const Op& op : program.ops) {
     layout.host.push_back(host);
@@ -18,7 +17,6 @@ ProgramLayout lay_out(const Workload& workload, const Program& program) {
     const bool communicates = op.kind == Op::Kind::communicate;
     layout.priority.push_back(
         communicates ? kWaitPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)] : 0);
-    layout.slot.push_back(op.kind == Op::Kind::compute ? ProgramLayout::kAlone : op.slot);
   }
   return layout;
 }

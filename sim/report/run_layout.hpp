@@ -15,11 +15,9 @@ namespace orrery {
 /// A program as its ranks go through it.
 struct ProgramLayout {
   static constexpr std::uint32_t kNoHost = 0xffffffff;
-  static constexpr std::uint16_t kAlone = 0xffff;
   StreamOps streams;
   std::vector<std::uint8_t> priority;  ///< per op: of waits for it, lower wins; of communication
   std::vector<std::uint32_t> host;     ///< per op: the host operation before it, or kNoHost
-  std::vector<std::uint16_t> slot;     ///< per op: of communication and passes, else kAlone
   std::vector<std::uint32_t>
       classes;  ///< of ranks, by position: their tasks of an operation lie side by side
 };

@@ -33,7 +33,7 @@ struct TracePlan {
     return run.workload.programs[program_of(rank)].ops[op];
   }
   [[nodiscard]] Span span(std::uint32_t rank, std::uint32_t op) const {
-    const std::uint32_t task = run.expanded.task(run.workload, run.expanded.class_of_rank[rank], op);
+    const std::uint32_t task = run.expanded.task(run.expanded.class_of_rank[rank], op);
     return {run.timeline.start_ps[task] / 1000, run.timeline.finish_ps[task] / 1000};
   }
   /// Members of the communicator that a communication of `rank` runs in: real ranks, folded or not.

@@ -143,7 +143,7 @@ class SteadyState {
 
  private:
   [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
-    return run_.timeline.finish_ps[run_.expanded.task(run_.workload, cls, op)];
+    return run_.timeline.finish_ps[run_.expanded.task(cls, op)];
   }
 
   /// Whether what a step sends before its first pass, models that travel while it computes, came before
@@ -169,8 +169,8 @@ class SteadyState {
   [[nodiscard]] bool shifted(const Periods::Repeat& repeat) {
     const bool ahead = runs_ahead(run_.workload.programs[repeat.program].ops[repeat.now]);
     for (const std::uint32_t c : run_.layout.programs[repeat.program].classes) {
-      const std::uint32_t task = run_.expanded.task(run_.workload, c, repeat.now);
-      const std::uint32_t earlier = run_.expanded.task(run_.workload, c, repeat.before);
+      const std::uint32_t task = run_.expanded.task(c, repeat.now);
+      const std::uint32_t earlier = run_.expanded.task(c, repeat.before);
       const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
       const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
       if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;
@@ -191,7 +191,7 @@ class SteadyState {
       for (std::uint32_t i = 0; i < ops.size(); ++i) {
         const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
         if (host != kNone && i >= part.ops[program].last && waits) {
-          const std::uint32_t task = run_.expanded.task(run_.workload, c, i);
+          const std::uint32_t task = run_.expanded.task(c, i);
           if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
         }
         if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;

@@ -161,8 +161,8 @@ TEST_CASE("while something is in flight, a wait for the host belongs to it") {
     pass.stream = Stream::host;
     auto& ops = run.workload.programs[c].ops;  // the host's operation comes before the second pass
     ops.insert(ops.begin() + 1, pass);
-    auto& tasks = run.expanded.first_task[c];
-    tasks.insert(tasks.begin() + 1, host);
+    auto& tasks = run.expanded.ops[c];
+    tasks.insert(tasks.begin() + 1, {host, pass.slot});
   }
   const Breakdown b = build_report(run.view()).breakdown;
   CHECK(b.bubble_ps == 2 * 1);      // 8 to 9

@@ -47,7 +47,7 @@ class RunFixture {
     workload.programs.resize(classes);
     workload.stage_memory.resize(classes);
     expanded.graph.pred_begin = {0};
-    expanded.first_task.resize(classes);
+    expanded.ops.resize(classes);
     expanded.position.assign(classes, 0);
     expanded.group_position.assign(std::size_t{classes} * kSlotCount, 0);
     expanded.multiplicity.assign(classes, ranks / classes);
@@ -99,7 +99,8 @@ class RunFixture {
   /// Makes class `cls` execute `op` as `task`.
   void add_op(std::uint32_t cls, const Op& op, std::uint32_t task) {
     workload.programs[cls].ops.push_back(op);
-    expanded.first_task[cls].push_back(task);
+    expanded.ops[cls].push_back(
+        {task, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
   }
 
   /// Of what has been added so far; valid until the next one.
@@ -123,7 +124,7 @@ class RunFixture {
     std::map<std::uint32_t, ExpandedGraph::Family> families;
     for (std::uint32_t p = 0; p < workload.programs.size(); ++p) {
       for (std::uint32_t op = 0; op < workload.programs[p].ops.size(); ++op)
-        families[expanded.first_task[p][op]] = {expanded.first_task[p][op], p, op};
+        families[expanded.ops[p][op].first] = {expanded.ops[p][op].first, p, op};
     }
     expanded.families.clear();
     for (const auto& [task, family] : families) expanded.families.push_back(family);

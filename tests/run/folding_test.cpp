@@ -23,8 +23,8 @@ bool same_times(const Run& a, const Run& b) {
     const std::uint32_t cb = b.expanded.class_of_rank[rank];
     const auto& ops = a.workload.programs[a.workload.program_of_rank[rank]].ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      const std::uint32_t ta = a.expanded.task(a.workload, ca, op);
-      const std::uint32_t tb = b.expanded.task(b.workload, cb, op);
+      const std::uint32_t ta = a.expanded.task(ca, op);
+      const std::uint32_t tb = b.expanded.task(cb, op);
       if (a.timeline.start_ps[ta] != b.timeline.start_ps[tb]) return false;
       if (a.timeline.finish_ps[ta] != b.timeline.finish_ps[tb]) return false;
     }

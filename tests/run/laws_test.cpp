@@ -172,7 +172,7 @@ TEST_CASE("the memory of the timeline never passes that of the table") {
       const auto& ops = r->workload.programs[program].ops;
       for (std::uint32_t op = 0; op < ops.size(); ++op) {
         const Bytes delta = ops[op].memory_delta;
-        const std::uint32_t task = r->expanded.task(r->workload, c, op);
+        const std::uint32_t task = r->expanded.task(c, op);
         if (delta != 0)
           changes.emplace_back(delta > 0 ? r->timeline.start_ps[task] : r->timeline.finish_ps[task], delta);
       }
