@@ -167,7 +167,7 @@ KeptRunner::Place& KeptRunner::place_of(const Cluster& cluster) {
   for (const auto& place : places_) {
     if (wired_alike(place->cluster, cluster)) return *place;
   }
-  auto place = std::make_unique<Place>(cluster, build_topology(cluster));
+  auto place = std::make_unique<Place>(Place{cluster, build_topology(cluster)});
   places_.push_back(std::move(place));
   return *places_.back();
 }
