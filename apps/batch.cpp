@@ -1,12 +1,13 @@
 #include "apps/batch.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
@@ -17,6 +18,8 @@ namespace {
 
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
+/// Answers that wait for a slow one.
+constexpr std::uint64_t kMostEarly = 256;
 
 std::string error_line(const std::string& pointer, const std::string& message) {
   const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
@@ -90,11 +93,18 @@ class Conveyor {
     }
   }
 
-  void deliver(std::uint64_t ticket, const std::string& text) {
+  /// Answers that are early wait for those before them, the workers that made them do not, but for the last
+  /// few hundred.
+  void deliver(std::uint64_t ticket, std::string text) {
     std::unique_lock lock(output_);
-    turn_.wait(lock, [&] { return served_ == ticket; });
-    std::cout << text << std::flush;
-    ++served_;
+    turn_.wait(lock, [&] { return ticket < served_ + kMostEarly; });
+    early_.emplace(ticket, std::move(text));
+    if (early_.begin()->first != served_) return;
+    for (auto next = early_.begin(); next != early_.end() && next->first == served_; ++served_) {
+      std::cout << next->second;
+      next = early_.erase(next);
+    }
+    std::cout << std::flush;
     turn_.notify_all();
   }
 
@@ -106,6 +116,7 @@ class Conveyor {
   std::uint64_t lines_ = 0;
   std::uint64_t tickets_ = 0;
   std::uint64_t served_ = 0;
+  std::map<std::uint64_t, std::string> early_;  ///< answers by ticket
 };
 
 }  // namespace

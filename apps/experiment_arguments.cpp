@@ -13,18 +13,19 @@ namespace orrery {
 namespace {
 
 int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
-              const std::function<ReportMaker()>& make_answer) {
+              const std::function<LineMaker()>& make_answer) {
   const Catalog catalog = catalog_with(arguments.calibrations);
   const Menus names = menus();
   std::vector<std::string> overrides = arguments.overrides;
   // Without an experiment file, the first positional is an override as well.
   if (!arguments.experiment.empty()) overrides.insert(overrides.begin(), arguments.experiment);
   return run_batch(common.threads, [&]() -> Answer {
-    return [&, answer = make_answer()](const std::string& line, std::uint64_t number) {
-      Report report;
-      read_experiment_text(line, "line " + std::to_string(number), overrides, catalog, names,
-                           [&](const Experiment& experiment) { report = answer(experiment); });
-      return json_line(report);
+    return [series = std::make_shared<ExperimentSeries>(catalog, names, overrides), answer = make_answer()](
+               const std::string& line, std::uint64_t number) {
+      std::string text;
+      series->read(line, "line " + std::to_string(number),
+                   [&](const Experiment& experiment) { text = answer(experiment); });
+      return text;
     };
   });
 }
@@ -41,7 +42,7 @@ CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& argume
 
 int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
                        const std::function<int(const Experiment&)>& one,
-                       const std::function<ReportMaker()>& make_answer) {
+                       const std::function<LineMaker()>& make_answer) {
   if (arguments.batch) return run_lines(arguments, common, make_answer);
   if (arguments.experiment.empty()) {
     throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});

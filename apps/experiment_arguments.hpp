@@ -8,7 +8,6 @@
 
 #include "apps/commands.hpp"
 #include "orrery/experiment.hpp"
-#include "orrery/report.hpp"
 
 namespace CLI {
 class Option;
@@ -23,15 +22,16 @@ struct ExperimentArguments {
   bool batch = false;
 };
 
-using ReportMaker = std::function<Report(const Experiment&)>;
+/// Answers an experiment with a line.
+using LineMaker = std::function<std::string(const Experiment&)>;
 
 /// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments);
 
 /// Reads the experiment and hands it to `one`, which returns the exit status; with --batch, answers
-/// every line of standard input with the report of a maker from `make_answer`; each thread has its own.
+/// every line of standard input with that of a maker from `make_answer`; each thread has its own.
 int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
                        const std::function<int(const Experiment&)>& one,
-                       const std::function<ReportMaker()>& make_answer);
+                       const std::function<LineMaker()>& make_answer);
 
 }  // namespace orrery

@@ -18,8 +18,8 @@ int deliver(const MemoryOptions& options, const CommonOptions& common, const Exp
   const Report report = account_memory(experiment);
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
-  if (OutputFile* file = outputs.open(options.json)) write_json(report, 2, to(*file));
-  if (OutputFile* file = outputs.open(options.csv)) write_csv(report, to(*file));
+  if (OutputFile* file = outputs.open(options.json)) write_json(report, {}, 2, to(*file));
+  if (OutputFile* file = outputs.open(options.csv)) write_csv(report, {}, to(*file));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_summary(report);
   return report.feasible ? kDone : kInfeasible;
@@ -35,7 +35,10 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
-    return run_on_experiments(options->arguments, common, one, [] { return account_memory; });
+    const LineMaker line = [](const Experiment& experiment) {
+      return json_line(account_memory(experiment), {});
+    };
+    return run_on_experiments(options->arguments, common, one, [&] { return line; });
   };
 }
 

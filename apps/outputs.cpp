@@ -51,9 +51,9 @@ void print_summary(const Report& report) {
   if (!std::cout) throw RunError("cannot write to standard output");
 }
 
-std::string json_line(const Report& report) {
+std::string json_line(const Report& report, const ResultSelection& keys) {
   std::string line;
-  write_json(report, -1, [&line](std::string_view text) { line += text; });
+  write_json(report, keys, -1, [&line](std::string_view text) { line += text; });
   return line;
 }
 

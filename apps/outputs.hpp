@@ -41,7 +41,7 @@ class Outputs {
 /// @throws RunError if it cannot be written.
 void print_summary(const Report& report);
 
-/// The report as one line of JSON.
-[[nodiscard]] std::string json_line(const Report& report);
+/// Those keys of the report as one line of JSON.
+[[nodiscard]] std::string json_line(const Report& report, const ResultSelection& keys);
 
 }  // namespace orrery

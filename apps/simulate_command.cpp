@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
 #include "apps/rank_list.hpp"
+#include "orrery/error.hpp"
 #include "orrery/rank_layout.hpp"
 #include "orrery/simulate.hpp"
+#include "sim/io/wording.hpp"
 #include "sim/report/writers.hpp"
 #include "sim/run/run.hpp"
 
@@ -23,7 +27,31 @@ struct SimulateOptions {
   std::string json, csv, trace;
   std::string trace_ranks, trace_steps;
   std::uint64_t trace_spans = 1'000'000;
+  std::string only;  ///< keys of the result, with commas between them
+  bool skip_infeasible = false;
 };
+
+/// The keys asked for with --only, by default all.
+ResultSelection selection(const SimulateOptions& options) {
+  if (options.only.empty()) return {};
+  if (options.json.empty() && options.csv.empty() && !options.arguments.batch)
+    throw InputError({Problem{"command line", 0, 0, "", "--only needs --json, --csv or --batch"}});
+  const std::vector<std::string_view> known = ResultSelection::names();
+  std::vector<std::string> names;
+  std::istringstream parts(options.only);
+  for (std::string name; std::getline(parts, name, ',');) {
+    if (std::ranges::find(known, name) == known.end()) {
+      throw InputError(
+          {Problem{"command line", 0, 0, "",
+                   "--only: found " + quote(name) +
+                       ", allowed are keys of the result, such as step_time_s, memory.peak_gb or "
+                       "breakdown_s" +
+                       hint(name, known)}});
+    }
+    names.push_back(name);
+  }
+  return ResultSelection(names);
+}
 
 /// What a viewer shows about the origin of a trace.
 std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
@@ -57,6 +85,9 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment) {
   const auto begin = std::chrono::steady_clock::now();
   const TraceOptions trace = trace_options(options, experiment);
+  const ResultSelection keys = selection(options);
+  if (!options.only.empty() && options.json.empty() && options.csv.empty())
+    throw InputError({Problem{"command line", 0, 0, "", "--only needs --json, --csv or --batch"}});
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json_file = outputs.open(options.json);
@@ -65,8 +96,8 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
   Run run = orrery::run(experiment);
   measure_process(begin, run.report.stats);
   TraceInfo written;
-  if (json_file != nullptr) write_json(run.report, 2, to(*json_file));
-  if (csv_file != nullptr) write_csv(run.report, to(*csv_file));
+  if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
+  if (csv_file != nullptr) write_csv(run.report, keys, to(*csv_file));
   if (trace_file != nullptr)
     written = write_trace(run.view(), RankLayout(experiment.plan), trace, to(*trace_file));
   outputs.commit();
@@ -78,13 +109,13 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const E
 }
 
 /// One of so many side by side.
-ReportMaker make_answer(unsigned threads) {
-  return [simulator =
-              std::make_shared<Simulator>(Simulator::kUsualBytes / threads)](const Experiment& experiment) {
+LineMaker make_answer(const ResultSelection& keys, const Figures& figures, unsigned threads) {
+  return [keys, figures, simulator = std::make_shared<Simulator>(Simulator::kUsualBytes / threads)](
+             const Experiment& experiment) {
     const auto begin = std::chrono::steady_clock::now();
-    Report report = simulator->simulate(experiment);
+    Report report = simulator->simulate(experiment, figures);
     measure_process(begin, report.stats);
-    return report;
+    return json_line(report, keys);
   };
 }
 
@@ -96,6 +127,10 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   app.add_option("--json", options->json, "Write the result as JSON (- for standard output)")
       ->excludes(batch);
   app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  app.add_option("--only", options->only, "Keys of the result to write, such as step_time_s,memory.peak_gb");
+  app.add_flag("--skip-infeasible", options->skip_infeasible,
+               "Plans that do not fit into memory are not simulated: their times are null")
+      ->needs(batch);
   CLI::Option* trace =
       app.add_option("--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
   trace->excludes(batch);
@@ -106,7 +141,11 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
-    return run_on_experiments(options->arguments, common, one, [&] { return make_answer(common.threads); });
+    const ResultSelection keys = selection(*options);
+    Figures figures = keys.figures();
+    figures.of_infeasible = !options->skip_infeasible;
+    return run_on_experiments(options->arguments, common, one,
+                              [&] { return make_answer(keys, figures, common.threads); });
   };
 }
 

@@ -34,7 +34,7 @@ Json number(const std::optional<double>& value) {
 Json result_of(const ComparedRow& row) {
   if (!row.report) return {};
   std::string text;
-  write_json(*row.report, -1, [&text](std::string_view part) { text += part; });
+  write_json(*row.report, {}, -1, [&text](std::string_view part) { text += part; });
   return Json::parse(text);
 }
 

@@ -52,6 +52,7 @@ struct Boundary {
   bool gradient_sliced = false;
 
   [[nodiscard]] bool sliced(bool ahead) const { return ahead ? activation_sliced : gradient_sliced; }
+  friend bool operator==(const Boundary&, const Boundary&) = default;
 };
 
 struct ModelBlocks {

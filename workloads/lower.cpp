@@ -54,7 +54,6 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   result.blocks = model_family(experiment.model.kind).describe(experiment, workload);
   const ModelBlocks& blocks = result.blocks;
   result.stages = make_stages(plan, blocks);
-  check_size(experiment, layout, blocks, result.stages);
   for (const Stage& stage : result.stages)
     workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
@@ -71,6 +70,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
 
 void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                     const std::vector<Stage>& stages, Workload& workload) {
+  check_size(experiment, layout, blocks, stages);
   WholePasses passes;
   for (const Stage& stage : stages)
     workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, passes));
@@ -78,22 +78,8 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, cons
 
 std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }
 
-StepFlops step_flops(const Experiment& experiment) {
-  Workload scratch;
-  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, scratch);
-  return {blocks.model_flops, blocks.model_flops + blocks.recompute_flops};
-}
-
 std::vector<StageMemory> stage_memory(const Experiment& experiment, const GossipGraph& graph) {
-  check_passes(experiment.plan, experiment.model);
-  const SyncLayout layout(experiment, graph);
-  Workload scratch;
-  const ModelBlocks blocks = model_family(experiment.model.kind).describe(experiment, scratch);
-  std::vector<StageMemory> memory;
-  for (const Stage& stage : make_stages(experiment.plan, blocks)) {
-    memory.push_back(memory_of(stage, experiment, layout, blocks));
-  }
-  return memory;
+  return outline(experiment, SyncLayout(experiment, graph)).workload.stage_memory;
 }
 
 }  // namespace orrery

@@ -28,20 +28,14 @@ struct Outline {
 /// `layout` is that of the graph.
 [[nodiscard]] Outline outline(const Experiment& experiment, const SyncLayout& layout);
 
-/// The programs of an experiment that may differ from the one outlined in its micro-batches, and the messages
-/// and passes they need.
+/// Programs of `stages`, of an experiment that may differ from the one outlined in its micro-batches, and the
+/// messages and passes they need.
+/// @throws InputError if the programs would not fit into memory.
 void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                     const std::vector<Stage>& stages, Workload& workload);
 
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
-
-/// FLOPs of one step over all GPUs.
-struct StepFlops {
-  TotalFlops model = 0;     ///< recomputation left out
-  TotalFlops hardware = 0;  ///< recomputation counted
-};
-[[nodiscard]] StepFlops step_flops(const Experiment& experiment);
 
 /// Memory per pipeline stage alone, without programs.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment,

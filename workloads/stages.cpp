@@ -103,6 +103,19 @@ Bytes gradient_bytes(const Experiment& experiment) {
   return std::max(element_bytes(experiment.plan.precision), Bytes{experiment.software.gradient_bytes});
 }
 
+bool alike(const Stage& a, const Stage& b) {
+  const auto inner = [](const Stage& stage) { return stage.index > 0 && stage.index < stage.stages - 1; };
+  const auto same_work = [](const PlacedBlock& x, const PlacedBlock& y) {
+    return x.kind == y.kind && x.part == y.part && x.parameters == y.parameters && x.used == y.used &&
+           x.trained == y.trained;
+  };
+  const auto same = [&](const Chunk& x, const Chunk& y) {
+    return x.input == y.input && x.output == y.output && x.activations == y.activations &&
+           std::ranges::equal(x.blocks, y.blocks, same_work);
+  };
+  return inner(a) && inner(b) && std::ranges::equal(a.chunks, b.chunks, same);
+}
+
 void order_passes(const Plan& plan, std::vector<Stage>& stages) {
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
   for (Stage& stage : stages) {

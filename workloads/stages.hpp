@@ -55,6 +55,8 @@ struct Stage {
 
 /// One entry per pipeline rank.
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
+/// Whether they do the same but for the order of passes and the numbers of layers.
+[[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// Gives them the passes of a plan that differs from theirs in micro-batches only.
 void order_passes(const Plan& plan, std::vector<Stage>& stages);
 

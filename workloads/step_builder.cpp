@@ -52,8 +52,10 @@ std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseco
   work.host_ps = host_ps;
   work.kernels = std::move(kernels);
   for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
-  workload.works.push_back(std::move(work));
-  return static_cast<std::uint32_t>(workload.works.size() - 1);
+  const auto found = std::ranges::find(workload.works, work);
+  const auto at = static_cast<std::uint32_t>(found - workload.works.begin());
+  if (found == workload.works.end()) workload.works.push_back(std::move(work));
+  return at;
 }
 
 }  // namespace orrery

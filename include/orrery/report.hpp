@@ -44,6 +44,15 @@ struct LinkUtilization {
   double peak = 0;  ///< the same of the busiest link
 };
 
+/// Which figures of a report are measured; the others are left at 0. Step time and memory always are.
+struct Figures {
+  bool breakdown = true;      ///< Report::breakdown, pipeline_bubble_fraction, gpu_utilization_mean and _min
+  bool critical_path = true;  ///< Report::critical_path
+  bool traffic = true;        ///< Report::links, bytes_per_gpu
+  /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
+  bool of_infeasible = true;
+};
+
 struct RunStats {
   std::uint64_t tasks = 0;   ///< simulated, after folding
   std::uint64_t events = 0;  ///< queue events

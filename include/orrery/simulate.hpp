@@ -15,7 +15,7 @@ namespace orrery {
 [[nodiscard]] Report simulate(const Experiment& experiment);
 
 /// Simulates experiments one after the other and keeps what later ones can use: topologies, graphs of tasks
-/// and prices. Reports are those of simulate(), but for Report::stats' wall clock. One thread at a time.
+/// and prices. Figures are those of simulate(), but for Report::stats' wall clock. One thread at a time.
 class Simulator {
  public:
   static constexpr std::size_t kUsualBytes = 1'000'000'000;
@@ -26,7 +26,7 @@ class Simulator {
   Simulator& operator=(Simulator&&) noexcept;
 
   /// @throws as orrery::simulate().
-  [[nodiscard]] Report simulate(const Experiment& experiment);
+  [[nodiscard]] Report simulate(const Experiment& experiment, const Figures& figures = {});
 
  private:
   struct Kept;

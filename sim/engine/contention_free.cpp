@@ -12,19 +12,26 @@ namespace {
 /// False when a task comes before one of its predecessors; the times are then incomplete.
 template <bool kLagging>
 bool sweep(const TaskGraph& graph, Timeline& timeline) {
+  const std::uint32_t* const preds = graph.preds.data();
+  const std::uint32_t* const pred_begin = graph.pred_begin.data();
+  const std::uint32_t* const cost = graph.cost.data();
+  const Cost* const costs = graph.costs.data();
+  const Picoseconds* const lag = graph.lag.data();
+  Picoseconds* const begin = timeline.start_ps.data();
   Picoseconds* const finish = timeline.finish_ps.data();
+  const std::uint32_t tasks = graph.tasks();
   Picoseconds makespan = 0;
-  for (std::uint32_t task = 0; task < graph.tasks(); ++task) {
+  const std::uint32_t* pred = graph.preds.data();
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    const std::uint32_t* const last = preds + pred_begin[task + 1];
     Picoseconds start = 0;
-    const auto predecessors = graph.predecessors(task);
-    for (const std::uint32_t pred : predecessors) {
-      if (pred >= task) return false;
-      start = std::max(start, finish[pred]);
+    if (kLagging && pred != last && *pred < task) start = later(finish[*pred], lag[task], task);
+    for (; pred != last; ++pred) {
+      if (*pred >= task) return false;
+      start = std::max(start, finish[*pred]);
     }
-    if (kLagging && !predecessors.empty())
-      start = std::max(start, later(finish[predecessors[0]], graph.lag[task], task));
-    timeline.start_ps[task] = start;
-    finish[task] = later(start, graph.cost_of(task).duration_ps, task);
+    begin[task] = start;
+    finish[task] = later(start, costs[cost[task]].duration_ps, task);
     makespan = std::max(makespan, finish[task]);
   }
   timeline.makespan_ps = makespan;

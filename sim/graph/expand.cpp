@@ -34,7 +34,7 @@ class Expansion {
     write_costs();
     number_tasks();
     write_tasks();
-    result_.hosted = is_hosted(workload_);
+    if (is_hosted(workload_)) list_lagging();
     set_costs(workload_, prices_.works, times_, result_);
     return std::move(result_);
   }
@@ -58,6 +58,7 @@ class Expansion {
   }
   void number_tasks();
   void write_tasks();
+  void list_lagging();
   void write_compute(OpRef at);
   [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
@@ -261,6 +262,21 @@ void Expansion::write_tasks() {
   }
 }
 
+/// Works and passes wait for the host, messages do not.
+void Expansion::list_lagging() {
+  result_.graph.lag.assign(result_.graph.tasks(), 0);
+  result_.host_lags = HostLags(workload_);
+  for (std::size_t f = 0; f < result_.families.size(); ++f) {
+    const auto [first, program, number] = result_.families[f];
+    const std::uint32_t last =
+        f + 1 < result_.families.size() ? result_.families[f + 1].first_task : result_.graph.tasks();
+    const Op& op = workload_.programs[program].ops[number];
+    const std::uint32_t lag = result_.host_lags.of(program, number);
+    if (lag == HostLags::kNone) continue;
+    result_.lagging.push_back({first, last, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
+  }
+}
+
 void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
   const auto& begin = families_.predecessor_begin[at.program];
   for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e) {
@@ -329,48 +345,16 @@ void Expansion::write_communication(std::uint32_t family) {
   }
 }
 
-/// How many tasks each operation of a program has: those of its classes, or of their groups in a slot.
-struct TaskCounts {
-  std::vector<std::uint32_t> alone;     ///< per program
-  std::vector<std::uint32_t> together;  ///< [program * slots + slot]
-
-  TaskCounts(const ExpandedGraph& expanded, std::size_t programs, std::uint32_t slots)
-      : alone(programs, 0), together(programs * slots, 0) {
-    for (std::uint32_t c = 0; c < expanded.classes(); ++c) {
-      const std::uint32_t program = expanded.program[c];
-      ++alone[program];
-      for (std::uint32_t slot = 0; slot < slots; ++slot) {
-        const std::uint32_t position = expanded.group_position[std::size_t{c} * slots + slot];
-        std::uint32_t& count = together[std::size_t{program} * slots + slot];
-        if (position != kNone) count = std::max(count, position + 1);
-      }
-    }
-  }
-};
-
-/// Passes wait for the host, messages do not.
 void set_lags(const Workload& workload, std::span<const ComputePrice> works,
               std::span<const TransferTime> transfers, ExpandedGraph& expanded) {
   TaskGraph& graph = expanded.graph;
-  graph.lag.resize(graph.tasks());
-  const TaskCounts counts(expanded, workload.programs.size(), workload.slots);
-  HostClock host(workload, works);
-  for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    host.begin_program();
-    const auto& ops = workload.programs[p].ops;
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const Op& op = ops[i];
-      const Picoseconds issue = host.lag_of(op);
-      if (op.kind == Op::Kind::communicate) continue;
-      const bool alone = op.kind == Op::Kind::compute;
-      const bool led = !alone && op.stream != Stream::host;
-      const std::uint32_t first = expanded.ops[p][i].first;
-      const std::uint32_t count = alone ? counts.alone[p] : counts.together[p * workload.slots + op.slot];
-      for (std::uint32_t task = first; task < first + count; ++task) {
-        const Picoseconds lead =
-            led ? transfers[expanded.usual_cost(graph.cost[task]) - works.size()].lead_ps : 0;
-        graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, issue));
-      }
+  const std::vector<Picoseconds> lags = expanded.host_lags.values(workload, works);
+  for (const ExpandedGraph::Lagging& range : expanded.lagging) {
+    const Picoseconds lag = lags[range.lag];
+    for (std::uint32_t task = range.first_task; task < range.last_task; ++task) {
+      const Picoseconds lead =
+          range.led ? transfers[expanded.usual_cost(graph.cost[task]) - works.size()].lead_ps : 0;
+      graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
     }
   }
 }
@@ -383,7 +367,7 @@ void set_costs(const Workload& workload, std::span<const ComputePrice> works,
   for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
   for (std::size_t t = 0; t < transfers.size(); ++t)
     costs[works.size() + t].duration_ps = transfers[t].duration_ps;
-  if (expanded.hosted) set_lags(workload, works, transfers, expanded);
+  if (!expanded.lagging.empty()) set_lags(workload, works, transfers, expanded);
 }
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,

@@ -8,6 +8,7 @@
 
 #include "orrery/task_graph.hpp"
 #include "orrery/workload.hpp"
+#include "sim/graph/host_lag.hpp"
 
 namespace orrery {
 
@@ -27,7 +28,16 @@ struct ExpandedGraph {
     std::uint32_t slot = kAlone;  ///< of communication and passes
   };
   std::vector<std::vector<OpTasks>> ops;  ///< [program][op]
-  bool hosted = false;                    ///< programs have operations of the host, so tasks have lags
+
+  /// Tasks of an operation that waits for the host; passes wait as long as they lead in addition.
+  struct Lagging {
+    std::uint32_t first_task = 0;
+    std::uint32_t last_task = 0;  ///< the one after
+    std::uint32_t lag = 0;        ///< of HostLags
+    bool led = false;
+  };
+  std::vector<Lagging> lagging;  ///< empty where programs have no operations of the host
+  HostLags host_lags;
 
   /// Costs of the graph are those of Workload::works, then of these transfers, then those of single tasks.
   struct Transfer {

@@ -1,9 +1,9 @@
 // How long after the host's latest own operation it has issued each of the following ones.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "orrery/workload.hpp"
@@ -22,51 +22,34 @@ namespace orrery {
 /// earlier than e - g (n-1)/n, so that its last kernel does not run before it is issued.
 [[nodiscard]] Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picoseconds issued);
 
-/// The host of a rank: it issues the operations of a program one after the other without waiting for the
-/// GPU.
-class HostClock {
+/// The host of a rank issues the operations of a program one after the other without waiting for the GPU, so
+/// an operation waits for the sum of what has been issued since the host's latest own operation. These sums
+/// are a tree: few, as passes repeat, and the same whatever operations cost.
+class HostLags {
  public:
-  /// @param works  prices of Workload::works
-  HostClock(const Workload& workload, std::span<const ComputePrice> works);
+  static constexpr std::uint32_t kNone = 0xffffffff;
 
-  void begin_program() {
-    hosted_ = false;
-    issued_ = 0;
-  }
-  /// Of the next operation: for those of Stream::compute and Stream::host the least time between the end of
-  /// the host operation before them and their start, for passes until the host begins to issue them; 0
-  /// for communication and before the first operation of the host.
-  Picoseconds lag_of(const Op& op) {
-    if (op.stream == Stream::host) {
-      hosted_ = true;
-      return std::exchange(issued_, 0);
-    }
-    if (!hosted_) return 0;
-    const Picoseconds before = issued_;
-    switch (op.kind) {
-      case Op::Kind::compute:
-        issued_ = capped_sum(issued_, works_[op.work].issue);
-        return capped_sum(before, works_[op.work].start);
-      case Op::Kind::pass:
-        issued_ = capped_sum(issued_, passes_[op.work]);
-        return before;
-      case Op::Kind::communicate:
-        break;
-    }
-    issued_ = capped_sum(issued_, messages_[op.work].host_ps);
-    return 0;
-  }
+  HostLags() = default;
+  explicit HostLags(const Workload& workload);
+
+  /// Number of the lag of an operation; kNone for communication and before the first operation of the host.
+  [[nodiscard]] std::uint32_t of(std::size_t program, std::size_t op) const { return of_[program][op]; }
+  /// By number: for works the least time between the end of the host operation before them and their start,
+  /// for passes until the host begins to issue them.
+  /// @param works  prices of Workload::works
+  [[nodiscard]] std::vector<Picoseconds> values(const Workload& workload,
+                                                std::span<const ComputePrice> works) const;
 
  private:
-  struct Work {
-    Picoseconds start = 0;  ///< earliest_start() of what is issued at once
-    Picoseconds issue = 0;
+  /// An operation that is issued after `before` and what comes before that; kNone: after the host's own.
+  struct Issue {
+    std::uint32_t before = kNone;
+    std::uint32_t work = 0;
+    Op::Kind kind = Op::Kind::compute;
+    bool host = false;  ///< one of its own, before which nothing counts any more
   };
-  std::span<const Message> messages_;
-  std::vector<Work> works_;
-  std::vector<Picoseconds> passes_;  ///< time to issue each
-  bool hosted_ = false;
-  Picoseconds issued_ = 0;  ///< by the host since its latest own operation
+  std::vector<Issue> issues_;
+  std::vector<std::vector<std::uint32_t>> of_;  ///< [program][op]: into issues_
 };
 
 /// Whether a program has operations of the host.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/io/catalog_data.hpp"
 #include "sim/io/document.hpp"
@@ -39,11 +40,26 @@ const Json* member(const Json& object, std::string_view key) {
   return found == object.end() ? nullptr : &*found;
 }
 
+/// A part of an experiment without a mistake, and what it was read from.
+template <class Part>
+struct Known {
+  Json given;  ///< discarded: none yet
+  Part part;
+};
+
+struct KnownParts {
+  Known<Model> model{Json(Json::value_t::discarded), {}};
+  Known<Cluster> cluster{Json(Json::value_t::discarded), {}};
+  Known<Software> software{Json(Json::value_t::discarded), {}};
+  std::string stack;  ///< of the software
+};
+
 /// Reads the parts of one document; the catalog uses stay for the error report.
 class ExperimentReader {
  public:
-  ExperimentReader(const Catalog& catalog, const Menus& menus)
-      : resolver_(catalog.data(), findings_), scope_{menus, findings_} {}
+  /// `known`: parts read before, and to be kept for the next; null: none.
+  ExperimentReader(const Catalog& catalog, const Menus& menus, KnownParts* known = nullptr)
+      : resolver_(catalog.data(), findings_), scope_{menus, findings_}, known_(known) {}
 
   /// `set`: pointers that the command line set.
   Experiment read(const Json& root, const std::vector<std::string>& set) {
@@ -107,15 +123,30 @@ class ExperimentReader {
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
  private:
+  /// What `read` makes of `given`, or made of it in the experiment before.
+  template <class Part, class Read>
+  Part once(Known<Part> KnownParts::*of, const Json& given, Read read) {
+    if (known_ == nullptr) return read();
+    Known<Part>& known = known_->*of;
+    if (!known.given.is_discarded() && known.given == given) return known.part;
+    const bool sound = findings_.empty();
+    Part part = read();
+    if (sound && findings_.empty()) known = {given, part};
+    return part;
+  }
+
   void read_hardware_and_model(const Json& root, Experiment& experiment) {
     const Path top;
     if (const Json* model = member(root, "model")) {
       const Path path(top, "model");
-      const Json value = resolver_.resolve(CatalogKind::model, *model, path);
-      if (!value.is_null()) experiment.model = read_model(value, path, scope_);
+      experiment.model = once(&KnownParts::model, *model, [&] {
+        const Json value = resolver_.resolve(CatalogKind::model, *model, path);
+        return value.is_null() ? Model{} : read_model(value, path, scope_);
+      });
     }
     if (const Json* cluster = member(root, "cluster")) {
-      experiment.cluster = read_cluster_at(*cluster, Path(top, "cluster"));
+      experiment.cluster = once(&KnownParts::cluster, *cluster,
+                                [&] { return read_cluster_at(*cluster, Path(top, "cluster")); });
     }
   }
 
@@ -155,10 +186,16 @@ class ExperimentReader {
     const Json* given = member(root, "software");
     if (given != nullptr && !expect_object(*given, path, scope_)) return;
     Json software = given == nullptr ? Json::object() : *given;
-    if (choose_stack(experiment, Path(top, "stack"))) {
-      resolver_.calibrate(software, "software", experiment.stack, path);
-    }
-    read_fields(software, software_fields(), experiment.software, path, scope_);
+    const bool calibrated = choose_stack(experiment, Path(top, "stack"));
+    if (known_ != nullptr && std::exchange(known_->stack, experiment.stack) != experiment.stack)
+      known_->software.given = Json(Json::value_t::discarded);
+    experiment.software = once(&KnownParts::software, software, [&] {
+      Json all = software;
+      Software read;
+      if (calibrated) resolver_.calibrate(all, "software", experiment.stack, path);
+      read_fields(all, software_fields(), read, path, scope_);
+      return read;
+    });
   }
 
   /// Checks the experiment's stack, or takes the default. Whether it has a calibration.
@@ -188,19 +225,18 @@ class ExperimentReader {
   Findings findings_;
   Resolver resolver_;
   Scope scope_;
+  KnownParts* known_;
 };
 
-}  // namespace
-
-Experiment read_experiment_text(std::string_view text, const std::string& source,
-                                const std::vector<std::string>& overrides, const Catalog& catalog,
-                                const Menus& menus, const ExperimentUse& use) {
+Experiment read_text_with(KnownParts* known, std::string_view text, const std::string& source,
+                          const std::vector<std::string>& overrides, const Catalog& catalog,
+                          const Menus& menus, const ExperimentUse& use) {
   Document document = parse_document(text, source);
   Json given = std::move(document.value);
   std::vector<Problem> problems;
   std::vector<std::string> set;
   if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
-  ExperimentReader reader(catalog, menus);
+  ExperimentReader reader(catalog, menus, known);
   Experiment experiment = reader.read(given, set);
   if (problems.empty()) reader.apply(use, experiment);
   if (!reader.findings().empty()) {
@@ -212,9 +248,40 @@ Experiment read_experiment_text(std::string_view text, const std::string& source
   return experiment;
 }
 
+}  // namespace
+
+Experiment read_experiment_text(std::string_view text, const std::string& source,
+                                const std::vector<std::string>& overrides, const Catalog& catalog,
+                                const Menus& menus, const ExperimentUse& use) {
+  return read_text_with(nullptr, text, source, overrides, catalog, menus, use);
+}
+
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use) {
   return read_experiment_text(read_text(path), path, overrides, catalog, menus, use);
+}
+
+struct ExperimentSeries::Latest {
+  KnownParts parts;
+};
+
+ExperimentSeries::ExperimentSeries(const Catalog& catalog, const Menus& menus,
+                                   std::vector<std::string> overrides)
+    : catalog_(&catalog),
+      menus_(&menus),
+      overrides_(std::move(overrides)),
+      latest_(std::make_unique<Latest>()) {}
+ExperimentSeries::~ExperimentSeries() = default;
+ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
+
+/// What is wrong is told by a reader that has seen all of the experiment.
+Experiment ExperimentSeries::read(std::string_view text, const std::string& source,
+                                  const ExperimentUse& use) {
+  try {
+    return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, *menus_, use);
+  } catch (const InputError&) {
+    return read_text_with(nullptr, text, source, overrides_, *catalog_, *menus_, use);
+  }
 }
 
 }  // namespace orrery

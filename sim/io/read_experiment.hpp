@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,24 @@ Experiment read_experiment_text(std::string_view text, const std::string& source
 /// The same for the file at `path`; "-" is standard input.
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
+
+/// Reads one experiment after the other, such as the plans of a search. Models, clusters and software that
+/// are as in the one before are not read again. One thread at a time; catalog and menus stay where they are.
+class ExperimentSeries {
+ public:
+  ExperimentSeries(const Catalog& catalog, const Menus& menus, std::vector<std::string> overrides);
+  ~ExperimentSeries();
+  ExperimentSeries(ExperimentSeries&&) noexcept;
+
+  /// As read_experiment_text().
+  Experiment read(std::string_view text, const std::string& source, const ExperimentUse& use = {});
+
+ private:
+  struct Latest;
+  const Catalog* catalog_;
+  const Menus* menus_;
+  std::vector<std::string> overrides_;
+  std::unique_ptr<Latest> latest_;
+};
 
 }  // namespace orrery

@@ -40,8 +40,10 @@ Totals measure(const RunView& run) {
 }
 
 WholeAndPart measure(const RunView& run, const RunPart& part) {
-  Exposures exposures = measure_exposure(run, part);
-  const CriticalPaths paths = trace_critical_path(run, part);
+  Exposures exposures;
+  CriticalPaths paths;
+  if (run.figures.breakdown) exposures = measure_exposure(run, part);
+  if (run.figures.critical_path) paths = trace_critical_path(run, part);
   WholeAndPart totals;
   totals.whole.makespan_ps = run.timeline.makespan_ps;
   totals.whole.classes = std::move(exposures.whole);
@@ -69,7 +71,9 @@ Report build_report(const RunView& run, const Totals& totals) {
   report.hardware_flops_per_step = totals.hardware_flops;
   report.stage_memory = workload.stage_memory;
 
-  const Exposure exposure = sum_up(totals.classes, run.expanded.multiplicity, totals.makespan_ps);
+  const Exposure exposure = !run.figures.breakdown
+                                ? Exposure{}
+                                : sum_up(totals.classes, run.expanded.multiplicity, totals.makespan_ps);
   report.breakdown = exposure.breakdown;
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;

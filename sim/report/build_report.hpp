@@ -25,6 +25,7 @@ struct RunView {
   std::span<const ComputePrice> compute_prices;  ///< per Workload::works
   std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
   const Traffic& traffic;
+  Figures figures{};
 };
 
 /// How the compute stream of a rank spends the run, in ps.
@@ -63,6 +64,7 @@ struct RunPart {
   Picoseconds end = 0;
 };
 
+/// RunView::figures of them; the others are left at 0.
 [[nodiscard]] Totals measure(const RunView& run);
 /// What a part takes, samples, tokens and FLOPs left out, beside the whole run.
 struct WholeAndPart {

@@ -1,20 +1,44 @@
-// The result object of the interface, as JSON and as one row of CSV.
+// The result object of the interface: its keys, and how it is written as JSON, as one row of CSV and as a
+// list of figures.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "sim/report/csv_field.hpp"
 #include "sim/report/writers.hpp"
 
 namespace orrery {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
+/// One value of the result, under a dotted path such as memory.peak_gb.
+struct ResultKey {
+  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic };
+  std::string_view path;
+  Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
+  Needs needs = Needs::nothing;                   ///< what has to be measured for it
+};
+
+namespace {
+
+using Needs = ResultKey::Needs;
+
+Json absent() { return Json(Json::value_t::discarded); }
 
 /// `value`, or null in a report without timing.
 Json timed(const Report& report, double value) { return report.makespan_ps > 0 ? Json(value) : Json(); }
+
+/// The same, null also where the peak of the GPU is unknown.
+Json of_peak(const Report& report, double share) {
+  return report.peak_tflops_per_gpu > 0 ? timed(report, share) : Json();
+}
+
+Json spread(const Report& report, double seconds) {
+  return report.has_spread() ? timed(report, seconds) : absent();
+}
+
+double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
 /// Picoseconds summed over GPUs and steps, as seconds per GPU and step.
 Json mean_seconds(const Report& report, Int128 sum_ps) {
@@ -22,148 +46,210 @@ Json mean_seconds(const Report& report, Int128 sum_ps) {
   return timed(report, static_cast<double>(sum_ps) * 1e-12 / shares);
 }
 
-Json breakdown_json(const Report& report) {
-  const Breakdown& b = report.breakdown;
-  const auto exposed = [&](Dimension d) {
-    return mean_seconds(report, b.exposed_ps[static_cast<std::size_t>(d)]);
-  };
-  return {{"compute", mean_seconds(report, b.compute_ps)},
-          {"exposed_tensor", exposed(Dimension::tensor)},
-          {"exposed_pipeline", exposed(Dimension::pipeline)},
-          {"exposed_data", exposed(Dimension::data)},
-          {"exposed_context", exposed(Dimension::context)},
-          {"exposed_expert", exposed(Dimension::expert)},
-          {"optimizer", mean_seconds(report, b.optimizer_ps)},
-          {"bubble", mean_seconds(report, b.bubble_ps)},
-          {"host", mean_seconds(report, b.host_ps)}};
+Json exposed(const Report& report, Dimension dimension) {
+  return mean_seconds(report, report.breakdown.exposed_ps[static_cast<std::size_t>(dimension)]);
 }
 
-Json utilization_json(const Report& report) {
+/// Of the critical path, per step.
+Json path_seconds(const Report& report, Picoseconds time) {
+  return timed(report, to_seconds(time) / static_cast<double>(report.steps));
+}
+
+Json along(const Report& report, Dimension dimension) {
+  return path_seconds(report, report.critical_path.communication_ps[static_cast<std::size_t>(dimension)]);
+}
+
+Json sent(const Report& report, Dimension dimension) {
+  return timed(report, report.bytes_per_gpu[static_cast<std::size_t>(dimension)]);
+}
+
+Json links(const Report& report) {
   Json links = Json::array();
   for (const LinkUtilization& link : report.links) {
     links.push_back({{"kind", kLinkKindNames[static_cast<std::size_t>(link.kind)]},
                      {"mean", timed(report, link.mean)},
                      {"peak", timed(report, link.peak)}});
   }
-  return {{"gpu_mean", timed(report, report.gpu_utilization_mean)},
-          {"gpu_min", timed(report, report.gpu_utilization_min)},
-          {"links", std::move(links)}};
+  return links;
 }
 
-Json memory_json(const Report& report) {
-  Json stages = Json::array();
+Bytes peak_memory(const Report& report) {
   Bytes peak = 0;
+  for (const StageMemory& stage : report.stage_memory) peak = std::max(peak, stage.total());
+  return peak;
+}
+
+Json per_stage(const Report& report) {
+  Json stages = Json::array();
   for (const StageMemory& stage : report.stage_memory) {
-    stages.push_back({{"stage", stages.size()},
-                      {"parameters_gb", gigabytes(stage.parameters)},
-                      {"gradients_gb", gigabytes(stage.gradients)},
-                      {"optimizer_gb", gigabytes(stage.optimizer)},
-                      {"activations_gb", gigabytes(stage.activations)},
-                      {"workspace_gb", gigabytes(stage.workspace)},
-                      {"peak_gb", gigabytes(stage.total())}});
-    peak = std::max(peak, stage.total());
+    Json::object_t one;
+    one.reserve(7);
+    one.emplace_back("stage", stages.size());
+    one.emplace_back("parameters_gb", gigabytes(stage.parameters));
+    one.emplace_back("gradients_gb", gigabytes(stage.gradients));
+    one.emplace_back("optimizer_gb", gigabytes(stage.optimizer));
+    one.emplace_back("activations_gb", gigabytes(stage.activations));
+    one.emplace_back("workspace_gb", gigabytes(stage.workspace));
+    one.emplace_back("peak_gb", gigabytes(stage.total()));
+    stages.push_back(std::move(one));
   }
-  return {{"peak_gb", gigabytes(peak)},
-          {"fits", report.gpu_memory <= 0 || peak <= report.gpu_memory},
-          {"capacity_gb", gigabytes(report.gpu_memory)},
-          {"per_stage", std::move(stages)}};
+  return stages;
 }
 
-Json communication_json(const Report& report) {
-  Json bytes = Json::object();
-  for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    bytes[std::string(kDimensionNames[d])] = timed(report, report.bytes_per_gpu[d]);
+template <class Names, class Value>
+Json name_of(const Names& names, Value value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+/// Of a method that gossips.
+Json graph_name(const DataParallelSync& sync) {
+  if (!sync.gossips()) return absent();
+  return sync.neighbours.empty() ? sync.topology : "explicit";
+}
+
+using R = Report;
+
+/// In the order in which they are written; those of one object lie side by side.
+const ResultKey kKeys[] = {
+    {"name", [](const R& r) -> Json { return r.name; }},
+    {"feasible", [](const R& r) -> Json { return r.feasible; }},
+    {"reasons", [](const R& r) -> Json { return r.reasons; }},
+    {"assumptions", [](const R& r) -> Json { return r.assumptions; }},
+    {"model", [](const R& r) -> Json { return r.model; }},
+    {"cluster", [](const R& r) -> Json { return r.cluster; }},
+    {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }},
+    {"plan.pipeline_parallel", [](const R& r) -> Json { return r.plan.pipeline_parallel; }},
+    {"plan.data_parallel", [](const R& r) -> Json { return r.plan.data_parallel; }},
+    {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }},
+    {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }},
+    {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }},
+    {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }},
+    {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }},
+    {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); }},
+    {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }},
+    {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); }},
+    {"data_parallel_sync.method",
+     [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); }},
+    {"data_parallel_sync.workers", [](const R& r) -> Json { return r.workers; }},
+    {"data_parallel_sync.topology", [](const R& r) -> Json { return graph_name(r.data_parallel_sync); }},
+    {"data_parallel_sync.level",
+     [](const R& r) -> Json { return kSyncLevelNames[r.data_parallel_sync.by_node() ? 1 : 0]; }},
+    {"data_parallel_sync.compression",
+     [](const R& r) -> Json {
+       return name_of(Compression::kNames, r.data_parallel_sync.compression.method);
+     }},
+    {"parameters", [](const R& r) -> Json { return r.parameters; }},
+    {"gpus", [](const R& r) -> Json { return r.gpus; }},
+    {"step_time_s", [](const R& r) -> Json { return timed(r, r.step_time_s()); }},
+    {"step_time_s_p10", [](const R& r) -> Json { return spread(r, r.step_time_s_p10()); }},
+    {"step_time_s_p90", [](const R& r) -> Json { return spread(r, r.step_time_s_p90()); }},
+    {"training_days",
+     [](const R& r) -> Json { return r.training_tokens > 0 ? timed(r, r.training_days()) : absent(); }},
+    {"samples_per_s", [](const R& r) -> Json { return timed(r, r.samples_per_s()); }},
+    {"tokens_per_s", [](const R& r) -> Json { return timed(r, r.tokens_per_s()); }},
+    {"model_flops_per_step", [](const R& r) -> Json { return static_cast<double>(r.model_flops_per_step); }},
+    {"hardware_flops_per_step",
+     [](const R& r) -> Json { return static_cast<double>(r.hardware_flops_per_step); }},
+    {"model_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.model_tflops_per_gpu()); }},
+    {"hardware_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.hardware_tflops_per_gpu()); }},
+    {"mfu", [](const R& r) -> Json { return of_peak(r, r.mfu()); }},
+    {"hfu", [](const R& r) -> Json { return of_peak(r, r.hfu()); }},
+    {"breakdown_s.compute", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.compute_ps); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_tensor", [](const R& r) -> Json { return exposed(r, Dimension::tensor); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_pipeline", [](const R& r) -> Json { return exposed(r, Dimension::pipeline); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_data", [](const R& r) -> Json { return exposed(r, Dimension::data); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_context", [](const R& r) -> Json { return exposed(r, Dimension::context); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_expert", [](const R& r) -> Json { return exposed(r, Dimension::expert); },
+     Needs::breakdown},
+    {"breakdown_s.optimizer", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.optimizer_ps); },
+     Needs::breakdown},
+    {"breakdown_s.bubble", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.bubble_ps); },
+     Needs::breakdown},
+    {"breakdown_s.host", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.host_ps); },
+     Needs::breakdown},
+    {"pipeline_bubble_fraction", [](const R& r) -> Json { return timed(r, r.pipeline_bubble_fraction); },
+     Needs::breakdown},
+    {"utilization.gpu_mean", [](const R& r) -> Json { return timed(r, r.gpu_utilization_mean); },
+     Needs::breakdown},
+    {"utilization.gpu_min", [](const R& r) -> Json { return timed(r, r.gpu_utilization_min); },
+     Needs::breakdown},
+    {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic},
+    {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(peak_memory(r)); }},
+    {"memory.fits", [](const R& r) -> Json { return r.gpu_memory <= 0 || peak_memory(r) <= r.gpu_memory; }},
+    {"memory.capacity_gb", [](const R& r) -> Json { return gigabytes(r.gpu_memory); }},
+    {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }},
+    {"communication.bytes_per_gpu.tensor", [](const R& r) -> Json { return sent(r, Dimension::tensor); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.pipeline", [](const R& r) -> Json { return sent(r, Dimension::pipeline); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.data", [](const R& r) -> Json { return sent(r, Dimension::data); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.context", [](const R& r) -> Json { return sent(r, Dimension::context); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.expert", [](const R& r) -> Json { return sent(r, Dimension::expert); },
+     Needs::traffic},
+    {"critical_path_s.compute",
+     [](const R& r) -> Json { return path_seconds(r, r.critical_path.compute_ps); }, Needs::critical_path},
+    {"critical_path_s.tensor", [](const R& r) -> Json { return along(r, Dimension::tensor); },
+     Needs::critical_path},
+    {"critical_path_s.pipeline", [](const R& r) -> Json { return along(r, Dimension::pipeline); },
+     Needs::critical_path},
+    {"critical_path_s.data", [](const R& r) -> Json { return along(r, Dimension::data); },
+     Needs::critical_path},
+    {"critical_path_s.context", [](const R& r) -> Json { return along(r, Dimension::context); },
+     Needs::critical_path},
+    {"critical_path_s.expert", [](const R& r) -> Json { return along(r, Dimension::expert); },
+     Needs::critical_path},
+    {"critical_path_s.host", [](const R& r) -> Json { return path_seconds(r, r.critical_path.host_ps); },
+     Needs::critical_path},
+    {"critical_path_s.wait", [](const R& r) -> Json { return path_seconds(r, r.critical_path.wait_ps); },
+     Needs::critical_path},
+    {"stats.tasks", [](const R& r) -> Json { return r.stats.tasks; }},
+    {"stats.events", [](const R& r) -> Json { return r.stats.events; }},
+    {"stats.ranks", [](const R& r) -> Json { return r.stats.ranks; }},
+    {"stats.wall_s", [](const R& r) -> Json { return r.stats.wall_s; }},
+    {"stats.tasks_per_s", [](const R& r) -> Json { return r.stats.tasks_per_s; }},
+    {"stats.peak_rss_mb", [](const R& r) -> Json { return r.stats.peak_rss_mb; }},
+};
+
+/// The objects that a key lies in, with the dot; "" at the top.
+std::string_view object_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot + 1);
+}
+
+/// The object under a path that ends with a dot, added where it is new.
+Json::object_t& object_at(std::string_view path, Json& result) {
+  Json* at = &result;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    at = &(*at)[std::string(path.substr(0, dot))];
+    if (at->is_null()) *at = Json::object();
+    path.remove_prefix(dot + 1);
   }
-  return {{"bytes_per_gpu", std::move(bytes)}};
+  return at->get_ref<Json::object_t&>();
 }
 
-Json critical_path_json(const Report& report) {
-  const auto seconds = [&report](Picoseconds time) {
-    return timed(report, to_seconds(time) / static_cast<double>(report.steps));
-  };
-  const auto along = [&](Dimension d) {
-    return seconds(report.critical_path.communication_ps[static_cast<std::size_t>(d)]);
-  };
-  return {{"compute", seconds(report.critical_path.compute_ps)},
-          {"tensor", along(Dimension::tensor)},
-          {"pipeline", along(Dimension::pipeline)},
-          {"data", along(Dimension::data)},
-          {"context", along(Dimension::context)},
-          {"expert", along(Dimension::expert)},
-          {"host", seconds(report.critical_path.host_ps)},
-          {"wait", seconds(report.critical_path.wait_ps)}};
-}
-
-Json plan_json(const Plan& plan) {
-  return {{"tensor_parallel", plan.tensor_parallel},
-          {"pipeline_parallel", plan.pipeline_parallel},
-          {"data_parallel", plan.data_parallel},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"micro_batch_size", plan.micro_batch_size},
-          {"global_batch_size", plan.global_batch_size},
-          {"pipeline_schedule", plan.pipeline_schedule},
-          {"virtual_stages", plan.virtual_stages},
-          {"recompute", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]},
-          {"zero_stage", plan.zero_stage},
-          {"precision", kPrecisionNames[static_cast<std::size_t>(plan.precision)]}};
-}
-
-Json sync_json(const Report& report) {
-  const DataParallelSync& sync = report.data_parallel_sync;
-  const auto method = static_cast<std::size_t>(sync.method);
-  Json out{{"method", kSyncMethodNames[method]}, {"workers", report.workers}};
-  if (sync.gossips()) out["topology"] = sync.neighbours.empty() ? sync.topology : "explicit";
-  out["level"] = kSyncLevelNames[sync.by_node() ? 1 : 0];
-  out["compression"] = Compression::kNames[static_cast<std::size_t>(sync.compression.method)];
-  return out;
-}
-
-Json stats_json(const RunStats& stats) {
-  return {{"tasks", stats.tasks},   {"events", stats.events},           {"ranks", stats.ranks},
-          {"wall_s", stats.wall_s}, {"tasks_per_s", stats.tasks_per_s}, {"peak_rss_mb", stats.peak_rss_mb}};
-}
-
-/// Speed figures; null without timing, and shares of the peak also where it is unknown.
-void add_rates(const Report& report, Json& out) {
-  const bool has_time = report.makespan_ps > 0;
-  const bool has_peak = has_time && report.peak_tflops_per_gpu > 0;
-  out["step_time_s"] = has_time ? Json(report.step_time_s()) : Json();
-  if (report.has_spread()) {
-    out["step_time_s_p10"] = has_time ? Json(report.step_time_s_p10()) : Json();
-    out["step_time_s_p90"] = has_time ? Json(report.step_time_s_p90()) : Json();
+/// Those keys of the result.
+Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
+  Json result = Json::object();
+  Json::object_t* object = nullptr;
+  std::string_view of;
+  for (const ResultKey* key : keys) {
+    Json value = key->value(report);
+    if (value.is_discarded()) continue;
+    if (const std::string_view path = object_of(key->path); object == nullptr || path != of) {
+      object = &object_at(path, result);
+      of = path;
+    }
+    object->emplace_back(std::string(key->path.substr(of.size())), std::move(value));
   }
-  if (report.training_tokens > 0) out["training_days"] = has_time ? Json(report.training_days()) : Json();
-  out["samples_per_s"] = has_time ? Json(report.samples_per_s()) : Json();
-  out["tokens_per_s"] = has_time ? Json(report.tokens_per_s()) : Json();
-  out["model_flops_per_step"] = static_cast<double>(report.model_flops_per_step);
-  out["hardware_flops_per_step"] = static_cast<double>(report.hardware_flops_per_step);
-  out["model_tflops_per_gpu"] = has_time ? Json(report.model_tflops_per_gpu()) : Json();
-  out["hardware_tflops_per_gpu"] = has_time ? Json(report.hardware_tflops_per_gpu()) : Json();
-  out["mfu"] = has_peak ? Json(report.mfu()) : Json();
-  out["hfu"] = has_peak ? Json(report.hfu()) : Json();
-}
-
-Json result_json(const Report& report) {
-  Json out;
-  out["name"] = report.name;
-  out["feasible"] = report.feasible;
-  out["reasons"] = report.reasons;
-  out["assumptions"] = report.assumptions;
-  out["model"] = report.model;
-  out["cluster"] = report.cluster;
-  out["plan"] = plan_json(report.plan);
-  out["data_parallel_sync"] = sync_json(report);
-  out["parameters"] = report.parameters;
-  out["gpus"] = report.gpus;
-  add_rates(report, out);
-  out["breakdown_s"] = breakdown_json(report);
-  out["pipeline_bubble_fraction"] = timed(report, report.pipeline_bubble_fraction);
-  out["utilization"] = utilization_json(report);
-  out["memory"] = memory_json(report);
-  out["communication"] = communication_json(report);
-  out["critical_path_s"] = critical_path_json(report);
-  out["stats"] = stats_json(report.stats);
-  return out;
+  return result;
 }
 
 std::string dump(const Json& json, int indent) {
@@ -182,49 +268,75 @@ std::string cell(const Json& value) {
   return joined;
 }
 
-/// Scalars and lists of sentences under their dotted keys; lists of objects are left out.
-void flatten(const Json& object, const std::string& prefix, std::string& header, std::string& row) {
-  for (const auto& [key, value] : object.items()) {
-    std::string path = prefix;
-    path += key;
-    if (value.is_object()) {
-      flatten(value, path + ".", header, row);
-    } else if (key != "links" && key != "per_stage") {
-      const std::string_view comma = header.empty() ? "" : ",";
-      header.append(comma).append(csv_field(path));
-      row.append(comma).append(csv_field(cell(value)));
-    }
-  }
-}
-
-void collect_figures(const Json& object, const std::string& prefix, std::vector<ResultFigure>& figures) {
-  for (const auto& [key, value] : object.items()) {
-    if (value.is_object()) {
-      collect_figures(value, prefix + key + ".", figures);
-    } else if (value.is_number()) {
-      figures.push_back({prefix + key, value.get<double>()});
-    } else if (value.is_null()) {
-      figures.push_back({prefix + key, std::nullopt});
-    }
-  }
+/// Lists of objects have no place in a table.
+bool is_table(const ResultKey& key) {
+  return key.path == "utilization.links" || key.path == "memory.per_stage";
 }
 
 }  // namespace
 
+ResultSelection::ResultSelection() {
+  for (const ResultKey& key : kKeys) keys_.push_back(&key);
+}
+
+ResultSelection::ResultSelection(std::span<const std::string> names) {
+  const auto is_named = [names](const ResultKey& key) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      return key.path == name || (key.path.starts_with(name) && key.path[name.size()] == '.');
+    });
+  };
+  for (const ResultKey& key : kKeys) {
+    if (is_named(key)) keys_.push_back(&key);
+  }
+}
+
+Figures ResultSelection::figures() const {
+  const auto needs = [this](Needs what) {
+    return std::ranges::any_of(keys_, [what](const ResultKey* key) { return key->needs == what; });
+  };
+  return {needs(Needs::breakdown), needs(Needs::critical_path), needs(Needs::traffic)};
+}
+
+std::vector<std::string_view> ResultSelection::names() {
+  std::vector<std::string_view> names;
+  for (const ResultKey& key : kKeys) {
+    for (std::size_t dot = key.path.find('.'); dot != std::string_view::npos;
+         dot = key.path.find('.', dot + 1)) {
+      const std::string_view object = key.path.substr(0, dot);
+      if (std::ranges::find(names, object) == names.end()) names.push_back(object);
+    }
+    names.push_back(key.path);
+  }
+  return names;
+}
+
 std::vector<ResultFigure> result_figures(const Report& report) {
   std::vector<ResultFigure> figures;
-  collect_figures(result_json(report), "", figures);
+  for (const ResultKey& key : kKeys) {
+    const Json value = key.value(report);
+    if (value.is_number()) {
+      figures.push_back({std::string(key.path), value.get<double>()});
+    } else if (value.is_null()) {
+      figures.push_back({std::string(key.path), std::nullopt});
+    }
+  }
   return figures;
 }
 
-void write_json(const Report& report, int indent, const Sink& sink) {
-  sink(dump(result_json(report), indent) + "\n");
+void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink) {
+  sink(dump(result_of(report, keys.keys()), indent) + "\n");
 }
 
-void write_csv(const Report& report, const Sink& sink) {
+void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink) {
   std::string header;
   std::string row;
-  flatten(result_json(report), "", header, row);
+  for (const ResultKey* key : keys.keys()) {
+    const Json value = key->value(report);
+    if (value.is_discarded() || is_table(*key)) continue;
+    const std::string_view comma = header.empty() ? "" : ",";
+    header.append(comma).append(csv_field(key->path));
+    row.append(comma).append(csv_field(cell(value)));
+  }
   sink(header + "\n" + row + "\n");
 }
 

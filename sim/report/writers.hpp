@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,31 @@ using Sink = std::function<void(std::string_view)>;
 
 /// Readable summary for a terminal. `colour`: use ANSI colours.
 void write_summary(const Report& report, bool colour, const Sink& sink);
+struct ResultKey;
+
+/// Which keys of the result are written, by default all.
+class ResultSelection {
+ public:
+  ResultSelection();
+  /// Those named, by dotted paths such as memory.peak_gb, and all below an object that is named. A name that
+  /// is none of names() selects nothing.
+  explicit ResultSelection(std::span<const std::string> names);
+
+  /// Keys, and the objects they lie in.
+  [[nodiscard]] static std::vector<std::string_view> names();
+  /// What has to be measured for them.
+  [[nodiscard]] Figures figures() const;
+  [[nodiscard]] std::span<const ResultKey* const> keys() const { return keys_; }
+
+ private:
+  std::vector<const ResultKey*> keys_;
+};
+
 /// The result object of the interface (`orrery simulate --json`), pretty-printed when `indent` >= 0,
 /// one line when < 0. Ends with a newline.
-void write_json(const Report& report, int indent, const Sink& sink);
+void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink);
 /// A header line and one row: the scalars of the JSON result under their dotted keys.
-void write_csv(const Report& report, const Sink& sink);
+void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink);
 
 /// A scalar of the JSON result under its dotted key, such as memory.peak_gb.
 struct ResultFigure {

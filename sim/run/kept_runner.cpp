@@ -56,6 +56,17 @@ std::int64_t few_micro_batches(const Plan& plan) {
   return std::min(plan.micro_batches(), (kFirstMiddleLast + rhythm - 1) / rhythm * rhythm);
 }
 
+/// One stage of each kind that programs are alike for; signs which stage is of which.
+std::vector<Stage> kinds_of(const std::vector<Stage>& stages, Signature& signature) {
+  std::vector<Stage> kinds;
+  for (const Stage& stage : stages) {
+    const auto like = std::ranges::find_if(kinds, [&](const Stage& kind) { return alike(kind, stage); });
+    signature.append(static_cast<std::uint64_t>(like - kinds.begin()));
+    if (like == kinds.end()) kinds.push_back(stage);
+  }
+  return kinds;
+}
+
 bool same_content(const Workload& a, const Workload& b) {
   return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
 }
@@ -134,12 +145,13 @@ void KeptRunner::forget_half() {
   });
 }
 
+const Topology& KeptRunner::topology(const Experiment& experiment) {
+  return *place_of(experiment.cluster).topology;
+}
+
 void KeptRunner::prepare(const Experiment& experiment) {
   if (bytes_ > most_bytes_) forget_half();
-  if (cuts_.size() > kMostCuts || places_.size() > kMostPlaces) {
-    cuts_.clear();
-    places_.clear();
-  }
+  if (cuts_.size() > kMostCuts) cuts_.clear();
   experiment_ = &experiment;
   place_ = &place_of(experiment.cluster);
   const SyncLayout layout(experiment, {});
@@ -147,12 +159,14 @@ void KeptRunner::prepare(const Experiment& experiment) {
   few_ = experiment;
   few_.plan.global_batch_size =
       few_micro_batches(experiment.plan) * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
-  order_passes(few_.plan, outlined.stages);
+  Signature key;
+  std::vector<Stage> kinds = kinds_of(outlined.stages, key);
+  order_passes(few_.plan, kinds);
   Workload& few = outlined.workload;
   const Sizes outline_sizes{few.works.size(), few.messages.size(), few.passes.size()};
-  write_programs(few_, layout, outlined.blocks, outlined.stages, few);
+  write_programs(few_, layout, outlined.blocks, kinds, few);
   const Signature communicators = sign_communicators(experiment.plan, few);
-  Signature key = communicators;
+  key.append(communicators);
   key.append(sign_programs(few));
   append(experiment.plan.pipeline_schedule, key);
   key.append(static_cast<std::uint64_t>(experiment.plan.micro_batches()));
@@ -166,6 +180,10 @@ void KeptRunner::prepare(const Experiment& experiment) {
 KeptRunner::Place& KeptRunner::place_of(const Cluster& cluster) {
   for (const auto& place : places_) {
     if (wired_alike(place->cluster, cluster)) return *place;
+  }
+  if (places_.size() >= kMostPlaces) {
+    cuts_.clear();
+    places_.clear();
   }
   auto place = std::make_unique<Place>(Place{cluster, build_topology(cluster)});
   places_.push_back(std::move(place));
@@ -184,7 +202,8 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   return *cut;
 }
 
-/// `outline` has programs of few micro-batches, `sizes` are those before they were written.
+/// `outline` has programs of few micro-batches and kinds of stages, `sizes` are those before they were
+/// written.
 KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLayout& layout,
                                               Outline& outline, const Sizes& sizes) {
   const auto known = skeletons_.find(key);
@@ -197,7 +216,6 @@ KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLa
   outline.workload.messages.resize(sizes.messages);
   outline.workload.passes.resize(sizes.passes);
   outline.workload.programs.clear();
-  order_passes(experiment_->plan, outline.stages);
   write_programs(*experiment_, layout, outline.blocks, outline.stages, outline.workload);
   if (known != skeletons_.end()) {
     adopt(known->second->workload, std::move(outline.workload));
@@ -226,7 +244,7 @@ const Periods& KeptRunner::periods() {
   return *s.periods;
 }
 
-RunView KeptRunner::run(std::int64_t more) {
+RunView KeptRunner::run(std::int64_t more, const Figures& figures) {
   cut_->complete = false;
   price_calls(more);
   cut_->complete = true;
@@ -236,9 +254,16 @@ RunView KeptRunner::run(std::int64_t more) {
     tasks.transfers.push_back(calls_[call].times[calls_[call].of_place[place]]);
   set_costs(skeleton_->workload, works_, tasks.transfers, tasks.expanded);
   timeline_ = run_contention_free(tasks.expanded.graph);
-  traffic_ = count_traffic();
-  return {skeleton_->workload, tasks.layout, tasks.expanded, timeline_,
-          *place_->topology,   works_,       passes_,        traffic_};
+  traffic_ = figures.traffic ? count_traffic() : Traffic{};
+  return {skeleton_->workload,
+          tasks.layout,
+          tasks.expanded,
+          timeline_,
+          *place_->topology,
+          works_,
+          passes_,
+          traffic_,
+          figures};
 }
 
 void KeptRunner::price_calls(std::int64_t more) {

@@ -9,8 +9,9 @@
 // which messages it sends, prices of works and passes, a sweep over the tasks and the figures. These are
 // those of a fresh run, to the bit.
 //
-// Programs treat all micro-batches alike but for the first and the last. So programs of few micro-batches
-// that are alike stand for programs of many, and hold the same works, messages and passes.
+// Programs treat all micro-batches alike but for the first and the last, and inner stages that hold the same
+// alike. So programs of few micro-batches and of one stage of each kind stand for all of them, and hold the
+// same works, messages and passes.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +39,10 @@ class KeptRunner : public Runner {
   /// ranks are even and fold, and replicas keep in step all together.
   [[nodiscard]] static bool takes(const Experiment& experiment);
 
+  const Topology& topology(const Experiment& experiment) override;
   void prepare(const Experiment& experiment) override;
   const Periods& periods() override;
-  RunView run(std::int64_t more) override;
+  RunView run(std::int64_t more, const Figures& figures) override;
 
  private:
   struct Place;     ///< a topology

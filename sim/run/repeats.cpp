@@ -18,7 +18,7 @@ Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_b
 
 }  // namespace
 
-std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& runner) {
+std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& runner, const Figures& figures) {
   const Plan& plan = experiment.plan;
   const std::int64_t all = plan.micro_batches();
   const auto [micro_batches, warm_up, alike] = rhythm_of(plan);
@@ -30,7 +30,7 @@ std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& run
     const std::int64_t times = (all - told) / micro_batches;
     runner.prepare(shorter);
     if (!runner.periods().found()) continue;
-    const RunView run = runner.run(times);
+    const RunView run = runner.run(times, figures);
     const std::optional<RunPart> period = steady_period(run, runner.periods());
     if (!period) continue;
     auto [totals, more] = measure(run, *period);

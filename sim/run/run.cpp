@@ -143,6 +143,11 @@ Report report_on(const Experiment& experiment, const Totals& totals, const RunVi
   return report;
 }
 
+const Topology& FreshRunner::topology(const Experiment& experiment) {
+  run_.topology = build_topology(experiment.cluster);
+  return *run_.topology;
+}
+
 void FreshRunner::prepare(const Experiment& experiment) {
   experiment_ = &experiment;
   run_ = {};
@@ -157,7 +162,7 @@ const Periods& FreshRunner::periods() {
   return *periods_;
 }
 
-RunView FreshRunner::run(std::int64_t more) {
+RunView FreshRunner::run(std::int64_t more, const Figures& figures) {
   const Families families = make_families(run_.workload, channels_);
   if (more > 0) {
     const std::vector<std::uint64_t> in_period = calls_in_period(run_.workload, periods(), channels_);
@@ -175,32 +180,38 @@ RunView FreshRunner::run(std::int64_t more) {
     simulate_without_links(meetings, run_);
   }
   run_.layout = RunLayout(run_.workload, run_.expanded);
-  return run_.view();
+  RunView view = run_.view();
+  view.figures = figures;
+  return view;
 }
 
 Run run(const Experiment& experiment) {
   FreshRunner runner;
   runner.prepare(experiment);
-  const RunView view = runner.run(0);
+  const RunView view = runner.run(0, {});
   runner.made().report = report_on(experiment, measure(view), view);
   return std::move(runner.made());
 }
 
-Report account_memory(const Experiment& experiment) {
+Report memory_report(const Experiment& experiment, const Topology& topology) {
+  Workload workload = std::move(
+      outline(experiment, SyncLayout(experiment, placed_replica_graph(experiment, topology))).workload);
   Report report;
-  const std::unique_ptr<Topology> topology = build_topology(experiment.cluster);  // for its checks too
   name_origin(experiment, report);
   report.gpus = experiment.plan.gpus();
-  report.parameters = parameter_count(experiment.model);
-  report.samples_per_step = experiment.plan.global_batch_size;
-  report.tokens_per_step = experiment.plan.global_batch_size * experiment.model.seq_length;
-  const StepFlops flops = step_flops(experiment);
-  report.model_flops_per_step = flops.model;
-  report.hardware_flops_per_step = flops.hardware;
-  report.stage_memory = stage_memory(experiment, placed_replica_graph(experiment, *topology));
+  report.parameters = workload.parameters;
+  report.samples_per_step = workload.samples;
+  report.tokens_per_step = workload.tokens;
+  report.model_flops_per_step = workload.model_flops;
+  report.hardware_flops_per_step = workload.hardware_flops;
+  report.stage_memory = std::move(workload.stage_memory);
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;
+}
+
+Report account_memory(const Experiment& experiment) {
+  return memory_report(experiment, *build_topology(experiment.cluster));
 }
 
 Menus menus() {

@@ -37,12 +37,16 @@ struct Run {
 /// The figures of `experiment`, from what its run came to.
 [[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
 
+/// Of what stages hold alone: its makespan is 0.
+[[nodiscard]] Report memory_report(const Experiment& experiment, const Topology& topology);
+
 /// Runs every experiment from its beginning.
 class FreshRunner : public Runner {
  public:
+  const Topology& topology(const Experiment& experiment) override;
   void prepare(const Experiment& experiment) override;
   const Periods& periods() override;
-  RunView run(std::int64_t more) override;
+  RunView run(std::int64_t more, const Figures& figures) override;
   /// What run() made.
   [[nodiscard]] Run& made() { return run_; }
 

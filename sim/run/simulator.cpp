@@ -6,12 +6,17 @@
 namespace orrery {
 namespace {
 
-Report simulate_with(Runner& runner, const Experiment& experiment) {
+Report simulate_with(Runner& runner, const Experiment& experiment, const Figures& figures) {
+  if (!figures.of_infeasible) {
+    Report memory = memory_report(experiment, runner.topology(experiment));
+    if (!memory.feasible) return memory;
+  }
   if (experiment.simulation.folding == Folding::automatic) {
-    if (std::optional<Report> report = simulate_repeats(experiment, runner)) return *std::move(report);
+    if (std::optional<Report> report = simulate_repeats(experiment, runner, figures))
+      return *std::move(report);
   }
   runner.prepare(experiment);
-  const RunView run = runner.run(0);
+  const RunView run = runner.run(0, figures);
   return report_on(experiment, measure(run), run);
 }
 
@@ -27,14 +32,15 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
-Report Simulator::simulate(const Experiment& experiment) {
-  if (!KeptRunner::takes(experiment)) return orrery::simulate(experiment);
-  return simulate_with(kept_->runner, experiment);
+Report Simulator::simulate(const Experiment& experiment, const Figures& figures) {
+  if (KeptRunner::takes(experiment)) return simulate_with(kept_->runner, experiment, figures);
+  FreshRunner runner;
+  return simulate_with(runner, experiment, figures);
 }
 
 Report simulate(const Experiment& experiment) {
   FreshRunner runner;
-  return simulate_with(runner, experiment);
+  return simulate_with(runner, experiment, {});
 }
 
 }  // namespace orrery

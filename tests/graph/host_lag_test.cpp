@@ -41,9 +41,13 @@ struct Issued {
     workload.programs[0].ops.push_back(op);
   }
   [[nodiscard]] Lags lags(std::size_t program = 0) const {
-    HostClock host(workload, prices);
+    const HostLags host(workload);
+    const Lags values = host.values(workload, prices);
     Lags lags;
-    for (const Op& op : workload.programs[program].ops) lags.push_back(host.lag_of(op));
+    for (std::size_t op = 0; op < workload.programs[program].ops.size(); ++op) {
+      const std::uint32_t number = host.of(program, op);
+      lags.push_back(number == HostLags::kNone ? 0 : values[number]);
+    }
     return lags;
   }
 };

@@ -44,7 +44,7 @@ Report infeasible_report() {
 
 std::string json_text(const Report& report, int indent = 2) {
   std::string text;
-  write_json(report, indent, [&text](std::string_view part) { text += part; });
+  write_json(report, {}, indent, [&text](std::string_view part) { text += part; });
   return text;
 }
 std::string summary_text(const Report& report, bool colour = false) {
@@ -200,7 +200,7 @@ TEST_CASE("an infeasible result has null for what needs a timeline") {
 
 TEST_CASE("CSV is a header and a row of the same length, quoted where needed") {
   std::string text;
-  write_csv(finished_report(), [&text](std::string_view part) { text += part; });
+  write_csv(finished_report(), {}, [&text](std::string_view part) { text += part; });
   std::istringstream lines(text);
   std::string header;
   std::string row;

@@ -18,7 +18,7 @@ namespace {
 std::string text_of(Report report) {
   report.stats.wall_s = report.stats.tasks_per_s = report.stats.peak_rss_mb = 0;
   std::string text;
-  write_json(report, 0, [&text](std::string_view part) { text += part; });
+  write_json(report, {}, 0, [&text](std::string_view part) { text += part; });
   return text;
 }
 
