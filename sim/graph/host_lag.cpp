@@ -25,8 +25,37 @@ Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picose
   return std::max(first, last);
 }
 
+/// Finds the issue of an operation in the tree, or adds it. What followed an issue last mostly follows it
+/// again.
+class HostLags::Tree {
+ public:
+  explicit Tree(std::vector<Issue>& issues) : issues_(issues) {}
+
+  std::uint32_t number(const Issue& issue) {
+    std::uint32_t& latest = issue.before == kNone ? latest_first_ : latest_[issue.before];
+    if (latest != kNone && issues_[latest] == issue) return latest;
+    Signature key;
+    key.append(issue.before);
+    key.append(std::uint64_t{issue.work} << 8 | static_cast<std::uint64_t>(issue.kind) << 1 |
+               (issue.host ? 1U : 0U));
+    const std::uint32_t number = table_.number(key);
+    latest = number;
+    if (number == issues_.size()) {
+      issues_.push_back(issue);
+      latest_.push_back(kNone);
+    }
+    return number;
+  }
+
+ private:
+  std::vector<Issue>& issues_;
+  SignatureTable table_;
+  std::uint32_t latest_first_ = kNone;
+  std::vector<std::uint32_t> latest_;  ///< per issue: of those after it
+};
+
 HostLags::HostLags(const Workload& workload) {
-  SignatureTable table;
+  Tree tree(issues_);
   for (const Program& program : workload.programs) {
     std::vector<std::uint32_t>& of = of_.emplace_back(program.ops.size(), kNone);
     bool hosted = false;
@@ -34,16 +63,11 @@ HostLags::HostLags(const Workload& workload) {
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
       const Op& op = program.ops[i];
       const bool host = op.stream == Stream::host;
-      if (hosted || host) {
-        Signature key;
-        key.append(before);
-        key.append(std::uint64_t{op.work} << 8 | static_cast<std::uint64_t>(op.kind) << 1 | (host ? 1U : 0U));
-        const std::uint32_t issue = table.number(key);
-        if (issue == issues_.size()) issues_.push_back({before, op.work, op.kind, host});
-        if (op.kind != Op::Kind::communicate) of[i] = issue;
-        before = host ? kNone : issue;
-      }
       hosted = hosted || host;
+      if (!hosted) continue;
+      const std::uint32_t issue = tree.number({before, op.work, op.kind, host});
+      if (op.kind != Op::Kind::communicate) of[i] = issue;
+      before = host ? kNone : issue;
     }
   }
 }

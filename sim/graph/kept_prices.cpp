@@ -39,35 +39,44 @@ std::uint32_t LinkClasses::split(std::uint32_t from) {
   return static_cast<std::uint32_t>(parent_.size() - 1);
 }
 
-/// A class of which all links carry the same stays; else those that carry something leave it, but for the
-/// first of them where none is left behind.
+/// Links of one class that now carry the same.
+struct LinkClasses::Group {
+  std::uint32_t from = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t to = 0;
+};
+
+/// Groups leave their class, but for the first of them where no link of the class is left behind.
 LinkClasses::Loads LinkClasses::take() {
-  std::ranges::sort(touched_, [this](std::uint32_t a, std::uint32_t b) {
-    if (class_of_[a] != class_of_[b]) return class_of_[a] < class_of_[b];
-    if (adding_[a] != adding_[b]) return adding_[a] < adding_[b];
-    return a < b;
-  });
-  Loads loads(classes(), 0);
-  for (auto first = touched_.begin(); first != touched_.end();) {
-    const std::uint32_t from = class_of_[*first];
-    const auto of_class =
-        std::find_if(first, touched_.end(), [&](std::uint32_t link) { return class_of_[link] != from; });
-    bool stays = static_cast<std::uint32_t>(of_class - first) == links_[from];
-    while (first != of_class) {
-      const std::uint64_t bytes = adding_[*first];
-      const auto alike =
-          std::find_if(first, of_class, [&](std::uint32_t link) { return adding_[link] != bytes; });
-      const std::uint32_t to = std::exchange(stays, false) ? from : split(from);
-      loads.resize(classes(), 0);
-      loads[to] = bytes;
-      for (; first != alike; ++first) {
-        adding_[*first] = 0;
-        if (to == from) continue;
-        class_of_[*first] = to;
-        --links_[from];
-        ++links_[to];
-      }
+  std::vector<Group> groups;
+  std::vector<std::uint32_t> group_of;
+  std::vector<std::uint32_t> touched_of_class(classes(), 0);
+  SignatureTable table;
+  group_of.reserve(touched_.size());
+  for (const std::uint32_t link : touched_) {
+    const std::uint32_t from = class_of_[link];
+    const std::uint64_t bytes = std::exchange(adding_[link], 0);
+    ++touched_of_class[from];
+    std::uint32_t group = group_of.empty() ? 0 : group_of.back();
+    if (groups.empty() || groups[group].from != from || groups[group].bytes != bytes) {
+      group = table.number({Signature::mix(from), Signature::mix(bytes)});
+      if (group == groups.size()) groups.push_back({from, bytes, from});
     }
+    group_of.push_back(group);
+  }
+  std::vector<bool> stays(classes());
+  for (std::size_t c = 0; c < stays.size(); ++c) stays[c] = touched_of_class[c] == links_[c];
+  for (Group& group : groups) {
+    if (!stays[group.from]) group.to = split(group.from);
+    stays[group.from] = false;
+  }
+  Loads loads(classes(), 0);
+  for (const Group& group : groups) loads[group.to] = group.bytes;
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const Group& group = groups[group_of[i]];
+    class_of_[touched_[i]] = group.to;
+    --links_[group.from];
+    ++links_[group.to];
   }
   touched_.clear();
   return loads;
@@ -103,29 +112,32 @@ std::uint32_t KeptPrices::number(const Message& message) {
 }
 
 KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& message, std::uint32_t channel,
-                                     const Workload& workload, const Channels& channels) {
+                                     const Workload& workload, const Channels& channels, bool with_loads) {
   if (prices_.size() <= channel) prices_.resize(channels.channels.size());
   auto& of_channel = prices_[channel];
   if (of_channel.size() <= number) of_channel.resize(number + 1);
   std::unique_ptr<Price>& price = of_channel[number];
-  if (price == nullptr) price = price_anew(number, message, channels.channels[channel], workload);
+  if (price == nullptr || (with_loads && price->loads.empty()))
+    price = price_anew(number, message, channels.channels[channel], workload, with_loads);
   return *price;
 }
 
 std::unique_ptr<KeptPrices::Price> KeptPrices::price_anew(std::uint32_t number, const Message& message,
-                                                          const Channel& channel, const Workload& workload) {
+                                                          const Channel& channel, const Workload& workload,
+                                                          bool with_loads) {
   auto price = std::make_unique<Price>();
   price->of_place.reserve(channel.groups.size());
   for (const std::uint32_t group : channel.groups) {
     const Transfer transfer = pricer_.price(number, message, workload.members(group));
-    pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
+    if (with_loads)
+      pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
     list_.links.clear();
     const Picoseconds duration = list_.duration_ps(transfer);
     const auto known = std::ranges::find(price->times, duration, &TransferTime::duration_ps);
     price->of_place.push_back(static_cast<std::uint32_t>(known - price->times.begin()));
     if (known == price->times.end()) price->times.push_back({duration, 0});
   }
-  price->loads = links_.take();
+  if (with_loads) price->loads = links_.take();
   ++size_;
   return price;
 }

@@ -35,6 +35,7 @@ class LinkClasses {
   [[nodiscard]] std::vector<LinkTraffic> traffic(std::span<const std::uint64_t> bytes) const;
 
  private:
+  struct Group;
   [[nodiscard]] std::uint32_t split(std::uint32_t from);
 
   std::vector<LinkTraffic> kinds_;
@@ -58,14 +59,15 @@ class KeptPrices {
   struct Price {
     std::vector<std::uint32_t> of_place;  ///< per communicator of the channel: into `times`
     std::vector<TransferTime> times;      ///< each different one
-    LinkClasses::Loads loads;
+    LinkClasses::Loads loads;             ///< empty where nobody has asked for them
   };
 
   /// A number for all messages like this one.
   std::uint32_t number(const Message& message);
-  /// Of the message of that number for all communicators of a channel. Stays where it is.
+  /// Of the message of that number for all communicators of a channel. Stays where it is until loads are
+  /// asked for that it does not have.
   Price& price(std::uint32_t number, const Message& message, std::uint32_t channel, const Workload& workload,
-               const Channels& channels);
+               const Channels& channels, bool with_loads);
 
   [[nodiscard]] LinkClasses& links() { return links_; }
   /// How many prices are kept.
@@ -73,7 +75,7 @@ class KeptPrices {
 
  private:
   std::unique_ptr<Price> price_anew(std::uint32_t number, const Message& message, const Channel& channel,
-                                    const Workload& workload);
+                                    const Workload& workload, bool with_loads);
 
   PriceList list_;
   TransferPricer pricer_;

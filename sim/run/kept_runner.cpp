@@ -145,34 +145,32 @@ void KeptRunner::forget_half() {
   });
 }
 
-const Topology& KeptRunner::topology(const Experiment& experiment) {
-  return *place_of(experiment.cluster).topology;
-}
-
-void KeptRunner::prepare(const Experiment& experiment) {
+const Workload& KeptRunner::outline(const Experiment& experiment) {
   if (bytes_ > most_bytes_) forget_half();
   if (cuts_.size() > kMostCuts) cuts_.clear();
   experiment_ = &experiment;
   place_ = &place_of(experiment.cluster);
-  const SyncLayout layout(experiment, {});
-  Outline outlined = outline(experiment, layout);
-  few_ = experiment;
-  few_.plan.global_batch_size =
-      few_micro_batches(experiment.plan) * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
+  layout_.emplace(experiment, GossipGraph{});
+  outlined_ = orrery::outline(experiment, *layout_);
+  return outlined_.workload;
+}
+
+void KeptRunner::write(std::int64_t micro_batches) {
+  written_ = with_micro_batches(*experiment_, micro_batches);
+  few_ = with_micro_batches(*experiment_, few_micro_batches(written_.plan));
   Signature key;
-  std::vector<Stage> kinds = kinds_of(outlined.stages, key);
+  std::vector<Stage> kinds = kinds_of(outlined_.stages, key);
   order_passes(few_.plan, kinds);
-  Workload& few = outlined.workload;
-  const Sizes outline_sizes{few.works.size(), few.messages.size(), few.passes.size()};
-  write_programs(few_, layout, outlined.blocks, kinds, few);
-  const Signature communicators = sign_communicators(experiment.plan, few);
+  Workload few = outlined_.workload;
+  write_programs(few_, *layout_, outlined_.blocks, kinds, few);
+  const Signature communicators = sign_communicators(written_.plan, few);
   key.append(communicators);
   key.append(sign_programs(few));
-  append(experiment.plan.pipeline_schedule, key);
-  key.append(static_cast<std::uint64_t>(experiment.plan.micro_batches()));
-  key.append(static_cast<std::uint64_t>(experiment.plan.virtual_stages));
-  key.append(static_cast<std::uint64_t>(experiment.simulation.steps));
-  skeleton_ = &skeleton_of(key, layout, outlined, outline_sizes);
+  append(written_.plan.pipeline_schedule, key);
+  key.append(static_cast<std::uint64_t>(micro_batches));
+  key.append(static_cast<std::uint64_t>(written_.plan.virtual_stages));
+  key.append(static_cast<std::uint64_t>(written_.simulation.steps));
+  skeleton_ = &skeleton_of(key, std::move(few));
   skeleton_->latest = ++runs_;
   cut_ = &cut_of(communicators);
 }
@@ -202,30 +200,25 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   return *cut;
 }
 
-/// `outline` has programs of few micro-batches and kinds of stages, `sizes` are those before they were
-/// written.
-KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLayout& layout,
-                                              Outline& outline, const Sizes& sizes) {
+/// `few` has programs of few micro-batches and one stage of each kind.
+KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, Workload&& few) {
   const auto known = skeletons_.find(key);
   if (known != skeletons_.end() && known->second->told_by_few) {
-    adopt(known->second->workload, std::move(outline.workload));
+    adopt(known->second->workload, std::move(few));
     return *known->second;
   }
-  const Workload few = outline.workload;
-  outline.workload.works.resize(sizes.works);
-  outline.workload.messages.resize(sizes.messages);
-  outline.workload.passes.resize(sizes.passes);
-  outline.workload.programs.clear();
-  write_programs(*experiment_, layout, outline.blocks, outline.stages, outline.workload);
+  Workload whole = outlined_.workload;
+  order_passes(written_.plan, outlined_.stages);
+  write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, whole);
   if (known != skeletons_.end()) {
-    adopt(known->second->workload, std::move(outline.workload));
+    adopt(known->second->workload, std::move(whole));
     return *known->second;
   }
   auto skeleton = std::make_unique<Skeleton>();
-  skeleton->workload = std::move(outline.workload);
+  skeleton->workload = std::move(whole);
   Workload& workload = skeleton->workload;
   skeleton->told_by_few = same_content(workload, few);
-  add_communicators(experiment_->plan, layout, workload);
+  add_communicators(written_.plan, *layout_, workload);
   skeleton->channels = match_channels(workload);
   for (const Call& call : skeleton->channels.calls) skeleton->calls.push_back(call.operations);
   for (const Program& program : workload.programs)
@@ -238,7 +231,7 @@ KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, const SyncLa
 const Periods& KeptRunner::periods() {
   Skeleton& s = *skeleton_;
   if (!s.periods) {
-    s.periods = find_periods(s.workload, experiment_->plan);
+    s.periods = find_periods(s.workload, written_.plan);
     if (s.periods->found()) s.calls_in_period = calls_in_period(s.workload, *s.periods, s.channels);
   }
   return *s.periods;
@@ -246,6 +239,7 @@ const Periods& KeptRunner::periods() {
 
 RunView KeptRunner::run(std::int64_t more, const Figures& figures) {
   cut_->complete = false;
+  with_loads_ = figures.traffic;
   price_calls(more);
   cut_->complete = true;
   Tasks& tasks = tasks_of(pattern());
@@ -297,7 +291,7 @@ KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t mes
                                              std::uint64_t operations) {
   const Workload& workload = skeleton_->workload;
   KeptPrices::Price& price = cut_->prices.price(numbers_[message], workload.messages[message], call.channel,
-                                                workload, skeleton_->channels);
+                                                workload, skeleton_->channels, with_loads_);
   loads_.push_back({&price, operations});
   return price;
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -39,8 +40,8 @@ class KeptRunner : public Runner {
   /// ranks are even and fold, and replicas keep in step all together.
   [[nodiscard]] static bool takes(const Experiment& experiment);
 
-  const Topology& topology(const Experiment& experiment) override;
-  void prepare(const Experiment& experiment) override;
+  const Workload& outline(const Experiment& experiment) override;
+  void write(std::int64_t micro_batches) override;
   const Periods& periods() override;
   RunView run(std::int64_t more, const Figures& figures) override;
 
@@ -62,12 +63,6 @@ class KeptRunner : public Runner {
     std::vector<std::uint32_t> of_place;
     std::vector<TransferTime> times;
   };
-  /// How much a workload holds.
-  struct Sizes {
-    std::size_t works = 0;
-    std::size_t messages = 0;
-    std::size_t passes = 0;
-  };
   struct Load {
     KeptPrices::Price* price = nullptr;
     std::uint64_t operations = 0;
@@ -76,7 +71,7 @@ class KeptRunner : public Runner {
   void forget_half();
   Place& place_of(const Cluster& cluster);
   Cut& cut_of(const Signature& communicators);
-  Skeleton& skeleton_of(const Signature& key, const SyncLayout& layout, Outline& outline, const Sizes& sizes);
+  Skeleton& skeleton_of(const Signature& key, Workload&& few);
   Tasks& tasks_of(const Signature& pattern);
   void price_calls(std::int64_t more);
   KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);
@@ -94,7 +89,10 @@ class KeptRunner : public Runner {
   std::uint64_t runs_ = 0;
 
   const Experiment* experiment_ = nullptr;  ///< of the run at hand, as all that follows
-  Experiment few_;                          ///< the same with a few micro-batches
+  std::optional<SyncLayout> layout_;
+  Outline outlined_;
+  Experiment written_;  ///< with the micro-batches of its programs
+  Experiment few_;      ///< with a few of them
   Place* place_ = nullptr;
   Cut* cut_ = nullptr;
   Skeleton* skeleton_ = nullptr;
@@ -108,6 +106,7 @@ class KeptRunner : public Runner {
   SignatureTable pass_table_;  ///< of a pass and the durations of its messages
   std::vector<TransferTime> priced_passes_;
   std::vector<Load> loads_;
+  bool with_loads_ = false;  ///< links are of interest
   Timeline timeline_;
   Traffic traffic_;
 };

@@ -2,22 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "sim/run/run.hpp"
 
 namespace orrery {
-namespace {
-
-Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
-  Experiment shorter = experiment;
-  shorter.plan.global_batch_size =
-      micro_batches * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
-  return shorter;
-}
-
-}  // namespace
-
 std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& runner, const Figures& figures) {
   const Plan& plan = experiment.plan;
   const std::int64_t all = plan.micro_batches();
@@ -26,18 +13,13 @@ std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& run
   for (const std::int64_t settling : {2 * alike, 6 * alike}) {
     const std::int64_t told = warm_up + settling * micro_batches;
     if (5 * told > 4 * all) return {};  // a fifth is to be saved at least
-    const Experiment shorter = with_micro_batches(experiment, told);
     const std::int64_t times = (all - told) / micro_batches;
-    runner.prepare(shorter);
+    runner.write(told);
     if (!runner.periods().found()) continue;
     const RunView run = runner.run(times, figures);
     const std::optional<RunPart> period = steady_period(run, runner.periods());
     if (!period) continue;
     auto [totals, more] = measure(run, *period);
-    more.samples = run.workload.samples / told * micro_batches;
-    more.tokens = run.workload.tokens / told * micro_batches;
-    more.model_flops = run.workload.model_flops / told * micro_batches;
-    more.hardware_flops = run.workload.hardware_flops / told * micro_batches;
     totals.add(more, times);
     Report report = report_on(experiment, totals, run);
     report.assumptions.push_back(fmt::format(

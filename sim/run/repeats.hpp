@@ -12,7 +12,8 @@
 namespace orrery {
 
 /// The report of `experiment` from a run of fewer micro-batches that reaches a steady state: times are those
-/// of the whole run to the picosecond. Nothing where that does not pay or the micro-batches do not repeat.
+/// of the whole run to the picosecond. `runner` has outlined it. Nothing where that does not pay or the
+/// micro-batches do not repeat.
 [[nodiscard]] std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& runner,
                                                      const Figures& figures = {});
 

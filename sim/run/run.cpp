@@ -18,7 +18,7 @@
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
-#include "workloads/lower.hpp"
+#include "workloads/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 #include "workloads/synchronization/sync_layout.hpp"
 
@@ -143,22 +143,27 @@ Report report_on(const Experiment& experiment, const Totals& totals, const RunVi
   return report;
 }
 
-const Topology& FreshRunner::topology(const Experiment& experiment) {
-  run_.topology = build_topology(experiment.cluster);
-  return *run_.topology;
-}
-
-void FreshRunner::prepare(const Experiment& experiment) {
+const Workload& FreshRunner::outline(const Experiment& experiment) {
   experiment_ = &experiment;
   run_ = {};
   run_.topology = build_topology(experiment.cluster);
-  run_.workload = lower(experiment, placed_replica_graph(experiment, *run_.topology));
+  layout_.emplace(experiment, placed_replica_graph(experiment, *run_.topology));
+  outlined_ = orrery::outline(experiment, *layout_);
+  return outlined_.workload;
+}
+
+void FreshRunner::write(std::int64_t micro_batches) {
+  written_ = with_micro_batches(*experiment_, micro_batches);
+  run_.workload = outlined_.workload;
+  order_passes(written_.plan, outlined_.stages);
+  write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, run_.workload);
+  add_communicators(written_.plan, *layout_, run_.workload);
   channels_ = match_channels(run_.workload);
   periods_.reset();
 }
 
 const Periods& FreshRunner::periods() {
-  if (!periods_) periods_ = find_periods(run_.workload, experiment_->plan);
+  if (!periods_) periods_ = find_periods(run_.workload, written_.plan);
   return *periods_;
 }
 
@@ -187,31 +192,31 @@ RunView FreshRunner::run(std::int64_t more, const Figures& figures) {
 
 Run run(const Experiment& experiment) {
   FreshRunner runner;
-  runner.prepare(experiment);
+  runner.outline(experiment);
+  runner.write(experiment.plan.micro_batches());
   const RunView view = runner.run(0, {});
   runner.made().report = report_on(experiment, measure(view), view);
   return std::move(runner.made());
 }
 
-Report memory_report(const Experiment& experiment, const Topology& topology) {
-  Workload workload = std::move(
-      outline(experiment, SyncLayout(experiment, placed_replica_graph(experiment, topology))).workload);
+Report memory_report(const Experiment& experiment, const Workload& outlined) {
   Report report;
   name_origin(experiment, report);
   report.gpus = experiment.plan.gpus();
-  report.parameters = workload.parameters;
-  report.samples_per_step = workload.samples;
-  report.tokens_per_step = workload.tokens;
-  report.model_flops_per_step = workload.model_flops;
-  report.hardware_flops_per_step = workload.hardware_flops;
-  report.stage_memory = std::move(workload.stage_memory);
+  report.parameters = outlined.parameters;
+  report.samples_per_step = outlined.samples;
+  report.tokens_per_step = outlined.tokens;
+  report.model_flops_per_step = outlined.model_flops;
+  report.hardware_flops_per_step = outlined.hardware_flops;
+  report.stage_memory = outlined.stage_memory;
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;
 }
 
 Report account_memory(const Experiment& experiment) {
-  return memory_report(experiment, *build_topology(experiment.cluster));
+  FreshRunner runner;
+  return memory_report(experiment, runner.outline(experiment));
 }
 
 Menus menus() {

@@ -16,6 +16,7 @@
 #include "sim/io/menus.hpp"
 #include "sim/report/build_report.hpp"
 #include "sim/run/runner.hpp"
+#include "workloads/lower.hpp"
 
 namespace orrery {
 
@@ -38,13 +39,13 @@ struct Run {
 [[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
 
 /// Of what stages hold alone: its makespan is 0.
-[[nodiscard]] Report memory_report(const Experiment& experiment, const Topology& topology);
+[[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined);
 
 /// Runs every experiment from its beginning.
 class FreshRunner : public Runner {
  public:
-  const Topology& topology(const Experiment& experiment) override;
-  void prepare(const Experiment& experiment) override;
+  const Workload& outline(const Experiment& experiment) override;
+  void write(std::int64_t micro_batches) override;
   const Periods& periods() override;
   RunView run(std::int64_t more, const Figures& figures) override;
   /// What run() made.
@@ -52,6 +53,9 @@ class FreshRunner : public Runner {
 
  private:
   const Experiment* experiment_ = nullptr;
+  std::optional<SyncLayout> layout_;
+  Outline outlined_;
+  Experiment written_;  ///< with the micro-batches of its programs
   Run run_;
   Channels channels_;
   std::optional<Periods> periods_;

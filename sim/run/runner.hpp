@@ -9,17 +9,26 @@
 
 namespace orrery {
 
+/// A step of so many micro-batches, otherwise as `experiment`.
+[[nodiscard]] inline Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
+  Experiment other = experiment;
+  other.plan.global_batch_size =
+      micro_batches * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
+  return other;
+}
+
 class Runner {
  public:
   virtual ~Runner() = default;
-  /// What the experiment runs on; valid until the next call for another one.
-  virtual const Topology& topology(const Experiment& experiment) = 0;
-  /// Writes the programs of an experiment, which has to stay where it is until the run is looked at.
-  virtual void prepare(const Experiment& experiment) = 0;
+  /// Looks at an experiment, which has to stay where it is until the run is looked at: what its stages hold,
+  /// its parameters and FLOPs, without programs.
+  virtual const Workload& outline(const Experiment& experiment) = 0;
+  /// Writes its programs, of so many micro-batches a step.
+  virtual void write(std::int64_t micro_batches) = 0;
   /// Of the programs written.
   virtual const Periods& periods() = 0;
   /// Runs them. In what is counted, bytes sent and carried, a period comes `more` times more often than it is
-  /// run. The view is valid until the next prepare(), and good for these figures.
+  /// run. The view is valid until the next experiment, and good for these figures.
   virtual RunView run(std::int64_t more, const Figures& figures) = 0;
 };
 

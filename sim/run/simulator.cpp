@@ -7,15 +7,16 @@ namespace orrery {
 namespace {
 
 Report simulate_with(Runner& runner, const Experiment& experiment, const Figures& figures) {
+  const Workload& outlined = runner.outline(experiment);
   if (!figures.of_infeasible) {
-    Report memory = memory_report(experiment, runner.topology(experiment));
+    Report memory = memory_report(experiment, outlined);
     if (!memory.feasible) return memory;
   }
   if (experiment.simulation.folding == Folding::automatic) {
     if (std::optional<Report> report = simulate_repeats(experiment, runner, figures))
       return *std::move(report);
   }
-  runner.prepare(experiment);
+  runner.write(experiment.plan.micro_batches());
   const RunView run = runner.run(0, figures);
   return report_on(experiment, measure(run), run);
 }

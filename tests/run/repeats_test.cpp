@@ -56,6 +56,7 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
       e.simulation.detail = seed % 2 == 0 ? Detail::layer : Detail::stage;
       e.plan.global_batch_size = e.plan.data_parallel * e.plan.pipeline_parallel * 14;
       FreshRunner runner;
+      runner.outline(e);
       const std::optional<Report> told = simulate_repeats(e, runner);
       if (!told) continue;
       ++repeated;
@@ -106,6 +107,7 @@ TEST_CASE("models that travel while a step computes are there before it is told 
       CAPTURE(overlap);
       check_same(simulate(e), run(e).report);
       FreshRunner runner;
+      runner.outline(e);
       CHECK(simulate_repeats(e, runner).has_value() == (std::string(nic_gbps) == "10000"));
     }
   }
