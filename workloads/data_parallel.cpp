@@ -157,6 +157,13 @@ OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
   return moves && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
 }
 
+void DataParallel::after_blocks(const Pass& pass, OpId done) {
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  for (std::size_t b = stage_.chunks[chunk].blocks.size(); last_micro_batch && b-- > 0;)
+    after_block(pass, b, done);
+}
+
 /// Adds the gradients of a block to the bucket and reduces that when it is full.
 OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);

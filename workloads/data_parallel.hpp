@@ -40,6 +40,9 @@ class DataParallel {
   /// operation that later compute has to wait for, or kNoOp.
   OpId after_block(const Pass& pass, std::size_t block, OpId done);
 
+  /// The same for all blocks of a backward pass that it does not meet, the last one first.
+  void after_blocks(const Pass& pass, OpId done);
+
   /// Call when a backward pass over a whole chunk is written. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 

@@ -62,7 +62,7 @@ class StageProgram {
   OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
   OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
   void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
-  [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead) const;
+  [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead);
   [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
     return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
   }
@@ -95,6 +95,8 @@ class StageProgram {
   std::uint32_t step_work_ = 0;  ///< of the host: before a step, a pass and the optimizer
   std::uint32_t pass_work_ = 0;
   std::uint32_t wait_work_ = 0;
+  Bytes boundary_bytes_ = -1;  ///< of the latest message between stages
+  std::uint32_t boundary_message_ = 0;
   OpId sent_forward_ = kNoOp;  ///< the latest sends
   OpId sent_backward_ = kNoOp;
   std::int32_t step_ = 0;
@@ -161,14 +163,19 @@ void StageProgram::begin_pass(const Pass& pass, OpId input) {
   writer_.at(op).chunk = pass.chunk;
 }
 
-Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) const {
+Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) {
   const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
   const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
   Op op;
   op.kind = Op::Kind::communicate;
   op.part = Part::stage;
   op.phase = ahead ? Phase::forward : Phase::backward;
-  op.work = add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, message_host_});
+  if (bytes != boundary_bytes_) {
+    boundary_bytes_ = bytes;
+    boundary_message_ =
+        add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, message_host_});
+  }
+  op.work = boundary_message_;
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
   op.step = step_;
@@ -322,7 +329,7 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
     const Bytes kept = chunk(pass).activations;
     writer_.at(ahead ? first_compute_ : last_compute_).memory_delta += ahead ? kept : -kept;
   }
-  for (std::size_t b = blocks.size(); !ahead && b-- > 0;) data_.after_block(pass, b, at);
+  if (!ahead) data_.after_blocks(pass, at);
   return at;
 }
 

@@ -272,7 +272,7 @@ void Expansion::list_lagging() {
         f + 1 < result_.families.size() ? result_.families[f + 1].first_task : result_.graph.tasks();
     const Op& op = workload_.programs[program].ops[number];
     const std::uint32_t lag = result_.host_lags.of(program, number);
-    if (lag == HostLags::kNone) continue;
+    if (lag == kNone) continue;
     result_.lagging.push_back({first, last, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
   }
 }

@@ -8,6 +8,7 @@
 
 #include "orrery/workload.hpp"
 #include "sim/cost/compute_cost.hpp"
+#include "sim/graph/channels.hpp"
 
 namespace orrery {
 
@@ -27,7 +28,6 @@ namespace orrery {
 /// are a tree: few, as passes repeat, and the same whatever operations cost.
 class HostLags {
  public:
-  static constexpr std::uint32_t kNone = 0xffffffff;
 
   HostLags() = default;
   explicit HostLags(const Workload& workload);

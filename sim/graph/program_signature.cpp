@@ -8,8 +8,8 @@ namespace {
 class Digest {
  public:
   void append(std::uint64_t x, std::uint64_t y) {
-    a_ = fold(a_ ^ x ^ 0xa0761d6478bd642f, y ^ 0xe7037ed1a0b428db) + y;
-    b_ = fold(b_ ^ y ^ 0x8ebc6af09c88c6e3, x ^ 0x589965cc75374cc3) + x;
+    a_ = Signature::fold(a_ ^ x ^ 0xa0761d6478bd642f, y ^ 0xe7037ed1a0b428db) + y;
+    b_ = Signature::fold(b_ ^ y ^ 0x8ebc6af09c88c6e3, x ^ 0x589965cc75374cc3) + x;
   }
   [[nodiscard]] Signature signature() const {
     Signature result;
@@ -19,12 +19,6 @@ class Digest {
   }
 
  private:
-  static std::uint64_t fold(std::uint64_t x, std::uint64_t y) {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = Wide{x} * y;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  }
-
   std::uint64_t a_ = 0x1d8e4e27c47d124f;
   std::uint64_t b_ = 0x72b22b96e169b471;
 };

@@ -1,7 +1,5 @@
 #include "sim/graph/shared_links.hpp"
 
-#include <algorithm>
-
 namespace orrery {
 
 SharedLinks share_links(const Channels& channels, const PriceList& prices, const Topology& topology,
@@ -9,8 +7,8 @@ SharedLinks share_links(const Channels& channels, const PriceList& prices, const
   SharedLinks shared;
   shared.links = std::move(links);
   if (shared.links.empty()) return shared;
-  std::vector<bool> is_shared(topology.links().size());
-  for (const LinkId link : shared.links) is_shared[index(link)] = true;
+  std::vector<std::uint32_t> place(topology.links().size(), kNone);  // among those shared
+  for (std::uint32_t i = 0; i < shared.links.size(); ++i) place[index(shared.links[i])] = i;
   const auto groups = static_cast<std::uint32_t>(channels.channel_group.size());
   shared.begin.reserve(groups + 1);
   for (std::uint32_t group = 0; group < groups; ++group) {
@@ -20,9 +18,7 @@ SharedLinks share_links(const Channels& channels, const PriceList& prices, const
       const Transfer& transfer =
           prices.transfers[channels.calls[c].first_price + channels.group_place[group]];
       prices.for_each_use(transfer, [&](std::uint32_t leg, const Leg&, LinkId link, std::uint64_t weight) {
-        if (!is_shared[index(link)]) return;
-        const auto at = std::ranges::lower_bound(shared.links, link) - shared.links.begin();
-        shared.uses.push_back({c, leg, static_cast<std::uint32_t>(at), weight});
+        if (place[index(link)] != kNone) shared.uses.push_back({c, leg, place[index(link)], weight});
       });
     }
   }

@@ -19,10 +19,16 @@ struct Signature {
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
+  /// The mixing step of wyhash (W. Yi 2019).
+  static std::uint64_t fold(std::uint64_t x, std::uint64_t y) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = Wide{x} * y;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
   /// In order.
   void append(std::uint64_t value) {
-    a = mix(a * 31 + value + 1);
-    b = mix(b * 37 + (value ^ 0x5851f42d4c957f2d));
+    a = fold(a ^ value, 0xa0761d6478bd642f);
+    b = fold(b + value, 0xe7037ed1a0b428db);
   }
   void append(const Signature& other) {
     append(other.a);

@@ -142,6 +142,11 @@ class ClassSweep {
       std::uint8_t coming = kDimensions;
       for (StreamCursor& cursor : cursors_) {
         cursor.advance(now);
+        if (cursor.priority() == 0 && cursor.now().start <= now) {  // whatever else is in flight
+          best = 0;
+          best_finish = cursor.now().finish;
+          break;
+        }
         if (cursor.now().start > now) {
           if (cursor.now().start < next ||
               (cursor.now().start == next && next < end && cursor.priority() < coming))

@@ -46,7 +46,7 @@ struct Issued {
     Lags lags;
     for (std::size_t op = 0; op < workload.programs[program].ops.size(); ++op) {
       const std::uint32_t number = host.of(program, op);
-      lags.push_back(number == HostLags::kNone ? 0 : values[number]);
+      lags.push_back(number == kNone ? 0 : values[number]);
     }
     return lags;
   }

@@ -28,6 +28,7 @@ std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t sta
           ? total
           : std::min(2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages, total);
   std::vector<Pass> order;
+  order.reserve(static_cast<std::size_t>(2 * total));
   const auto forward = [&](std::int64_t k) {
     const Place at = kth(shape, k);
     order.push_back(forward_pass(at.micro_batch, at.chunk));

@@ -8,6 +8,7 @@ std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t sta
   const std::int64_t m = shape.micro_batches;
   const std::int64_t warmup = std::min(shape.stages - 1 - stage, m);
   std::vector<Pass> order;
+  order.reserve(static_cast<std::size_t>(2 * m));
   for (std::int64_t i = 0; i < warmup; ++i) order.push_back(forward_pass(i));
   for (std::int64_t i = warmup; i < m; ++i) {
     order.push_back(forward_pass(i));
