@@ -57,9 +57,11 @@ class Conveyor {
   explicit Conveyor(const std::function<Answer()>& make_answer) : make_answer_(make_answer) {}
 
   void run(unsigned threads) {
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });
-    for (std::thread& worker : workers) worker.join();
+    {
+      std::vector<std::jthread> others;
+      for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+      work();
+    }
     if (unreadable_) throw RunError("cannot read standard input");
   }
 
