@@ -265,10 +265,9 @@ struct ExperimentSeries::Latest {
   KnownParts parts;
 };
 
-ExperimentSeries::ExperimentSeries(const Catalog& catalog, const Menus& menus,
-                                   std::vector<std::string> overrides)
+ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides)
     : catalog_(&catalog),
-      menus_(&menus),
+      menus_(std::move(menus)),
       overrides_(std::move(overrides)),
       latest_(std::make_unique<Latest>()) {}
 ExperimentSeries::~ExperimentSeries() = default;
@@ -278,9 +277,9 @@ ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 Experiment ExperimentSeries::read(std::string_view text, const std::string& source,
                                   const ExperimentUse& use) {
   try {
-    return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, *menus_, use);
+    return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, menus_, use);
   } catch (const InputError&) {
-    return read_text_with(nullptr, text, source, overrides_, *catalog_, *menus_, use);
+    return read_text_with(nullptr, text, source, overrides_, *catalog_, menus_, use);
   }
 }
 

@@ -30,10 +30,10 @@ Experiment read_experiment_file(const std::string& path, const std::vector<std::
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
 
 /// Reads one experiment after the other, such as the plans of a search. Models, clusters and software that
-/// are as in the one before are not read again. One thread at a time; catalog and menus stay where they are.
+/// are as in the one before are not read again. One thread at a time; the catalog stays where it is.
 class ExperimentSeries {
  public:
-  ExperimentSeries(const Catalog& catalog, const Menus& menus, std::vector<std::string> overrides);
+  ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides);
   ~ExperimentSeries();
   ExperimentSeries(ExperimentSeries&&) noexcept;
 
@@ -43,7 +43,7 @@ class ExperimentSeries {
  private:
   struct Latest;
   const Catalog* catalog_;
-  const Menus* menus_;
+  Menus menus_;
   std::vector<std::string> overrides_;
   std::unique_ptr<Latest> latest_;
 };

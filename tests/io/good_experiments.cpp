@@ -194,3 +194,46 @@ TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by i
   CHECK(group(R"({"zero_stage": 1, "tensor_parallel": 8})", true) == 4);  // one replica a node: all
   CHECK(group(R"({"tensor_parallel": 2})", true) == 16);                  // nothing is sharded
 }
+
+TEST_CASE("experiments of a series are those read one by one, and so are their mistakes") {
+  ExperimentSeries series(io_test::catalog(), io_test::menus(), {"plan.micro_batch_size=2"});
+  const auto outcome = [](auto&& read) {
+    try {
+      const Experiment e = read();
+      return std::to_string(e.model.hidden) + " " + std::to_string(e.cluster.gpus()) + " " +
+             std::to_string(e.cluster.gpu.memory_gb) + " " + std::to_string(e.software.step_overhead_ms) +
+             " " + std::to_string(e.plan.micro_batch_size) + " " + e.stack + " " + e.name;
+    } catch (const InputError& error) {
+      std::string text;
+      for (const Problem& problem : error.problems()) text += problem.text() + "\n";
+      return text;
+    }
+  };
+  const char* const texts[] = {
+      R"({"model": "tiny", "cluster": "box"})",
+      R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}})",
+      R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}, "stack": "ideal"})",
+      R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}})",
+      R"({"model": "tiny-wide", "cluster": "box"})",
+      R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}})",
+      R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": -40}}})",
+      R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}})",
+      R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}, "plan": {"zero_stage": 7}})",
+      R"({"model": "broken", "cluster": "box"})",
+      R"({"model": "broken", "cluster": "box"})",
+      R"({"model": "loop-a", "cluster": "box", "plan": {"tensor_parallel": 3}})",
+      R"({"model": null, "cluster": "box"})",
+      R"({"cluster": "box"})",
+      R"({"model": "tiny", "cluster": "box", "plan": {"tensor_parallel": 3}})",
+      R"({"model": "tiny", "cluster": "box", "software": 5})",
+      R"({"model": "tiny", "cluster": "box"} and more)",
+      R"({"model": "tiny", "cluster": "box"})",
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string text : texts) {
+      CAPTURE(text);
+      CHECK(outcome([&] { return series.read(text, "e.json"); }) ==
+            outcome([&] { return read(text, {"plan.micro_batch_size=2"}); }));
+    }
+  }
+}

@@ -236,3 +236,50 @@ TEST_CASE("the summary of an infeasible plan says why and shows no times") {
   CHECK(text.find("Where the time goes") == std::string::npos);
   CHECK(widest_line(text) <= 100);
 }
+
+TEST_CASE("keys that are asked for are written alone, in their order, and say what has to be measured") {
+  const auto written = [](const std::vector<std::string>& names) {
+    std::string text;
+    write_json(finished_report(), ResultSelection(names), -1, [&](std::string_view part) { text += part; });
+    return Json::parse(text);
+  };
+  const Json all = Json::parse(json_text(finished_report()));
+  CHECK(written({"memory.peak_gb", "step_time_s"}) ==
+        Json{{"step_time_s", all["step_time_s"]}, {"memory", {{"peak_gb", all["memory"]["peak_gb"]}}}});
+  CHECK(written({"breakdown_s"}) == Json{{"breakdown_s", all["breakdown_s"]}});
+  CHECK(written({"communication", "plan.zero_stage"}) ==
+        Json{{"plan", {{"zero_stage", 0}}}, {"communication", all["communication"]}});
+  CHECK(written({"memory.peak", "step_time"}) == Json::object());
+
+  const auto figures = [](const std::vector<std::string>& names) { return ResultSelection(names).figures(); };
+  CHECK_FALSE(figures({"step_time_s", "memory", "mfu", "stats"}).breakdown);
+  CHECK_FALSE(figures({"step_time_s", "memory", "mfu", "stats"}).critical_path);
+  CHECK_FALSE(figures({"step_time_s", "memory", "mfu", "stats"}).traffic);
+  CHECK(figures({"pipeline_bubble_fraction"}).breakdown);
+  CHECK(figures({"utilization.gpu_min"}).breakdown);
+  CHECK(figures({"utilization.links"}).traffic);
+  CHECK_FALSE(figures({"utilization.links"}).breakdown);
+  CHECK(figures({"critical_path_s.wait"}).critical_path);
+
+  std::string csv;
+  const std::vector<std::string> some{"gpus", "memory.per_stage", "feasible"};
+  write_csv(finished_report(), ResultSelection(some), [&](std::string_view part) { csv += part; });
+  CHECK(csv == "feasible,gpus\ntrue," + all["gpus"].dump() + "\n");
+}
+
+TEST_CASE("every name that can be asked for selects something") {
+  const Json all = Json::parse(json_text(finished_report()));
+  for (const std::string_view name : ResultSelection::names()) {
+    CAPTURE(name);
+    const std::vector<std::string> one{std::string(name)};
+    CHECK_FALSE(ResultSelection(one).keys().empty());
+  }
+  std::size_t leaves = 0;
+  for (const std::string_view name : ResultSelection::names()) {
+    std::string pointer = "/" + std::string(name);
+    std::ranges::replace(pointer, '.', '/');
+    const Json::json_pointer at(pointer);
+    leaves += all.contains(at) && !all[at].is_object() ? 1 : 0;
+  }
+  CHECK(leaves == ResultSelection().keys().size() - 4);  // two deciles, days of training and a graph
+}

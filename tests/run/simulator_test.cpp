@@ -52,3 +52,45 @@ TEST_CASE("a simulator tells of one experiment after another what a fresh run te
   }
   CHECK(kept > 200);
 }
+
+TEST_CASE("figures that nobody asks for leave those that are asked for as they are") {
+  Simulator all;
+  Simulator some;
+  int infeasible = 0;
+  for (std::uint64_t seed = 21000; seed < 21150; ++seed) {
+    const std::string text = RandomExperiment(seed).text_with_software();
+    CAPTURE(seed);
+    CAPTURE(text);
+    try {
+      Experiment e = read(text);
+      e.simulation.detail = seed % 2 == 0 ? Detail::layer : Detail::stage;
+      const Report whole = all.simulate(e);
+      Figures figures;
+      figures.breakdown = seed % 3 == 0;
+      figures.critical_path = seed % 5 == 0;
+      figures.traffic = seed % 7 == 0;
+      const Report part = some.simulate(e, figures);
+      CHECK(part.makespan_ps == whole.makespan_ps);
+      CHECK(part.feasible == whole.feasible);
+      CHECK(part.assumptions == whole.assumptions);
+      CHECK(part.model_flops_per_step == whole.model_flops_per_step);
+      CHECK(part.gpu_utilization_mean == (figures.breakdown ? whole.gpu_utilization_mean : 0));
+      CHECK(part.breakdown.compute_ps == (figures.breakdown ? whole.breakdown.compute_ps : 0));
+      CHECK(part.critical_path.compute_ps == (figures.critical_path ? whole.critical_path.compute_ps : 0));
+      if (figures.traffic) CHECK(part.bytes_per_gpu == whole.bytes_per_gpu);
+      // What was left out is there when it is asked for.
+      CHECK(text_of(some.simulate(e)) == text_of(whole));
+
+      figures.of_infeasible = false;
+      e.cluster.gpu.memory_gb = seed % 4 < 2 ? 1e-3 : 1e6;
+      const Report judged = some.simulate(e, figures);
+      CHECK(judged.feasible == (seed % 4 >= 2));
+      CHECK((judged.makespan_ps > 0) == judged.feasible);
+      if (judged.feasible) CHECK(judged.makespan_ps == whole.makespan_ps);
+      if (!judged.feasible) CHECK(text_of(judged) == text_of(account_memory(e)));
+      infeasible += judged.feasible ? 0 : 1;
+    } catch (const InputError&) {
+    }
+  }
+  CHECK(infeasible > 40);
+}
