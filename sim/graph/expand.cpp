@@ -1,6 +1,7 @@
 #include "sim/graph/expand.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -279,9 +280,10 @@ void Expansion::list_lagging() {
 
 void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
   const auto& begin = families_.predecessor_begin[at.program];
-  for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e) {
-    result_.graph.preds.push_back(result_.task(cls, families_.predecessors[at.program][e]));
-  }
+  const std::span<const std::uint32_t> before = families_.predecessors[at.program];
+  const std::span<const ExpandedGraph::OpTasks> tasks = result_.ops[at.program];
+  for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e)
+    result_.graph.preds.push_back(result_.task(cls, tasks[before[e]]));
 }
 
 /// What communication beside it adds to an operation.

@@ -46,11 +46,11 @@ class FamilyMaker {
   template <class Visit>
   void for_each_successor_edge(Visit visit) const {
     for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-      for (std::uint32_t o = 0; o < workload_.programs[p].ops.size(); ++o) {
-        for (std::uint32_t e = result_.predecessor_begin[p][o]; e < result_.predecessor_begin[p][o + 1];
-             ++e) {
-          visit(result_.of[p][result_.predecessors[p][e]], result_.of[p][o]);
-        }
+      const std::span<const std::uint32_t> of = result_.of[p];
+      const std::span<const std::uint32_t> begin = result_.predecessor_begin[p];
+      const std::span<const std::uint32_t> before = result_.predecessors[p];
+      for (std::uint32_t o = 0; o < of.size(); ++o) {
+        for (std::uint32_t e = begin[o]; e < begin[o + 1]; ++e) visit(of[before[e]], of[o]);
       }
     }
   }

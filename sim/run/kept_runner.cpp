@@ -101,7 +101,7 @@ struct KeptRunner::Cut {
 
 struct KeptRunner::Tasks {
   ExpandedGraph expanded;
-  RunLayout layout;
+  RunLayout layout;                     ///< empty until a breakdown is asked for
   std::vector<TransferTime> transfers;  ///< of the latest run
 };
 
@@ -248,6 +248,8 @@ RunView KeptRunner::run(std::int64_t more, const Figures& figures) {
     tasks.transfers.push_back(calls_[call].times[calls_[call].of_place[place]]);
   set_costs(skeleton_->workload, works_, tasks.transfers, tasks.expanded);
   timeline_ = run_contention_free(tasks.expanded.graph);
+  if (figures.breakdown && tasks.layout.programs.empty())
+    tasks.layout = RunLayout(skeleton_->workload, tasks.expanded);
   traffic_ = figures.traffic ? count_traffic() : Traffic{};
   return {skeleton_->workload,
           tasks.layout,
@@ -359,7 +361,6 @@ KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& pattern) {
     auto made = std::make_unique<Tasks>();
     const Folded folded = fold(s.workload, s.channels, prices, *place_->topology, {});
     made->expanded = expand(s.workload, s.channels, make_families(s.workload, s.channels), prices, folded);
-    made->layout = RunLayout(s.workload, made->expanded);
     const std::size_t bytes = made->expanded.graph.tasks() * kTaskBytes;
     s.bytes += bytes;
     bytes_ += bytes;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 
 namespace orrery {
 namespace {
@@ -10,27 +12,39 @@ namespace {
 class PassOps {
  public:
   PassOps(const Program& program, bool forward, std::int64_t micro_batches, std::int64_t chunks) {
+    struct Found {
+      std::uint32_t pass = 0;
+      std::uint32_t op = 0;
+    };
+    std::vector<Found> found;
     std::vector<std::uint32_t> number(static_cast<std::size_t>(micro_batches * chunks), kNone);
+    std::vector<bool> computes;
     for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
       const Op& op = program.ops[i];
       if (op.micro_batch < 0 || (op.phase == Phase::forward) != forward) continue;
       std::uint32_t& pass = number[static_cast<std::size_t>(op.micro_batch * chunks + op.chunk)];
       if (pass == kNone) {
-        pass = static_cast<std::uint32_t>(ops_.size());
-        ops_.emplace_back();
+        pass = static_cast<std::uint32_t>(first_.size());
         first_.push_back(i);
+        computes.push_back(false);
       }
-      ops_[pass].push_back(i);
+      found.push_back({pass, i});
+      if (op.stream == Stream::compute) computes[pass] = true;
     }
-    const auto computes = [&](std::uint32_t op) { return program.ops[op].stream == Stream::compute; };
-    computing_ =
-        std::ranges::count_if(ops_, [&](const auto& ops) { return std::ranges::any_of(ops, computes); });
+    computing_ = std::ranges::count(computes, true);
+    begin_.assign(first_.size() + 1, 0);
+    for (const Found& one : found) ++begin_[one.pass + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    ops_.resize(found.size());
+    std::vector<std::uint32_t> next = begin_;
+    for (const Found& one : found) ops_[next[one.pass]++] = one.op;
   }
 
-  [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(ops_.size()); }
+  [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(first_.size()); }
   [[nodiscard]] std::int64_t computing() const { return computing_; }  ///< passes that compute
-  [[nodiscard]] const std::vector<std::uint32_t>& of(std::int64_t pass) const {
-    return ops_[static_cast<std::size_t>(pass)];
+  [[nodiscard]] std::span<const std::uint32_t> of(std::int64_t pass) const {
+    const auto p = static_cast<std::size_t>(pass);
+    return std::span(ops_).subspan(begin_[p], begin_[p + 1] - begin_[p]);
   }
   /// Passes that begin before operation `op`.
   [[nodiscard]] std::int64_t before(std::uint32_t op) const {
@@ -38,8 +52,8 @@ class PassOps {
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::vector<std::uint32_t>> ops_;
+  std::vector<std::uint32_t> ops_;
+  std::vector<std::uint32_t> begin_;  ///< per pass + 1: range in ops_
   std::vector<std::uint32_t> first_;  ///< per pass
   std::int64_t computing_ = 0;
 };
@@ -97,8 +111,8 @@ class PeriodFinder {
   }
 
   bool list_pass(std::size_t program, const PassOps& passes, std::int64_t pass) {
-    const auto& now = passes.of(pass);
-    const auto& before = passes.of(pass - period_);
+    const auto now = passes.of(pass);
+    const auto before = passes.of(pass - period_);
     if (now.size() != before.size()) return false;
     const auto& ops = workload_.programs[program].ops;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -123,7 +137,10 @@ class PeriodFinder {
 /// nothing else.
 class SteadyState {
  public:
-  SteadyState(const RunView& run, const Periods& periods) : run_(run), periods_(periods) {}
+  SteadyState(const RunView& run, const Periods& periods)
+      : run_(run), periods_(periods), classes_(run.workload.programs.size()) {
+    for (std::uint32_t c = 0; c < run.expanded.classes(); ++c) classes_[run.expanded.program[c]].push_back(c);
+  }
 
   /// A period, which takes as long as the shift; nothing if there is no such shift.
   [[nodiscard]] std::optional<RunPart> period() {
@@ -168,7 +185,7 @@ class SteadyState {
 
   [[nodiscard]] bool shifted(const Periods::Repeat& repeat) {
     const bool ahead = runs_ahead(run_.workload.programs[repeat.program].ops[repeat.now]);
-    for (const std::uint32_t c : run_.layout.programs[repeat.program].classes) {
+    for (const std::uint32_t c : classes_[repeat.program]) {
       const std::uint32_t task = run_.expanded.task(c, repeat.now);
       const std::uint32_t earlier = run_.expanded.task(c, repeat.before);
       const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
@@ -202,6 +219,7 @@ class SteadyState {
 
   const RunView& run_;
   const Periods& periods_;
+  std::vector<std::vector<std::uint32_t>> classes_;  ///< by program
   Picoseconds shift_ = 0;
   bool slower_host_ = false;
 };

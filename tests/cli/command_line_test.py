@@ -186,6 +186,28 @@ class CommandLine(CommandLineCase):
             self.assertGreater(answers[2]["step_time_s"], 0)
             self.assertIn("message", answers[3]["error"])
 
+    def test_batch_of_some_keys(self):
+        large = changed(model="gpt3-175b")
+        lines = "\n".join([json.dumps(SMALL), json.dumps(large), "nonsense"])
+        whole = [json.loads(line) for line in orrery("simulate", "--batch", text=lines).stdout.splitlines()]
+        out = orrery("simulate", "--batch", "--only", "memory.fits,step_time_s,breakdown_s", text=lines)
+        some = [json.loads(line) for line in out.stdout.splitlines()]
+        for all_keys, few in zip(whole[:2], some):
+            self.assertEqual(list(few), ["step_time_s", "breakdown_s", "memory"])
+            self.assertEqual(few["step_time_s"], all_keys["step_time_s"])
+            self.assertEqual(few["breakdown_s"], all_keys["breakdown_s"])
+            self.assertEqual(few["memory"], {"fits": all_keys["memory"]["fits"]})
+        self.assertIn("error", some[2])
+        self.assertEqual([few["memory"]["fits"] for few in some[:2]], [True, False])
+        out = orrery("simulate", "--batch", "--skip-infeasible", "--only", "step_time_s", text=lines)
+        skipped = [json.loads(line) for line in out.stdout.splitlines()]
+        self.assertEqual(skipped[:2], [{"step_time_s": whole[0]["step_time_s"]}, {"step_time_s": None}])
+        for wrong, said in ((["--batch", "--only", "step_tim_s"], 'did you mean "step_time_s"?'), (["--only", "gpus", self.experiment], "--only needs"),
+                            (["--skip-infeasible", self.experiment], "--batch")):
+            out = orrery("simulate", *wrong, text=lines)
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(said, out.stderr)
+
     def test_batch_answers_as_lines_come(self):
         with subprocess.Popen([ORRERY, "simulate", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             for _ in range(3):
