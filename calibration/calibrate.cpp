@@ -114,7 +114,7 @@ class Fitter {
   }
 
   /// Derivatives of the logarithms of all ratios by the constants in their scales, by central differences.
-  [[nodiscard]] Sensitivity sensitivity() const {
+  [[nodiscard]] Sensitivity sensitivity() {
     Sensitivity out(all_.size(), Values(values_.size()));
     for (std::size_t j = 0; j < values_.size(); ++j) {
       const FitVariable& v = variables()[j];

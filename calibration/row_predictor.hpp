@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibration/fit_problem.hpp"
+#include "validation/validate.hpp"
 
 namespace orrery {
 
@@ -21,16 +22,16 @@ class RowPredictor {
 
   /// predicted / measured of `rows` (indices into the problem's), with `values` of the variables.
   /// @throws InputError for a row that cannot be simulated.
-  [[nodiscard]] std::vector<double> ratios(std::span<const std::size_t> rows,
-                                           std::span<const double> values) const;
+  [[nodiscard]] std::vector<double> ratios(std::span<const std::size_t> rows, std::span<const double> values);
   /// Mean robust loss of `rows`.
-  [[nodiscard]] double loss(std::span<const std::size_t> rows, std::span<const double> values) const;
+  [[nodiscard]] double loss(std::span<const std::size_t> rows, std::span<const double> values);
 
  private:
-  [[nodiscard]] double ratio(const FitRow& row, std::span<const double> values) const;
+  [[nodiscard]] double ratio(const FitRow& row, std::span<const double> values, Simulator& simulator) const;
 
   const FitProblem& problem_;
-  unsigned threads_;
+  std::vector<Simulator>
+      simulators_;  ///< one a thread: a row differs from evaluation to evaluation in prices alone
 };
 
 }  // namespace orrery

@@ -7,7 +7,6 @@
 
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
-#include "orrery/simulate.hpp"
 #include "sim/report/writers.hpp"
 
 namespace orrery {
@@ -43,9 +42,10 @@ void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progr
   std::ranges::stable_sort(order, std::greater<>(), &Job::size);
   std::size_t done = 0;
   std::mutex counting;
-  for_each_index(order.size(), threads, [&](std::size_t i) {
+  std::vector<Simulator> simulators = simulators_for(threads);
+  for_each_index_on_thread(order.size(), threads, [&](std::size_t i, std::size_t thread) {
     try {
-      order[i]->prediction = predict(order[i]->row->experiment);
+      order[i]->prediction = predict(order[i]->row->experiment, simulators[thread]);
     } catch (...) {
       order[i]->error = std::current_exception();
     }
@@ -124,13 +124,20 @@ std::int64_t simulation_size(const Experiment& e) {
   return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
 }
 
-Prediction predict(const Experiment& experiment) {
-  const Report report = simulate(experiment);
+Prediction predict(const Experiment& experiment, Simulator& simulator) {
+  const Report report = simulator.simulate(experiment);
   Prediction prediction{report.gpus, report.feasible, {}};
   for (const ResultFigure& figure : result_figures(report)) {
     if (figure.value) prediction.figures.emplace(figure.key, *figure.value);
   }
   return prediction;
+}
+
+std::vector<Simulator> simulators_for(unsigned threads) {
+  std::vector<Simulator> out;
+  const unsigned count = std::max(1U, threads);
+  for (unsigned i = 0; i < count; ++i) out.emplace_back(Simulator::kUsualBytes / count);
+  return out;
 }
 
 std::vector<TableResult> validate(const std::vector<MeasuredTable>& tables, unsigned threads,

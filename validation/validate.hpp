@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "orrery/simulate.hpp"
 #include "validation/measured_table.hpp"
 #include "validation/statistics.hpp"
 
@@ -21,8 +22,11 @@ struct Prediction {
   std::map<std::string, double, std::less<>> figures;
 };
 
-/// Simulates `experiment`. Safe to call from several threads. @throws as simulate().
-[[nodiscard]] Prediction predict(const Experiment& experiment);
+/// Simulates `experiment`. @throws as simulate().
+[[nodiscard]] Prediction predict(const Experiment& experiment, Simulator& simulator);
+
+/// One for each of `threads` threads; together they keep what one usually does.
+[[nodiscard]] std::vector<Simulator> simulators_for(unsigned threads);
 
 /// What the time to simulate grows with: start the large ones first.
 [[nodiscard]] std::int64_t simulation_size(const Experiment& experiment);

@@ -124,11 +124,15 @@ std::vector<Kernel> Transformer::core_attention() const {
   const std::int64_t batch = plan_.micro_batch_size * s.heads;
   const std::int64_t n = model_.seq_length;
   if (model_.attention == Attention::flash) {
-    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1).
+    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
+    // leave blocks on the diagonal.
+    const std::int64_t sample = model_.attended_length();
     const Bytes traffic = s.tokens * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
-    Kernel fused{Kernel::Kind::attention, batch, n, n, model_.head_dim, traffic, 0};
-    fused.flops = 4 * batch * n * n * model_.head_dim / 2;
+    Kernel fused{
+        Kernel::Kind::attention, divide_up(batch * n, sample), sample, sample, model_.head_dim, traffic, 0};
+    fused.flops = 4 * batch * n * sample * model_.head_dim / 2;
     fused.causal = true;
+    if (sample < n) fused.more_columns = software_.packed_attention_columns;
     return {fused};
   }
   const Bytes scores = batch * n * n * s.element;

@@ -44,7 +44,7 @@ Flops layer_flops_per_token(const Model& m) {
   return 2 * weights;
 }
 
-Flops core_flops_per_token(const Model& m) { return 4 * m.seq_length * m.heads * m.head_dim; }
+Flops core_flops_per_token(const Model& m) { return 4 * m.attended_length() * m.heads * m.head_dim; }
 
 }  // namespace
 

@@ -43,6 +43,9 @@ struct Model {
   std::int64_t head_dim = 0;  ///< defaults to hidden / heads
   std::int64_t vocab = 0;
   std::int64_t seq_length = 0;  ///< tokens per sample
+  /// Tokens of each sample where several are packed into a sequence, so that attention stays within them. 0:
+  /// one.
+  std::int64_t packed_sample_length = 0;
   bool gated_mlp = false;       ///< three matrices (SwiGLU) in place of two
   bool tied_embeddings = true;  ///< output projection shares the input embedding
   bool parallel_block = false;  ///< attention and MLP read the same input, one sum at the end
@@ -65,6 +68,10 @@ struct Model {
   double forward_gflops_per_sample = 0;     ///< 1e9 FLOPs, two per multiply-add
   std::int64_t activations_per_sample = 0;  ///< values kept for the backward pass
 
+  /// How many tokens those of one sample attend to, all but for the causal mask.
+  [[nodiscard]] std::int64_t attended_length() const {
+    return packed_sample_length > 0 ? packed_sample_length : seq_length;
+  }
   [[nodiscard]] bool adapts(Linear which) const {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }

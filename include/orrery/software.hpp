@@ -33,6 +33,9 @@ struct Software {
   std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
+  /// Columns of scores that a kernel for packed samples works off for each block of rows beside those of its
+  /// sample: it is laid out for the longest one.
+  double packed_attention_columns = 0;
   double convolution_speed = 1;  ///< of convolutions, over large products
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.

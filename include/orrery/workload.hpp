@@ -88,6 +88,7 @@ struct Kernel {
   Flops flops = 0;        ///< of products
   bool causal = false;    ///< attention: rows see the columns up to their own only, and `flops` counts those
   bool backward = false;  ///< attention: the gradients of the queries, keys and values
+  double more_columns = 0;  ///< attention: that each block of rows is worked off over, beside its own
   bool in_16_bits = false;  ///< gemm: also where the plan's precision is fp8
 
   friend bool operator==(const Kernel&, const Kernel&) = default;

@@ -49,7 +49,7 @@ double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precisi
   rate *= head / (head + made.softmax);
   if (head > made.widest) rate *= made.spilled;
   if (kernel.backward) rate *= made.backward_share;
-  const double fixed = kernel.backward ? made.backward_columns : made.forward_columns;
+  const double fixed = (kernel.backward ? made.backward_columns : made.forward_columns) + kernel.more_columns;
   return flops / rate * shape_factor(kernel, fixed, static_cast<double>(gpu.sms));
 }
 

@@ -36,6 +36,9 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::integer("vocab", 1, 1e8, &Model::vocab, "", "vocabulary, padding included").only("transformer"),
       T::integer("seq_length", 1, 1e8, &Model::seq_length, "", "tokens per sample"),
+      T::integer("packed_sample_length", 1, 1e8, &Model::packed_sample_length, "seq_length",
+                 "tokens of each sample packed into a sequence: fused attention stays within it")
+          .only("transformer"),
       T::flag("gated_mlp", &Model::gated_mlp, "false", "three matrices (SwiGLU) in place of two")
           .only("transformer"),
       T::flag("tied_embeddings", &Model::tied_embeddings, "true", "output projection shares the embedding")

@@ -51,6 +51,9 @@ const std::vector<Field<Software>>& software_fields() {
                 "speed of the matrix library over the one the GPU's constants were measured with"),
       T::number("flash_speed", "", 0.01, 100, &S::flash_speed, "1",
                 "speed of the fused attention kernel over that of its generation"),
+      T::number(
+          "packed_attention_columns", "tokens", 0, 1e6, &S::packed_attention_columns, "0",
+          "columns of scores that attention over packed samples works off for each row, beside its sample's"),
       T::number("convolution_speed", "", 0.01, 100, &S::convolution_speed, "1",
                 "speed of convolutions over that of large products"),
       T::number("parameter_gather_efficiency", "", 0.01, 1, &S::parameter_gather_efficiency, "1",

@@ -37,6 +37,18 @@ void check_adapters(const Model& model, const Json& value, const Path& path, Fin
     findings.add(Path(path, "lora_targets"), "found an empty list, allowed at least one matrix");
 }
 
+void check_packing(const Model& model, const Path& path, Findings& findings) {
+  const std::int64_t packed = model.packed_sample_length;
+  if (packed > model.seq_length)
+    findings.add(Path(path, "packed_sample_length"),
+                 fmt::format("found {}, allowed at most seq_length {}", packed, model.seq_length));
+  if (packed > 0 && model.attention != Attention::flash)
+    findings.add(
+        Path(path, "packed_sample_length"),
+        fmt::format("found {}, allowed only with attention flash: unfused attention computes all scores",
+                    packed));
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -46,6 +58,7 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
                  fmt::format("found {}, allowed a divisor of heads {}", model.kv_heads, model.heads));
   }
   check_adapters(model, value, path, findings);
+  check_packing(model, path, findings);
   if (value.contains("head_dim")) return;
   model.head_dim = model.hidden / model.heads;
   if (model.hidden % model.heads != 0) {

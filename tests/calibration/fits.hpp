@@ -23,7 +23,7 @@ inline const TableContext& context() {
                             "made.json", "made")
           .first,
       menus(),
-      {"plan.global_batch_size=8", "model.seq_length=64"}};
+      {"plan.global_batch_size=8", "model.seq_length=64", "simulation.network=alpha-beta"}};
   return made;
 }
 
@@ -36,12 +36,13 @@ inline constexpr const char* kHeader =
 inline TableText table(const std::map<std::string, double>& truth, const std::string& stack = "made") {
   const TableContext real{with_constants(context().catalog, "made", truth), menus(), context().overrides};
   std::string text = kHeader;
+  Simulator simulator;
   for (const char* model : {"gpt3-125m", "gpt3-350m"}) {
     for (const int batch : {1, 2, 4, 8}) {
       const std::string row =
           fmt::format("{} {},{},dgx-a100-80gb,1,1,1,{},{},", model, batch, model, batch, stack);
       const MeasuredTable one = read_measured_table(kHeader + row + "1\n", "t.csv", real);
-      const double measured = predict(one.rows[0].experiment).figures.find("step_time_s")->second;
+      const double measured = predict(one.rows[0].experiment, simulator).figures.find("step_time_s")->second;
       text += fmt::format("{}{}\n", row, measured);
     }
   }

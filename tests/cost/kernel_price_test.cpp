@@ -139,6 +139,10 @@ TEST_CASE("fused attention by head size, mask, direction and generation") {
   CHECK(price(fused_attention(500, 400, 44, true), gpu) == 384'384'000);
   // Backward: 2.5 times the FLOPs at 0.93 of the speed, 260 columns beside 400: 422.4 * 2.5 / 0.93 * 1.65.
   CHECK(price(fused_attention(500, 400, 44, false, true), gpu) == 1'873'548'387);
+  // Over packed samples as many more columns as the software says: 422.4 us * (400 + 100 + 100) / 400.
+  Kernel packed = fused_attention(500, 400, 44, false);
+  packed.more_columns = 100;
+  CHECK(price(packed, gpu) == 633'600'000);
   // Generation 1: 0.575 of the rate, 64 columns: 422.4 / 0.575 * 1.16. Generation 3 is not on this GPU.
   CHECK(price(fused_attention(500, 400, 44, false), gpu, Precision::bf16, 1) == 852'146'087);
   CHECK(price(fused_attention(500, 400, 44, false), gpu, Precision::bf16, 3) == 528'000'000);

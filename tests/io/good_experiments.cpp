@@ -173,6 +173,14 @@ TEST_CASE("adapters beside the matrices that are named, or all") {
   CHECK(!read(R"({"model": "tiny", "cluster": "box"})").model.adapts(Linear::qkv));
 }
 
+TEST_CASE("a sequence is one sample unless several are packed") {
+  const Model packed = read(R"({"model": {"base": "tiny", "attention": "flash", "packed_sample_length": 8},
+      "cluster": "box"})")
+                           .model;
+  CHECK(packed.attended_length() == 8);
+  CHECK(read(R"({"model": "tiny", "cluster": "box"})").model.attended_length() == 32);
+}
+
 TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by itself") {
   const auto group = [](const std::string& plan, bool in_nodes) {
     const Plan read_plan =

@@ -116,6 +116,22 @@ TEST_CASE("plans must fit the cluster") {
         "micro_batch_size 1 = 8");
 }
 
+TEST_CASE("packed samples fit into a sequence and need fused attention") {
+  const auto with = [](const std::string& keys) {
+    return problems(R"({"model": {"base": "tiny", )" + keys + R"(}, "cluster": "box"})");
+  };
+  CHECK(with(R"("attention": "flash", "packed_sample_length": 16)").empty());
+  CHECK(with(R"("attention": "flash", "packed_sample_length": 33)") ==
+        "e.json:1:74: /model/packed_sample_length: found 33, allowed at most seq_length 32");
+  CHECK(with(R"("packed_sample_length": 16)") ==
+        "e.json:1:52: /model/packed_sample_length: found 16, allowed only with attention flash: unfused "
+        "attention "
+        "computes all scores");
+  CHECK(problems(R"({"model": {"kind": "mlp", "widths": [8, 6], "seq_length": 4, "packed_sample_length": 2},
+                     "cluster": "box"})")
+            .find("allowed only for kind transformer") != std::string::npos);
+}
+
 TEST_CASE("adapters need a rank that fits and a matrix") {
   CHECK(problems(R"({"model": {"base": "tiny", "lora_targets": ["linear_qkv"]}, "cluster": "box"})") ==
         "e.json:1:44: /model/lora_targets: found a list, allowed only with lora_rank");
