@@ -27,7 +27,7 @@ double RowPredictor::ratio(const FitRow& row, std::span<const double> values, Si
   for (std::size_t j = 0; j < values.size(); ++j) {
     if (row.takes[j]) problem_.variables[j].constant.set(experiment, values[j]);
   }
-  const Prediction prediction = predict(experiment, simulator);
+  const Prediction prediction = predict(experiment, {&row.figure, 1}, simulator);
   const auto found = prediction.figures.find(row.figure);
   if (found == prediction.figures.end() || !(found->second > 0)) {
     throw InputError({Problem{row.table, 0, 0, "", row.name + ": no " + row.figure + " is predicted"}});

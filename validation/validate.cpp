@@ -45,7 +45,7 @@ void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progr
   std::vector<Simulator> simulators = simulators_for(threads);
   for_each_index_on_thread(order.size(), threads, [&](std::size_t i, std::size_t thread) {
     try {
-      order[i]->prediction = predict(order[i]->row->experiment, simulators[thread]);
+      order[i]->prediction = predict(order[i]->row->experiment, order[i]->table->keys, simulators[thread]);
     } catch (...) {
       order[i]->error = std::current_exception();
     }
@@ -124,8 +124,8 @@ std::int64_t simulation_size(const Experiment& e) {
   return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
 }
 
-Prediction predict(const Experiment& experiment, Simulator& simulator) {
-  const Report report = simulator.simulate(experiment);
+Prediction predict(const Experiment& experiment, std::span<const std::string> keys, Simulator& simulator) {
+  const Report report = simulator.simulate(experiment, ResultSelection(keys).figures());
   Prediction prediction{report.gpus, report.feasible, {}};
   for (const ResultFigure& figure : result_figures(report)) {
     if (figure.value) prediction.figures.emplace(figure.key, *figure.value);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Prediction {
   std::map<std::string, double, std::less<>> figures;
 };
 
-/// Simulates `experiment`. @throws as simulate().
-[[nodiscard]] Prediction predict(const Experiment& experiment, Simulator& simulator);
+/// Simulates `experiment` and measures what `keys` need. @throws as simulate().
+[[nodiscard]] Prediction predict(const Experiment& experiment, std::span<const std::string> keys,
+                                 Simulator& simulator);
 
 /// One for each of `threads` threads; together they keep what one usually does.
 [[nodiscard]] std::vector<Simulator> simulators_for(unsigned threads);

@@ -28,7 +28,6 @@ namespace orrery {
 /// are a tree: few, as passes repeat, and the same whatever operations cost.
 class HostLags {
  public:
-
   HostLags() = default;
   explicit HostLags(const Workload& workload);
 

@@ -42,7 +42,8 @@ inline TableText table(const std::map<std::string, double>& truth, const std::st
       const std::string row =
           fmt::format("{} {},{},dgx-a100-80gb,1,1,1,{},{},", model, batch, model, batch, stack);
       const MeasuredTable one = read_measured_table(kHeader + row + "1\n", "t.csv", real);
-      const double measured = predict(one.rows[0].experiment, simulator).figures.find("step_time_s")->second;
+      const Prediction run = predict(one.rows[0].experiment, one.keys, simulator);
+      const double measured = run.figures.find("step_time_s")->second;
       text += fmt::format("{}{}\n", row, measured);
     }
   }
