@@ -1,21 +1,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#include <sys/mman.h>
-#endif
-
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 #include <map>
 #include <new>
 
 #include "apps/commands.hpp"
+#include "apps/heap.hpp"
 #include "orrery/error.hpp"
 
 namespace {
@@ -80,30 +74,11 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_option("--threads", common.threads, "Threads to use")->check(CLI::Range(1, 1024));
 }
 
-/// Large arrays are made and dropped in turns: pages given back to the system each time cost a fifth of a
-/// run. Getting small pages one by one costs a short run another fifth, so the first of the heap are large
-/// ones.
-void prepare_heap() {
-#ifdef __GLIBC__
-  constexpr int kFirstHeap = 64 << 20;
-  constexpr std::size_t kBeyondInitial = 1 << 20;
-  constexpr std::uintptr_t kPage = 4096;
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, kFirstHeap);
-  void* const first = std::malloc(kBeyondInitial);
-  const auto begin = (reinterpret_cast<std::uintptr_t>(first) + kPage - 1) / kPage * kPage;
-  const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  if (first != nullptr && begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-  std::free(first);
-#endif
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_standard_streams();
-  prepare_heap();
+  orrery::prepare_heap();
   CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);

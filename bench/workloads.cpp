@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/heap.hpp"
 #include "bench/collective_graph.hpp"
 #include "bench/workload_graphs.hpp"
 #include "sim/engine/engine.hpp"
@@ -157,6 +158,7 @@ void print(const std::vector<std::string>& words, const Outcome& outcome) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  orrery::prepare_heap();  // as the program does
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
     if (const auto outcome = run_workload(words)) {
