@@ -18,7 +18,7 @@ namespace {
 
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
-/// Answers that wait for a slow one.
+/// Answers that wait for a slow one, at most.
 constexpr std::uint64_t kMostEarly = 256;
 
 std::string error_line(const std::string& pointer, const std::string& message) {
@@ -95,8 +95,8 @@ class Conveyor {
     }
   }
 
-  /// Answers that are early wait for those before them, the workers that made them do not, but for the last
-  /// few hundred.
+  /// Answers that are early wait for those before them. The workers that made them do not, until kMostEarly
+  /// lie between their answer and the next to be written.
   void deliver(std::uint64_t ticket, std::string text) {
     std::unique_lock lock(output_);
     turn_.wait(lock, [&] { return ticket < served_ + kMostEarly; });

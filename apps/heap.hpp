@@ -20,16 +20,18 @@ namespace orrery {
 inline void prepare_heap() {
 #ifdef __GLIBC__
   constexpr int kFirstHeap = 64 << 20;
+  constexpr int kUsualGrowth = 128 << 10;
   constexpr std::size_t kBeyondInitial = 1 << 20;
   constexpr std::uintptr_t kPage = 4096;
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, kFirstHeap);
-  void* const first = std::malloc(kBeyondInitial);
+  void* const first = std::malloc(kBeyondInitial);  // makes the heap grow
   const auto begin = (reinterpret_cast<std::uintptr_t>(first) + kPage - 1) / kPage * kPage;
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
   if (first != nullptr && begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
   std::free(first);
+  mallopt(M_TOP_PAD, kUsualGrowth);
 #endif
 }
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,30 +27,36 @@ struct SimulateOptions {
   std::string json, csv, trace;
   std::string trace_ranks, trace_steps;
   std::uint64_t trace_spans = 1'000'000;
-  std::string only;  ///< keys of the result, with commas between them
+  std::optional<std::string> only;  ///< keys of the result, with commas between them
   bool skip_infeasible = false;
 };
 
+[[noreturn]] void refuse_only(const std::string& because) {
+  throw InputError({Problem{"command line", 0, 0, "", "--only" + because}});
+}
+
 /// The keys asked for with --only, by default all.
 ResultSelection selection(const SimulateOptions& options) {
-  if (options.only.empty()) return {};
+  if (!options.only) return {};
   if (options.json.empty() && options.csv.empty() && !options.arguments.batch)
-    throw InputError({Problem{"command line", 0, 0, "", "--only needs --json, --csv or --batch"}});
+    refuse_only(" needs --json, --csv or --batch");
   const std::vector<std::string_view> known = ResultSelection::names();
   std::vector<std::string> names;
-  std::istringstream parts(options.only);
-  for (std::string name; std::getline(parts, name, ',');) {
+  for (std::size_t begin = 0; begin <= options.only->size();) {
+    const std::size_t comma = std::min(options.only->find(',', begin), options.only->size());
+    const std::string name = options.only->substr(begin, comma - begin);
     if (std::ranges::find(known, name) == known.end()) {
-      throw InputError(
-          {Problem{"command line", 0, 0, "",
-                   "--only: found " + quote(name) +
-                       ", allowed are keys of the result, such as step_time_s, memory.peak_gb or "
-                       "breakdown_s" +
-                       hint(name, known)}});
+      refuse_only(": found " + quote(name) +
+                  ", allowed are keys of the result with commas between them, such as "
+                  "step_time_s,memory.peak_gb,breakdown_s" +
+                  hint(name, known));
     }
     names.push_back(name);
+    begin = comma + 1;
   }
-  return ResultSelection(names);
+  ResultSelection keys(names);
+  if (!options.csv.empty() && !keys.has_row()) refuse_only(": a row of CSV has none of these keys");
+  return keys;
 }
 
 /// What a viewer shows about the origin of a trace.
@@ -82,12 +88,10 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 }
 
 /// Writes everything a run is asked for; the exit status.
-int deliver(const SimulateOptions& options, const CommonOptions& common, const Experiment& experiment) {
+int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
+            const Experiment& experiment) {
   const auto begin = std::chrono::steady_clock::now();
   const TraceOptions trace = trace_options(options, experiment);
-  const ResultSelection keys = selection(options);
-  if (!options.only.empty() && options.json.empty() && options.csv.empty())
-    throw InputError({Problem{"command line", 0, 0, "", "--only needs --json, --csv or --batch"}});
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json_file = outputs.open(options.json);
@@ -140,8 +144,10 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->needs(trace)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   return [options, &common] {
-    const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
     const ResultSelection keys = selection(*options);
+    const auto one = [&](const Experiment& experiment) {
+      return deliver(*options, common, keys, experiment);
+    };
     Figures figures = keys.figures();
     figures.of_infeasible = !options->skip_infeasible;
     return run_on_experiments(options->arguments, common, one,

@@ -30,8 +30,7 @@ class RowPredictor {
   [[nodiscard]] double ratio(const FitRow& row, std::span<const double> values, Simulator& simulator) const;
 
   const FitProblem& problem_;
-  std::vector<Simulator>
-      simulators_;  ///< one a thread: a row differs from evaluation to evaluation in prices alone
+  std::vector<Simulator> simulators_;  ///< one a thread; evaluations of a row differ in prices alone
 };
 
 }  // namespace orrery

@@ -49,7 +49,7 @@ std::vector<NamedFigure> own_figures(const ComparedRow& row) {
 std::vector<NamedFigure> all_figures(const ComparedRow& row) {
   std::vector<NamedFigure> figures = own_figures(row);
   if (!row.report) return figures;
-  for (const ResultFigure& figure : result_figures(*row.report)) {
+  for (const ResultFigure& figure : result_figures(*row.report, {})) {
     if (!figure.key.starts_with("stats.")) figures.push_back({figure.key, figure.value});
   }
   return figures;

@@ -92,7 +92,7 @@ class TableReader {
     std::vector<std::string> figures;
     Report any;
     any.training_tokens = 1;  // training_days is a figure too
-    for (ResultFigure& figure : result_figures(any)) figures.push_back(std::move(figure.key));
+    for (ResultFigure& figure : result_figures(any, {})) figures.push_back(std::move(figure.key));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < header.size(); ++i) {
       const CsvCell& cell = header[i];

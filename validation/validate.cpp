@@ -125,9 +125,12 @@ std::int64_t simulation_size(const Experiment& e) {
 }
 
 Prediction predict(const Experiment& experiment, std::span<const std::string> keys, Simulator& simulator) {
-  const Report report = simulator.simulate(experiment, ResultSelection(keys).figures());
+  std::vector<std::string> names(keys.begin(), keys.end());
+  names.insert(names.end(), {"step_time_s_p10", "step_time_s_p90"});
+  const ResultSelection wanted(names);
+  const Report report = simulator.simulate(experiment, wanted.figures());
   Prediction prediction{report.gpus, report.feasible, {}};
-  for (const ResultFigure& figure : result_figures(report)) {
+  for (const ResultFigure& figure : result_figures(report, wanted)) {
     if (figure.value) prediction.figures.emplace(figure.key, *figure.value);
   }
   return prediction;

@@ -23,7 +23,7 @@ struct Prediction {
   std::map<std::string, double, std::less<>> figures;
 };
 
-/// Simulates `experiment` and measures what `keys` need. @throws as simulate().
+/// Simulates `experiment`: the figures of `keys`, and the range of the step time. @throws as simulate().
 [[nodiscard]] Prediction predict(const Experiment& experiment, std::span<const std::string> keys,
                                  Simulator& simulator);
 

@@ -14,8 +14,8 @@ std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, s
   const double bytes = static_cast<double>(parameters) * software.optimizer_bytes_per_parameter;
   const Int128 issue = Int128{from_microseconds(software.parameter_issue_us)} * tensors;
   constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
-  return add_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
-                  issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
+  return find_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
+                   issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
 }
 
 /// Whether the optimizer takes the mean gradient of all replicas.
@@ -157,6 +157,8 @@ OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
   return moves && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
 }
 
+/// Only in the last micro-batch there is something to do: where gradients are reduced, or parameters
+/// gathered, with each, it meets all passes.
 void DataParallel::after_blocks(const Pass& pass, OpId done) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();

@@ -40,7 +40,7 @@ class DataParallel {
   /// operation that later compute has to wait for, or kNoOp.
   OpId after_block(const Pass& pass, std::size_t block, OpId done);
 
-  /// The same for all blocks of a backward pass that it does not meet, the last one first.
+  /// Call when a backward pass is written that it does not meet, in place of after_block for each.
   void after_blocks(const Pass& pass, OpId done);
 
   /// Call when a backward pass over a whole chunk is written. Returns as after_block.

@@ -26,9 +26,9 @@ void check_size(const Experiment& experiment, const SyncLayout& layout, const Mo
                                 "; use larger micro-batches or fewer steps");
 }
 
-/// Passes and blocks alone can be too many to write down; their product is checked before that.
+/// Blocks, and passes until their activations are at their peak, can be too many to write down alone.
 void check_passes(const Plan& plan, const Model& model) {
-  const std::int64_t passes = plan.micro_batches() * plan.pipeline_parallel * plan.virtual_stages;
+  const std::int64_t passes = micro_batches_at_peak(plan) * plan.pipeline_parallel * plan.virtual_stages;
   if (passes <= kMostOperations && model.layers <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
                                                   " passes per step (micro-batches x stages), allowed are " +
@@ -39,11 +39,7 @@ void check_passes(const Plan& plan, const Model& model) {
 
 Workload lower(const Experiment& experiment, const GossipGraph& graph) {
   const SyncLayout layout(experiment, graph);
-  Outline outlined = outline(experiment, layout);
-  Workload& workload = outlined.workload;
-  write_programs(experiment, layout, outlined.blocks, outlined.stages, workload);
-  add_communicators(experiment.plan, layout, workload);
-  return std::move(workload);
+  return write_workload(experiment, layout, outline(experiment, layout));
 }
 
 Outline outline(const Experiment& experiment, const SyncLayout& layout) {
@@ -74,6 +70,13 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, cons
   WholePasses passes;
   for (const Stage& stage : stages)
     workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, passes));
+}
+
+Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
+  Workload workload = outlined.workload;
+  write_programs(experiment, layout, outlined.blocks, outlined.stages, workload);
+  add_communicators(experiment.plan, layout, workload);
+  return workload;
 }
 
 std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }

@@ -34,6 +34,12 @@ struct Outline {
 void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                     const std::vector<Stage>& stages, Workload& workload);
 
+/// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
+/// one outlined in its micro-batches.
+/// @throws as write_programs().
+[[nodiscard]] Workload write_workload(const Experiment& experiment, const SyncLayout& layout,
+                                      const Outline& outlined);
+
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
 

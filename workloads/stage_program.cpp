@@ -26,6 +26,7 @@ class StageProgram {
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
+        passes_(passes_of(plan_, stage)),
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
@@ -85,6 +86,7 @@ class StageProgram {
   std::int32_t steps_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
+  std::vector<Pass> passes_;  ///< of a step
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
@@ -116,7 +118,7 @@ class StageProgram {
 void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
   wait_on_host(step_work_, {ended_});
-  for (const Pass& pass : stage_.passes) {
+  for (const Pass& pass : passes_) {
     if (pass.kind == Pass::Kind::forward) {
       forward(pass);
     } else {
@@ -132,7 +134,7 @@ void StageProgram::add_host_works(const Experiment& experiment) {
   const Software& software = experiment.software;
   const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
   const auto add = [this](Picoseconds host_ps) {
-    const std::uint32_t work = add_work(workload_, {}, host_ps);
+    const std::uint32_t work = find_work(workload_, {}, host_ps);
     return whole_passes_ ? add_pass(workload_, {{false, work, kBlockInput}}) : work;
   };
   wait_work_ = add(0);

@@ -33,10 +33,12 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
   return chunk;
 }
 
-Bytes peak_activations(const Stage& stage) {
+Bytes peak_activations(const Stage& stage, const Plan& plan) {
+  Plan until_peak = plan;
+  until_peak.global_batch_size = micro_batches_at_peak(plan) * plan.micro_batch_size * plan.data_parallel;
   Bytes held = 0;
   Bytes peak = 0;
-  for (const Pass& pass : stage.passes) {
+  for (const Pass& pass : passes_of(until_peak, stage)) {
     const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
     held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
     peak = std::max(peak, held);
@@ -116,12 +118,15 @@ bool alike(const Stage& a, const Stage& b) {
   return inner(a) && inner(b) && std::ranges::equal(a.chunks, b.chunks, same);
 }
 
-void order_passes(const Plan& plan, std::vector<Stage>& stages) {
+std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  for (Stage& stage : stages) {
-    stage.passes =
-        schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
-  }
+  return schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
+}
+
+/// The warm-up of interleaved stages, the longest, is less than 2p + vp passes of the vm there are.
+std::int64_t micro_batches_at_peak(const Plan& plan) {
+  const bool collects = find_pipeline_schedule(plan.pipeline_schedule)->collects;
+  return collects ? plan.micro_batches() : std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
 }
 
 std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
@@ -131,7 +136,6 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
     stages[static_cast<std::size_t>(s)].index = s;
     stages[static_cast<std::size_t>(s)].stages = p;
   }
-  order_passes(plan, stages);
   std::int64_t layer = 0;
   const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
   for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
@@ -177,7 +181,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   memory.parameters = sharded(memory.parameters_count * element, 3);
   memory.gradients = sharded(trained * gradient_bytes(experiment), 2);
   memory.optimizer = sharded(trained * states, 1);
-  memory.activations = peak_activations(stage);
+  memory.activations = peak_activations(stage, plan);
   memory.workspace = workspace_of(stage, plan, blocks);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
   return memory;

@@ -35,7 +35,6 @@ struct Stage {
   std::int64_t index = 0;   ///< pipeline rank
   std::int64_t stages = 1;  ///< pipeline ranks
   std::vector<Chunk> chunks;
-  std::vector<Pass> passes;  ///< of one step
 
   [[nodiscard]] bool first_virtual(std::int64_t chunk) const { return index == 0 && chunk == 0; }
   [[nodiscard]] bool last_virtual(std::int64_t chunk) const {
@@ -57,8 +56,10 @@ struct Stage {
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
 /// Whether they do the same but for the order of passes and the numbers of layers.
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
-/// Gives them the passes of a plan that differs from theirs in micro-batches only.
-void order_passes(const Plan& plan, std::vector<Stage>& stages);
+/// The passes of one step, in order.
+[[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);
+/// So many micro-batches, at most those of the plan, that more of them keep no more activations.
+[[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.

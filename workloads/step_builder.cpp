@@ -47,15 +47,31 @@ std::uint32_t add_pass(Workload& workload, PassWork pass) {
   return at;
 }
 
-std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
+namespace {
+
+ComputeWork made_of(std::vector<Kernel> kernels, Picoseconds host_ps) {
   ComputeWork work;
   work.host_ps = host_ps;
   work.kernels = std::move(kernels);
   for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
-  const auto found = std::ranges::find(workload.works, work);
-  const auto at = static_cast<std::uint32_t>(found - workload.works.begin());
-  if (found == workload.works.end()) workload.works.push_back(std::move(work));
-  return at;
+  return work;
+}
+
+}  // namespace
+
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
+  workload.works.push_back(made_of(std::move(kernels), host_ps));
+  return static_cast<std::uint32_t>(workload.works.size() - 1);
+}
+
+/// Stages ask for what those before them asked for, so it is near the end.
+std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
+  ComputeWork work = made_of(std::move(kernels), host_ps);
+  for (std::size_t at = workload.works.size(); at-- > 0;) {
+    if (workload.works[at] == work) return static_cast<std::uint32_t>(at);
+  }
+  workload.works.push_back(std::move(work));
+  return static_cast<std::uint32_t>(workload.works.size() - 1);
 }
 
 }  // namespace orrery

@@ -49,7 +49,9 @@ class StepBuilder {
 std::uint32_t add_message(Workload& workload, const Message& message);
 /// Index of the pass in the workload, added if it is new.
 std::uint32_t add_pass(Workload& workload, PassWork pass);
-/// Index of the work in the workload, added if it is new. `host_ps`: CPU time to issue its kernels.
+/// Index of the work in the workload, added if it is new: of what every stage does.
+std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
+/// Index of the work in the workload, added at the end. `host_ps`: CPU time to issue its kernels.
 std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
 
 }  // namespace orrery

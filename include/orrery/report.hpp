@@ -44,7 +44,7 @@ struct LinkUtilization {
   double peak = 0;  ///< the same of the busiest link
 };
 
-/// Which figures of a report are measured; the others are left at 0. Step time and memory always are.
+/// Which figures of a report are measured; the others are left at 0.
 struct Figures {
   bool breakdown = true;      ///< Report::breakdown, pipeline_bubble_fraction, gpu_utilization_mean and _min
   bool critical_path = true;  ///< Report::critical_path

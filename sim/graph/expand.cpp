@@ -266,13 +266,13 @@ void Expansion::write_tasks() {
 /// Works and passes wait for the host, messages do not.
 void Expansion::list_lagging() {
   result_.graph.lag.assign(result_.graph.tasks(), 0);
-  result_.host_lags = HostLags(workload_);
+  const auto lags = result_.host_lags.add(workload_);
   for (std::size_t f = 0; f < result_.families.size(); ++f) {
     const auto [first, program, number] = result_.families[f];
     const std::uint32_t last =
         f + 1 < result_.families.size() ? result_.families[f + 1].first_task : result_.graph.tasks();
     const Op& op = workload_.programs[program].ops[number];
-    const std::uint32_t lag = result_.host_lags.of(program, number);
+    const std::uint32_t lag = lags[program][number];
     if (lag == kNone) continue;
     result_.lagging.push_back({first, last, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
   }

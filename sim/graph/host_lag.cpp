@@ -54,10 +54,11 @@ class HostLags::Tree {
   std::vector<std::uint32_t> latest_;  ///< per issue: of those after it
 };
 
-HostLags::HostLags(const Workload& workload) {
+std::vector<std::vector<std::uint32_t>> HostLags::add(const Workload& workload) {
   Tree tree(issues_);
+  std::vector<std::vector<std::uint32_t>> numbers;
   for (const Program& program : workload.programs) {
-    std::vector<std::uint32_t>& of = of_.emplace_back(program.ops.size(), kNone);
+    std::vector<std::uint32_t>& of = numbers.emplace_back(program.ops.size(), kNone);
     bool hosted = false;
     std::uint32_t before = kNone;
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
@@ -70,6 +71,7 @@ HostLags::HostLags(const Workload& workload) {
       before = host ? kNone : issue;
     }
   }
+  return numbers;
 }
 
 std::vector<Picoseconds> HostLags::values(const Workload& workload,

@@ -28,11 +28,9 @@ namespace orrery {
 /// are a tree: few, as passes repeat, and the same whatever operations cost.
 class HostLags {
  public:
-  HostLags() = default;
-  explicit HostLags(const Workload& workload);
-
-  /// Number of the lag of an operation; kNone for communication and before the first operation of the host.
-  [[nodiscard]] std::uint32_t of(std::size_t program, std::size_t op) const { return of_[program][op]; }
+  /// Adds the lags of all programs: [program][op], their numbers; kNone for communication and before the
+  /// first operation of the host.
+  std::vector<std::vector<std::uint32_t>> add(const Workload& workload);
   /// By number: for works the least time between the end of the host operation before them and their start,
   /// for passes until the host begins to issue them.
   /// @param works  prices of Workload::works
@@ -51,7 +49,6 @@ class HostLags {
   };
   class Tree;
   std::vector<Issue> issues_;
-  std::vector<std::vector<std::uint32_t>> of_;  ///< [program][op]: into issues_
 };
 
 /// Whether a program has operations of the host.

@@ -117,8 +117,16 @@ KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& messag
   auto& of_channel = prices_[channel];
   if (of_channel.size() <= number) of_channel.resize(number + 1);
   std::unique_ptr<Price>& price = of_channel[number];
-  if (price == nullptr || (with_loads && price->loads.empty()))
-    price = price_anew(number, message, channels.channels[channel], workload, with_loads);
+  const auto anew = [&] {
+    return price_anew(number, message, channels.channels[channel], workload, with_loads);
+  };
+  if (price == nullptr) {
+    price = anew();
+    ++size_;
+  } else if (with_loads && !price->has_loads) {
+    price->loads = anew()->loads;
+    price->has_loads = true;
+  }
   return *price;
 }
 
@@ -138,7 +146,7 @@ std::unique_ptr<KeptPrices::Price> KeptPrices::price_anew(std::uint32_t number, 
     if (known == price->times.end()) price->times.push_back({duration, 0});
   }
   if (with_loads) price->loads = links_.take();
-  ++size_;
+  price->has_loads = with_loads;
   return price;
 }
 

@@ -59,13 +59,13 @@ class KeptPrices {
   struct Price {
     std::vector<std::uint32_t> of_place;  ///< per communicator of the channel: into `times`
     std::vector<TransferTime> times;      ///< each different one
-    LinkClasses::Loads loads;             ///< empty where nobody has asked for them
+    LinkClasses::Loads loads;
+    bool has_loads = false;  ///< somebody has asked for them
   };
 
   /// A number for all messages like this one.
   std::uint32_t number(const Message& message);
-  /// Of the message of that number for all communicators of a channel. Stays where it is until loads are
-  /// asked for that it does not have.
+  /// Of the message of that number for all communicators of a channel. Stays where it is.
   Price& price(std::uint32_t number, const Message& message, std::uint32_t channel, const Workload& workload,
                const Channels& channels, bool with_loads);
 

@@ -7,7 +7,8 @@
 
 namespace orrery {
 
-/// 128 bits of mixed signature: among 10^7 things two different ones meet with probability 10^-24.
+/// 128 bits that stand for what was appended. Among 10^7 things of a thousand values two different ones meet
+/// with a probability of about 10^-18.
 struct Signature {
   std::uint64_t a = 0x9e3779b97f4a7c15;
   std::uint64_t b = 0xc2b2ae3d27d4eb4f;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/io/catalog_data.hpp"
@@ -228,6 +229,7 @@ class ExperimentReader {
   KnownParts* known_;
 };
 
+/// What is wrong is told by a reader that has seen all of the experiment, not what is known of it.
 Experiment read_text_with(KnownParts* known, std::string_view text, const std::string& source,
                           const std::vector<std::string>& overrides, const Catalog& catalog,
                           const Menus& menus, const ExperimentUse& use) {
@@ -236,12 +238,21 @@ Experiment read_text_with(KnownParts* known, std::string_view text, const std::s
   std::vector<Problem> problems;
   std::vector<std::string> set;
   if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
-  ExperimentReader reader(catalog, menus, known);
-  Experiment experiment = reader.read(given, set);
-  if (problems.empty()) reader.apply(use, experiment);
-  if (!reader.findings().empty()) {
+  std::optional<ExperimentReader> reader;
+  reader.emplace(catalog, menus, known);
+  Experiment experiment = reader->read(given, set);
+  if (known != nullptr && !reader->findings().empty()) {
+    known = nullptr;
+    reader.emplace(catalog, menus);
+    experiment = reader->read(given, set);
+  }
+  if (problems.empty()) reader->apply(use, experiment);
+  if (!reader->findings().empty()) {
+    std::optional<ExperimentReader> again;  // for where in the catalog its parts are from
+    if (known != nullptr) static_cast<void>(again.emplace(catalog, menus).read(given, set));
+    const Resolver& resolver = again ? again->resolver() : reader->resolver();
     const auto more =
-        located(reader.findings(), {document, source, given, set, reader.resolver().uses(), catalog.data()});
+        located(reader->findings(), {document, source, given, set, resolver.uses(), catalog.data()});
     problems.insert(problems.end(), more.begin(), more.end());
   }
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -273,14 +284,9 @@ ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vec
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
-/// What is wrong is told by a reader that has seen all of the experiment.
 Experiment ExperimentSeries::read(std::string_view text, const std::string& source,
                                   const ExperimentUse& use) {
-  try {
-    return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, menus_, use);
-  } catch (const InputError&) {
-    return read_text_with(nullptr, text, source, overrides_, *catalog_, menus_, use);
-  }
+  return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, menus_, use);
 }
 
 }  // namespace orrery

@@ -78,8 +78,10 @@ Report build_report(const RunView& run, const Totals& totals) {
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;
   report.gpu_utilization_min = exposure.gpu_utilization_min;
-  report.links = link_utilization(run.traffic.links, totals.makespan_ps);
-  report.bytes_per_gpu = bytes_per_gpu(workload, run.traffic);
+  if (run.figures.traffic) {
+    report.links = link_utilization(run.traffic.links, totals.makespan_ps);
+    report.bytes_per_gpu = bytes_per_gpu(workload, run.traffic);
+  }
   report.critical_path = totals.critical_path;
 
   report.stats.tasks = run.expanded.graph.tasks();

@@ -18,6 +18,7 @@ struct ResultKey {
   std::string_view path;
   Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
   Needs needs = Needs::nothing;                   ///< what has to be measured for it
+  bool is_list = false;                           ///< of objects, which has no place in a row of CSV
 };
 
 namespace {
@@ -178,11 +179,11 @@ const ResultKey kKeys[] = {
      Needs::breakdown},
     {"utilization.gpu_min", [](const R& r) -> Json { return timed(r, r.gpu_utilization_min); },
      Needs::breakdown},
-    {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic},
+    {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic, true},
     {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(peak_memory(r)); }},
     {"memory.fits", [](const R& r) -> Json { return r.gpu_memory <= 0 || peak_memory(r) <= r.gpu_memory; }},
     {"memory.capacity_gb", [](const R& r) -> Json { return gigabytes(r.gpu_memory); }},
-    {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }},
+    {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }, Needs::nothing, true},
     {"communication.bytes_per_gpu.tensor", [](const R& r) -> Json { return sent(r, Dimension::tensor); },
      Needs::traffic},
     {"communication.bytes_per_gpu.pipeline", [](const R& r) -> Json { return sent(r, Dimension::pipeline); },
@@ -268,11 +269,6 @@ std::string cell(const Json& value) {
   return joined;
 }
 
-/// Lists of objects have no place in a table.
-bool is_table(const ResultKey& key) {
-  return key.path == "utilization.links" || key.path == "memory.per_stage";
-}
-
 }  // namespace
 
 ResultSelection::ResultSelection() {
@@ -288,6 +284,10 @@ ResultSelection::ResultSelection(std::span<const std::string> names) {
   for (const ResultKey& key : kKeys) {
     if (is_named(key)) keys_.push_back(&key);
   }
+}
+
+bool ResultSelection::has_row() const {
+  return std::ranges::any_of(keys_, [](const ResultKey* key) { return !key->is_list; });
 }
 
 Figures ResultSelection::figures() const {
@@ -310,14 +310,14 @@ std::vector<std::string_view> ResultSelection::names() {
   return names;
 }
 
-std::vector<ResultFigure> result_figures(const Report& report) {
+std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys) {
   std::vector<ResultFigure> figures;
-  for (const ResultKey& key : kKeys) {
-    const Json value = key.value(report);
+  for (const ResultKey* key : keys.keys()) {
+    const Json value = key->value(report);
     if (value.is_number()) {
-      figures.push_back({std::string(key.path), value.get<double>()});
+      figures.push_back({std::string(key->path), value.get<double>()});
     } else if (value.is_null()) {
-      figures.push_back({std::string(key.path), std::nullopt});
+      figures.push_back({std::string(key->path), std::nullopt});
     }
   }
   return figures;
@@ -332,7 +332,7 @@ void write_csv(const Report& report, const ResultSelection& keys, const Sink& si
   std::string row;
   for (const ResultKey* key : keys.keys()) {
     const Json value = key->value(report);
-    if (value.is_discarded() || is_table(*key)) continue;
+    if (value.is_discarded() || key->is_list) continue;
     const std::string_view comma = header.empty() ? "" : ",";
     header.append(comma).append(csv_field(key->path));
     row.append(comma).append(csv_field(cell(value)));

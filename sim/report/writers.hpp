@@ -32,6 +32,8 @@ class ResultSelection {
 
   /// Keys, and the objects they lie in.
   [[nodiscard]] static std::vector<std::string_view> names();
+  /// Whether a row of CSV has any of them.
+  [[nodiscard]] bool has_row() const;
   /// What has to be measured for them.
   [[nodiscard]] Figures figures() const;
   [[nodiscard]] std::span<const ResultKey* const> keys() const { return keys_; }
@@ -51,8 +53,8 @@ struct ResultFigure {
   std::string key;
   std::optional<double> value;  ///< none in a report without timing
 };
-/// All numbers of the JSON result, always the same keys in the same order.
-[[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report);
+/// All numbers of those keys of the JSON result, always in the same order.
+[[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
 
 struct TraceOptions {
   /// Ranks to write, ascending; empty: all if that stays within `max_spans`, else the ranks of the

@@ -159,8 +159,7 @@ void KeptRunner::write(std::int64_t micro_batches) {
   written_ = with_micro_batches(*experiment_, micro_batches);
   few_ = with_micro_batches(*experiment_, few_micro_batches(written_.plan));
   Signature key;
-  std::vector<Stage> kinds = kinds_of(outlined_.stages, key);
-  order_passes(few_.plan, kinds);
+  const std::vector<Stage> kinds = kinds_of(outlined_.stages, key);
   Workload few = outlined_.workload;
   write_programs(few_, *layout_, outlined_.blocks, kinds, few);
   const Signature communicators = sign_communicators(written_.plan, few);
@@ -207,9 +206,7 @@ KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, Workload&& f
     adopt(known->second->workload, std::move(few));
     return *known->second;
   }
-  Workload whole = outlined_.workload;
-  order_passes(written_.plan, outlined_.stages);
-  write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, whole);
+  Workload whole = write_workload(written_, *layout_, outlined_);
   if (known != skeletons_.end()) {
     adopt(known->second->workload, std::move(whole));
     return *known->second;
@@ -218,7 +215,6 @@ KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, Workload&& f
   skeleton->workload = std::move(whole);
   Workload& workload = skeleton->workload;
   skeleton->told_by_few = same_content(workload, few);
-  add_communicators(written_.plan, *layout_, workload);
   skeleton->channels = match_channels(workload);
   for (const Call& call : skeleton->channels.calls) skeleton->calls.push_back(call.operations);
   for (const Program& program : workload.programs)

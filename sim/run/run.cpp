@@ -18,7 +18,6 @@
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
-#include "workloads/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 #include "workloads/synchronization/sync_layout.hpp"
 
@@ -154,10 +153,7 @@ const Workload& FreshRunner::outline(const Experiment& experiment) {
 
 void FreshRunner::write(std::int64_t micro_batches) {
   written_ = with_micro_batches(*experiment_, micro_batches);
-  run_.workload = outlined_.workload;
-  order_passes(written_.plan, outlined_.stages);
-  write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, run_.workload);
-  add_communicators(written_.plan, *layout_, run_.workload);
+  run_.workload = write_workload(written_, *layout_, outlined_);
   channels_ = match_channels(run_.workload);
   periods_.reset();
 }
@@ -184,7 +180,7 @@ RunView FreshRunner::run(std::int64_t more, const Figures& figures) {
   } else {
     simulate_without_links(meetings, run_);
   }
-  run_.layout = RunLayout(run_.workload, run_.expanded);
+  run_.layout = figures.breakdown ? RunLayout(run_.workload, run_.expanded) : RunLayout{};
   RunView view = run_.view();
   view.figures = figures;
   return view;

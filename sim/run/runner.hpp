@@ -28,7 +28,7 @@ class Runner {
   /// Of the programs written.
   virtual const Periods& periods() = 0;
   /// Runs them. In what is counted, bytes sent and carried, a period comes `more` times more often than it is
-  /// run. The view is valid until the next experiment, and good for these figures.
+  /// run. The view is valid until the next write() or run(), and good for these figures.
   virtual RunView run(std::int64_t more, const Figures& figures) = 0;
 };
 

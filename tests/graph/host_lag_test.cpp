@@ -41,13 +41,11 @@ struct Issued {
     workload.programs[0].ops.push_back(op);
   }
   [[nodiscard]] Lags lags(std::size_t program = 0) const {
-    const HostLags host(workload);
+    HostLags host;
+    const std::vector<std::uint32_t> numbers = host.add(workload)[program];
     const Lags values = host.values(workload, prices);
     Lags lags;
-    for (std::size_t op = 0; op < workload.programs[program].ops.size(); ++op) {
-      const std::uint32_t number = host.of(program, op);
-      lags.push_back(number == kNone ? 0 : values[number]);
-    }
+    for (const std::uint32_t number : numbers) lags.push_back(number == kNone ? 0 : values[number]);
     return lags;
   }
 };

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "support.hpp"
 
@@ -208,9 +209,12 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
   const auto outcome = [](auto&& read) {
     try {
       const Experiment e = read();
-      return std::to_string(e.model.hidden) + " " + std::to_string(e.cluster.gpus()) + " " +
-             std::to_string(e.cluster.gpu.memory_gb) + " " + std::to_string(e.software.step_overhead_ms) +
-             " " + std::to_string(e.plan.micro_batch_size) + " " + e.stack + " " + e.name;
+      return fmt::format("{} {} {} | {} {} {} {} {} | {} {} | {} {} {} | {} {} {}", e.model.name,
+                         e.model.hidden, e.model.layers, e.cluster.name, e.cluster.nodes,
+                         e.cluster.gpus_per_node, e.cluster.gpu.memory_gb, e.cluster.gpu.gemm_efficiency,
+                         e.cluster.node.link_gb_per_s, e.cluster.fabric.nic_gbps, e.software.step_overhead_ms,
+                         e.software.gemm_speed, e.stack, e.plan.micro_batch_size, e.plan.data_parallel,
+                         e.name);
     } catch (const InputError& error) {
       std::string text;
       for (const Problem& problem : error.problems()) text += problem.text() + "\n";
@@ -224,6 +228,9 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
       R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}})",
       R"({"model": "tiny-wide", "cluster": "box"})",
       R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}})",
+      R"({"model": "tiny-wide", "cluster": {"gpu": {"memory_gb": 40}, "base": "box"}})",
+      R"({"model": "tiny-wide", "cluster": {"base": "box", "nodes": 2, "fabric": {"nic_gbps": 400}}})",
+      R"({"model": {"base": "tiny-wide", "layers": 4}, "cluster": {"base": "box", "nodes": 2}})",
       R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": -40}}})",
       R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}})",
       R"({"model": "tiny-wide", "cluster": {"base": "box", "gpu": {"memory_gb": 40}}, "plan": {"zero_stage": 7}})",

@@ -77,7 +77,8 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       CHECK(part.gpu_utilization_mean == (figures.breakdown ? whole.gpu_utilization_mean : 0));
       CHECK(part.breakdown.compute_ps == (figures.breakdown ? whole.breakdown.compute_ps : 0));
       CHECK(part.critical_path.compute_ps == (figures.critical_path ? whole.critical_path.compute_ps : 0));
-      if (figures.traffic) CHECK(part.bytes_per_gpu == whole.bytes_per_gpu);
+      CHECK(part.bytes_per_gpu == (figures.traffic ? whole.bytes_per_gpu : Report{}.bytes_per_gpu));
+      CHECK(part.links.size() == (figures.traffic ? whole.links.size() : 0));
       // What was left out is there when it is asked for.
       CHECK(text_of(some.simulate(e)) == text_of(whole));
 
@@ -93,4 +94,41 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
     }
   }
   CHECK(infeasible > 40);
+}
+
+TEST_CASE("long pipelines of unlike stages are told as fresh runs tell them") {
+  Simulator simulator;
+  const char* const layers[] = {"", R"(, "stage_layers": [3, 3, 3, 3, 3, 3, 3, 3])",
+                                R"(, "stage_layers": [2, 3, 3, 4, 3, 3, 4, 2])",
+                                R"(, "stage_layers": [1, 4, 4, 4, 4, 4, 2, 1])"};
+  for (const char* const stages : layers) {
+    for (const int zero : {0, 1, 3}) {
+      for (const char* const detail : {"layer", "stage"}) {
+        const Experiment e = read(
+            std::string(
+                R"({"model": {"base": "gpt3-125m", "layers": 24}, "cluster": {"base": "dgx-a100-80gb", "nodes": 4},
+              "simulation": {"network": "alpha-beta", "detail": ")") +
+            detail +
+            R"("}, "plan": {"tensor_parallel": 2, "pipeline_parallel": 8, "global_batch_size": 80, "zero_stage": )" +
+            std::to_string(zero) + stages + "}}");
+        CHECK(KeptRunner::takes(e));
+        CHECK(text_of(simulator.simulate(e)) == text_of(simulate(e)));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "memory of a step of a million micro-batches is that of a few, but for a schedule that collects them") {
+  const auto memory = [](const std::string& schedule, const std::string& batch) {
+    return account_memory(
+               read(R"({"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1}, "plan":
+                 {"pipeline_parallel": 4, "data_parallel": 2, "pipeline_schedule": ")" +
+                    schedule + R"(", "global_batch_size": )" + batch + "}}"))
+        .stage_memory[0]
+        .activations;
+  };
+  CHECK(memory("1f1b", "2000000") == memory("1f1b", "16"));
+  CHECK(memory("1f1b", "4") == memory("1f1b", "16") / 2);     // two micro-batches of at most four in flight
+  CHECK(memory("gpipe", "32") == 2 * memory("gpipe", "16"));  // sixteen in place of eight
 }

@@ -31,6 +31,7 @@ struct PipelineSchedule : MenuEntry {
   /// must be received in the order in which they are sent.
   std::vector<Pass> (*order)(const ScheduleShape& shape, std::int64_t stage);
   bool interleaved = false;  ///< may be given more than one chunk per rank
+  bool collects = false;     ///< keeps the activations of all micro-batches at once
 };
 
 [[nodiscard]] std::span<const PipelineSchedule> pipeline_schedules();

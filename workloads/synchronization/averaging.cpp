@@ -48,7 +48,7 @@ std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
     if (workload_.works[known].kernels == kernels) return known;
   }
   const double issue_us = experiment_.software.backward_issue_us * static_cast<double>(kernels.size());
-  works_.push_back(add_work(workload_, std::move(kernels), from_microseconds(issue_us)));
+  works_.push_back(find_work(workload_, std::move(kernels), from_microseconds(issue_us)));
   return works_.back();
 }
 
