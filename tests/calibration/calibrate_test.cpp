@@ -65,6 +65,17 @@ TEST_CASE("known constants are recovered, and the same seed writes the same byte
   CHECK(results[0].main()->mean_abs_error == doctest::Approx(errors.fitted.mean).epsilon(1e-9));
 }
 
+TEST_CASE("a fit under flows, which keeps nothing from row to row, finds the same constants") {
+  TableContext flows = context();
+  flows.overrides.back() =
+      "simulation.network=flow";  // one GPU: no transfers, so the measured times are the same
+  const FitProblem problem = make_fit_problem(request(table(kTruth)), flows);
+  const Fit fit = calibrate(problem, {});
+  const Fit kept = calibrate(make_fit_problem(request(table(kTruth)), context()), {});
+  for (std::size_t i = 0; i < fit.constants.size(); ++i)
+    CHECK(fit.constants[i].value == kept.constants[i].value);
+}
+
 TEST_CASE("a constant that does nothing is reported and keeps its value") {
   FitRequest asked = request(table(kTruth));
   asked.keys = {"software.elementwise_traffic", "software.collective_issue_us"};
