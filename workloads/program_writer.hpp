@@ -16,6 +16,11 @@ inline constexpr OpId kNoOp = -1;
 
 class ProgramWriter {
  public:
+  /// Makes room for as much as a program written before holds.
+  void expect(const Program& like) {
+    program_.ops.reserve(like.ops.size());
+    program_.deps.reserve(like.deps.size());
+  }
   /// Appends `op` after all of `deps` (kNoOp entries are skipped); its index.
   OpId add(const Op& op, std::initializer_list<OpId> deps) {
     return add(op, std::span<const OpId>(deps.begin(), deps.size()));

@@ -38,6 +38,7 @@ class StageProgram {
         known_passes_(known_passes),
         whole_passes_of_(2 * stage.chunks.size(), nullptr) {
     if (hosted_) add_host_works(experiment);
+    if (!workload.programs.empty()) writer_.expect(workload.programs.back());
   }
 
   Program write() {

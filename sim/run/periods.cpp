@@ -58,6 +58,9 @@ class PassOps {
   std::int64_t computing_ = 0;
 };
 
+/// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
+bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
+
 /// Whether two operations ask for the same.
 bool alike(const Op& a, const Op& b) {
   return a.kind == b.kind && a.stream == b.stream && a.work == b.work && a.slot == b.slot;
@@ -116,8 +119,9 @@ class PeriodFinder {
     if (now.size() != before.size()) return false;
     const auto& ops = workload_.programs[program].ops;
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (!alike(ops[now[i]], ops[before[i]])) return false;
-      result_.repeats.push_back({static_cast<std::uint32_t>(program), now[i], before[i]});
+      const Op& op = ops[now[i]];
+      if (!alike(op, ops[before[i]])) return false;
+      result_.repeats.push_back({static_cast<std::uint32_t>(program), now[i], before[i], runs_ahead(op)});
     }
     return true;
   }
@@ -180,14 +184,12 @@ class SteadyState {
     return came <= begin;
   }
 
-  /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
-  static bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
-
   [[nodiscard]] bool shifted(const Periods::Repeat& repeat) {
-    const bool ahead = runs_ahead(run_.workload.programs[repeat.program].ops[repeat.now]);
+    const bool ahead = repeat.host_ahead;
+    const auto& ops = run_.expanded.ops[repeat.program];
     for (const std::uint32_t c : classes_[repeat.program]) {
-      const std::uint32_t task = run_.expanded.task(c, repeat.now);
-      const std::uint32_t earlier = run_.expanded.task(c, repeat.before);
+      const std::uint32_t task = run_.expanded.task(c, ops[repeat.now]);
+      const std::uint32_t earlier = run_.expanded.task(c, ops[repeat.before]);
       const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
       const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
       if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;

@@ -32,6 +32,7 @@ struct Periods {
     std::uint32_t program = 0;
     std::uint32_t now = 0;
     std::uint32_t before = 0;
+    bool host_ahead = false;  ///< of a host that waits for nobody
   };
   std::vector<Repeat> repeats;  ///< those to compare; empty where there are too few periods or they differ
   /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, for
