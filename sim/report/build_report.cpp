@@ -20,10 +20,6 @@ void ClassTimes::add(const ClassTimes& other, std::int64_t times) {
 
 void Totals::add(const Totals& other, std::int64_t times) {
   makespan_ps += times * other.makespan_ps;
-  samples += times * other.samples;
-  tokens += times * other.tokens;
-  model_flops += times * other.model_flops;
-  hardware_flops += times * other.hardware_flops;
   for (std::size_t c = 0; c < classes.size(); ++c) classes[c].add(other.classes[c], times);
   critical_path.compute_ps += times * other.critical_path.compute_ps;
   critical_path.host_ps += times * other.critical_path.host_ps;
@@ -48,28 +44,29 @@ WholeAndPart measure(const RunView& run, const RunPart& part) {
   totals.whole.makespan_ps = run.timeline.makespan_ps;
   totals.whole.classes = std::move(exposures.whole);
   totals.whole.critical_path = paths.whole;
-  totals.whole.samples = run.workload.samples;
-  totals.whole.tokens = run.workload.tokens;
-  totals.whole.model_flops = run.workload.model_flops;
-  totals.whole.hardware_flops = run.workload.hardware_flops;
   totals.part.makespan_ps = part.end - part.begin;
   totals.part.classes = std::move(exposures.part);
   totals.part.critical_path = paths.part;
   return totals;
 }
 
+Report outlined_report(const Workload& workload) {
+  Report report;
+  report.parameters = workload.parameters;
+  report.samples_per_step = workload.samples;
+  report.tokens_per_step = workload.tokens;
+  report.model_flops_per_step = workload.model_flops;
+  report.hardware_flops_per_step = workload.hardware_flops;
+  report.stage_memory = workload.stage_memory;
+  return report;
+}
+
 Report build_report(const RunView& run, const Totals& totals) {
   const Workload& workload = run.workload;
-  Report report;
+  Report report = outlined_report(workload);
   report.gpus = workload.ranks();
   report.steps = workload.steps;
   report.makespan_ps = totals.makespan_ps;
-  report.samples_per_step = totals.samples;
-  report.tokens_per_step = totals.tokens;
-  report.parameters = workload.parameters;
-  report.model_flops_per_step = totals.model_flops;
-  report.hardware_flops_per_step = totals.hardware_flops;
-  report.stage_memory = workload.stage_memory;
 
   const Exposure exposure = !run.figures.breakdown
                                 ? Exposure{}

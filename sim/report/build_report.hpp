@@ -38,13 +38,9 @@ struct ClassTimes {
   void add(const ClassTimes& other, std::int64_t times);
 };
 
-/// What a run takes and moves, before it is brought down to shares and means: all of it adds up over time.
+/// What a run takes, before it is brought down to shares and means: all of it adds up over time.
 struct Totals {
   Picoseconds makespan_ps = 0;
-  std::int64_t samples = 0;  ///< per step
-  std::int64_t tokens = 0;
-  TotalFlops model_flops = 0;
-  TotalFlops hardware_flops = 0;
   std::vector<ClassTimes> classes;  ///< per class of ranks
   CriticalPath critical_path;
 
@@ -66,12 +62,15 @@ struct RunPart {
 
 /// RunView::figures of them; the others are left at 0.
 [[nodiscard]] Totals measure(const RunView& run);
-/// What a part takes, samples, tokens and FLOPs left out, beside the whole run.
+/// What a part takes beside the whole run.
 struct WholeAndPart {
   Totals whole;
   Totals part;
 };
 [[nodiscard]] WholeAndPart measure(const RunView& run, const RunPart& part);
+
+/// What a report says without a run: of a workload that may lack programs and communicators.
+[[nodiscard]] Report outlined_report(const Workload& workload);
 
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.

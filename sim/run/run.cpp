@@ -196,15 +196,9 @@ Run run(const Experiment& experiment) {
 }
 
 Report memory_report(const Experiment& experiment, const Workload& outlined) {
-  Report report;
+  Report report = outlined_report(outlined);
   name_origin(experiment, report);
   report.gpus = experiment.plan.gpus();
-  report.parameters = outlined.parameters;
-  report.samples_per_step = outlined.samples;
-  report.tokens_per_step = outlined.tokens;
-  report.model_flops_per_step = outlined.model_flops;
-  report.hardware_flops_per_step = outlined.hardware_flops;
-  report.stage_memory = outlined.stage_memory;
   judge_memory(experiment.cluster.gpu, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;
