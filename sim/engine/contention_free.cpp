@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/checked_time.hpp"
@@ -62,8 +63,10 @@ void run_in_any_order(const TaskGraph& graph, Timeline& timeline) {
 
 }  // namespace
 
-Timeline run_contention_free(const TaskGraph& graph) {
-  Timeline timeline;
+Timeline run_contention_free(const TaskGraph& graph, Timeline room) {
+  Timeline timeline = std::move(room);
+  timeline.makespan_ps = 0;
+  timeline.events = 0;
   timeline.start_ps.resize(graph.tasks());
   timeline.finish_ps.resize(graph.tasks());
   const bool swept = graph.lag.empty() ? sweep<false>(graph, timeline) : sweep<true>(graph, timeline);

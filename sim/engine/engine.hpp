@@ -14,7 +14,8 @@ namespace orrery {
 /// Every task starts at the latest finish of its predecessors and takes its cost's duration_ps. One
 /// sweep over the arrays when each predecessor's id is lower than the task's, else in any order that
 /// respects the edges, at several times the cost.
-[[nodiscard]] Timeline run_contention_free(const TaskGraph& graph);
+/// @param room  a timeline whose memory is used again
+[[nodiscard]] Timeline run_contention_free(const TaskGraph& graph, Timeline room = {});
 
 /// Legs of transfers meet in `network`, which is reset first and whose links are those of
 /// graph.uses. Tasks without legs are settled as soon as their predecessors are known; only flows

@@ -36,7 +36,7 @@ class Expansion {
     number_tasks();
     write_tasks();
     if (is_hosted(workload_)) list_lagging();
-    set_costs(workload_, prices_.works, times_, result_);
+    set_costs(prices_.works, times_, result_.host_lags.values(workload_, prices_.works), result_);
     return std::move(result_);
   }
 
@@ -347,15 +347,14 @@ void Expansion::write_communication(std::uint32_t family) {
   }
 }
 
-void set_lags(const Workload& workload, std::span<const ComputePrice> works,
-              std::span<const TransferTime> transfers, ExpandedGraph& expanded) {
+void set_lags(std::size_t works, std::span<const TransferTime> transfers, std::span<const Picoseconds> lags,
+              ExpandedGraph& expanded) {
   TaskGraph& graph = expanded.graph;
-  const std::vector<Picoseconds> lags = expanded.host_lags.values(workload, works);
   for (const ExpandedGraph::Lagging& range : expanded.lagging) {
     const Picoseconds lag = lags[range.lag];
     for (std::uint32_t task = range.first_task; task < range.last_task; ++task) {
       const Picoseconds lead =
-          range.led ? transfers[expanded.usual_cost(graph.cost[task]) - works.size()].lead_ps : 0;
+          range.led ? transfers[expanded.usual_cost(graph.cost[task]) - works].lead_ps : 0;
       graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
     }
   }
@@ -363,13 +362,13 @@ void set_lags(const Workload& workload, std::span<const ComputePrice> works,
 
 }  // namespace
 
-void set_costs(const Workload& workload, std::span<const ComputePrice> works,
-               std::span<const TransferTime> transfers, ExpandedGraph& expanded) {
+void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime> transfers,
+               std::span<const Picoseconds> lags, ExpandedGraph& expanded) {
   std::vector<Cost>& costs = expanded.graph.costs;
   for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
   for (std::size_t t = 0; t < transfers.size(); ++t)
     costs[works.size() + t].duration_ps = transfers[t].duration_ps;
-  if (!expanded.lagging.empty()) set_lags(workload, works, transfers, expanded);
+  if (!expanded.lagging.empty()) set_lags(works.size(), transfers, lags, expanded);
 }
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,

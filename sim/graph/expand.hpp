@@ -20,7 +20,8 @@ namespace orrery {
 
 /// What tasks cost and how long after the host they start, for the prices of works and of
 /// ExpandedGraph::transfers: all of a graph without legs and with even ranks that prices have a part in.
-void set_costs(const Workload& workload, std::span<const ComputePrice> works,
-               std::span<const TransferTime> transfers, ExpandedGraph& expanded);
+/// @param lags  HostLags::values() for them
+void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime> transfers,
+               std::span<const Picoseconds> lags, ExpandedGraph& expanded);
 
 }  // namespace orrery

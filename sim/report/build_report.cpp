@@ -29,10 +29,10 @@ void Totals::add(const Totals& other, std::int64_t times) {
   }
 }
 
-Totals measure(const RunView& run) {
+WholeAndPart measure_all(const RunView& run) {
   RunPart all;
   all.ops.resize(run.workload.programs.size());
-  return measure(run, all).whole;
+  return measure(run, all);
 }
 
 WholeAndPart measure(const RunView& run, const RunPart& part) {

@@ -60,14 +60,15 @@ struct RunPart {
   Picoseconds end = 0;
 };
 
-/// RunView::figures of them; the others are left at 0.
-[[nodiscard]] Totals measure(const RunView& run);
 /// What a part takes beside the whole run.
 struct WholeAndPart {
   Totals whole;
   Totals part;
 };
+/// RunView::figures of them; the others are left at 0.
 [[nodiscard]] WholeAndPart measure(const RunView& run, const RunPart& part);
+/// The part is all of it.
+[[nodiscard]] WholeAndPart measure_all(const RunView& run);
 
 /// What a report says without a run: of a workload that may lack programs and communicators.
 [[nodiscard]] Report outlined_report(const Workload& workload);
@@ -75,6 +76,6 @@ struct WholeAndPart {
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.
 [[nodiscard]] Report build_report(const RunView& run, const Totals& totals);
-[[nodiscard]] inline Report build_report(const RunView& run) { return build_report(run, measure(run)); }
+[[nodiscard]] inline Report build_report(const RunView& run) { return build_report(run, measure_all(run).whole); }
 
 }  // namespace orrery

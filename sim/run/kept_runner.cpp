@@ -101,8 +101,8 @@ struct KeptRunner::Cut {
 
 struct KeptRunner::Tasks {
   ExpandedGraph expanded;
-  RunLayout layout;                     ///< empty until a breakdown is asked for
-  std::vector<TransferTime> transfers;  ///< of the latest run
+  RunLayout layout;                         ///< empty until a breakdown is asked for
+  Kept<std::optional<WholeAndPart>> taken;  ///< by costs of tasks
 };
 
 struct KeptRunner::Skeleton {
@@ -174,6 +174,12 @@ void KeptRunner::write(std::int64_t micro_batches) {
   cut_ = &cut_of(communicators);
 }
 
+/// For the order of operations at hand.
+void KeptRunner::add_bytes_kept(std::size_t bytes) {
+  skeleton_->bytes += bytes;
+  bytes_ += bytes;
+}
+
 KeptRunner::Place& KeptRunner::place_of(const Cluster& cluster) {
   for (const auto& place : places_) {
     if (wired_alike(place->cluster, cluster)) return *place;
@@ -233,29 +239,57 @@ const Periods& KeptRunner::periods() {
   return *s.periods;
 }
 
-RunView KeptRunner::run(std::int64_t more, const Figures& figures) {
+const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figures& figures) {
+  figures_ = figures;
   cut_->complete = false;
   with_loads_ = figures.traffic;
   price_calls(more);
   cut_->complete = true;
-  Tasks& tasks = tasks_of(pattern());
-  tasks.transfers.clear();
-  for (const auto& [call, place] : tasks.expanded.transfers)
-    tasks.transfers.push_back(calls_[call].times[calls_[call].of_place[place]]);
-  set_costs(skeleton_->workload, works_, tasks.transfers, tasks.expanded);
-  timeline_ = run_contention_free(tasks.expanded.graph);
-  if (figures.breakdown && tasks.layout.programs.empty())
-    tasks.layout = RunLayout(skeleton_->workload, tasks.expanded);
   traffic_ = figures.traffic ? count_traffic() : Traffic{};
+  tasks_ = &tasks_of(pattern());
+  ExpandedGraph& expanded = tasks_->expanded;
+  transfers_.clear();
+  for (const auto& [call, place] : expanded.transfers)
+    transfers_.push_back(calls_[call].times[calls_[call].of_place[place]]);
+  lags_ = expanded.host_lags.values(skeleton_->workload, works_);
+  const Signature costs = sign_costs(more > 0, figures);
+  const auto known = tasks_->taken.find(costs);
+  if (known != tasks_->taken.end()) return *known->second;
+  set_costs(works_, transfers_, lags_, expanded);
+  timeline_ = run_contention_free(expanded.graph, std::move(timeline_));
+  if (figures.breakdown && tasks_->layout.programs.empty())
+    tasks_->layout = RunLayout(skeleton_->workload, expanded);
+  auto taken = std::make_unique<std::optional<WholeAndPart>>(more > 0 ? measure_period(view(), periods())
+                                                                      : measure_all(view()));
+  add_bytes_kept(sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures.breakdown ? expanded.classes() : 0));
+  return *(tasks_->taken[costs] = std::move(taken));
+}
+
+RunView KeptRunner::view() const {
   return {skeleton_->workload,
-          tasks.layout,
-          tasks.expanded,
+          tasks_->layout,
+          tasks_->expanded,
           timeline_,
           *place_->topology,
           works_,
           passes_,
           traffic_,
-          figures};
+          figures_};
+}
+
+/// All that a run of the tasks and its figures depend on, but for traffic.
+Signature KeptRunner::sign_costs(bool repeats, const Figures& figures) const {
+  Signature costs;
+  costs.append((repeats ? 1U : 0U) | (figures.breakdown ? 2U : 0U) | (figures.critical_path ? 4U : 0U));
+  const auto append = [&costs](Picoseconds a, Picoseconds b) {
+    costs.append(static_cast<std::uint64_t>(a));
+    costs.append(static_cast<std::uint64_t>(b));
+  };
+  for (const ComputePrice& work : works_) append(work.duration_ps, work.launch_ps);
+  for (const ComputePrice& pass : passes_) append(pass.duration_ps, pass.launch_ps);
+  for (const TransferTime& transfer : transfers_) append(transfer.duration_ps, transfer.lead_ps);
+  for (const Picoseconds lag : lags_) costs.append(static_cast<std::uint64_t>(lag));
+  return costs;
 }
 
 void KeptRunner::price_calls(std::int64_t more) {
@@ -358,8 +392,7 @@ KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& pattern) {
     const Folded folded = fold(s.workload, s.channels, prices, *place_->topology, {});
     made->expanded = expand(s.workload, s.channels, make_families(s.workload, s.channels), prices, folded);
     const std::size_t bytes = made->expanded.graph.tasks() * kTaskBytes;
-    s.bytes += bytes;
-    bytes_ += bytes;
+    add_bytes_kept(bytes);
     tasks = std::move(made);
   }
   return *tasks;

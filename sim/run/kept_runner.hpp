@@ -4,6 +4,7 @@
 //   of one way to cut the ranks    communicators, and prices of messages within them
 //   of one order of operations     programs, channels, families, periods
 //   of one pattern of prices       folded ranks, tasks, what figures need to know of them
+//   of the same prices             what a run takes
 //
 // What is left for each run: what its stages hold, programs of a few micro-batches, to see what it shares and
 // which messages it sends, prices of works and passes, a sweep over the tasks and the figures. These are
@@ -43,7 +44,8 @@ class KeptRunner : public Runner {
   const Workload& outline(const Experiment& experiment) override;
   void write(std::int64_t micro_batches) override;
   const Periods& periods() override;
-  RunView run(std::int64_t more, const Figures& figures) override;
+  const std::optional<WholeAndPart>& run(std::int64_t more, const Figures& figures) override;
+  [[nodiscard]] RunView view() const override;
 
  private:
   struct Place;     ///< a topology
@@ -69,6 +71,7 @@ class KeptRunner : public Runner {
   };
 
   void forget_half();
+  void add_bytes_kept(std::size_t bytes);
   Place& place_of(const Cluster& cluster);
   Cut& cut_of(const Signature& communicators);
   Skeleton& skeleton_of(const Signature& key, Workload&& few);
@@ -78,6 +81,7 @@ class KeptRunner : public Runner {
   CallTimes price_pass(const Call& call);
   std::uint32_t number_of_pass(std::uint32_t pass);
   [[nodiscard]] Signature pattern() const;
+  [[nodiscard]] Signature sign_costs(bool repeats, const Figures& figures) const;
   [[nodiscard]] PriceList list_prices() const;
   [[nodiscard]] Traffic count_traffic();
 
@@ -96,6 +100,8 @@ class KeptRunner : public Runner {
   Place* place_ = nullptr;
   Cut* cut_ = nullptr;
   Skeleton* skeleton_ = nullptr;
+  Tasks* tasks_ = nullptr;
+  Figures figures_;
   std::vector<std::uint32_t> numbers_;                   ///< per message: KeptPrices::number
   std::vector<std::vector<PassMessage>> pass_messages_;  ///< per pass
   std::vector<ComputePrice> works_;
@@ -107,7 +113,9 @@ class KeptRunner : public Runner {
   std::vector<TransferTime> priced_passes_;
   std::vector<Load> loads_;
   bool with_loads_ = false;  ///< links are of interest
-  Timeline timeline_;
+  std::vector<TransferTime> transfers_;  ///< per ExpandedGraph::transfers
+  std::vector<Picoseconds> lags_;        ///< of HostLags
+  Timeline timeline_;                    ///< of the latest run that was not known
   Traffic traffic_;
 };
 

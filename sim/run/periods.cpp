@@ -256,8 +256,10 @@ std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Perio
   return calls;
 }
 
-std::optional<RunPart> steady_period(const RunView& run, const Periods& periods) {
-  return SteadyState(run, periods).period();
+std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods) {
+  const std::optional<RunPart> period = SteadyState(run, periods).period();
+  if (!period) return {};
+  return measure(run, *period);
 }
 
 }  // namespace orrery

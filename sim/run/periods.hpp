@@ -49,8 +49,8 @@ struct Periods {
 [[nodiscard]] std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                                          const Channels& channels);
 
-/// The period at the end of a run, if those there differ by a shift in time alone, so that more of them
-/// change nothing else. It takes as long as the shift.
-[[nodiscard]] std::optional<RunPart> steady_period(const RunView& run, const Periods& periods);
+/// What a run takes, and the period at its end, if those there differ by a shift in time alone, so that more
+/// of them change nothing else. It takes as long as the shift.
+[[nodiscard]] std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods);
 
 }  // namespace orrery

@@ -16,12 +16,11 @@ std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& run
     const std::int64_t times = (all - told) / micro_batches;
     runner.write(told);
     if (!runner.periods().found()) continue;
-    const RunView run = runner.run(times, figures);
-    const std::optional<RunPart> period = steady_period(run, runner.periods());
-    if (!period) continue;
-    auto [totals, more] = measure(run, *period);
-    totals.add(more, times);
-    Report report = report_on(experiment, totals, run);
+    const std::optional<WholeAndPart>& taken = runner.run(times, figures);
+    if (!taken) continue;
+    Totals totals = taken->whole;
+    totals.add(taken->part, times);
+    Report report = report_on(experiment, totals, runner.view());
     report.assumptions.push_back(fmt::format(
         "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}", all,
         told, micro_batches));

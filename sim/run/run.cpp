@@ -163,7 +163,7 @@ const Periods& FreshRunner::periods() {
   return *periods_;
 }
 
-RunView FreshRunner::run(std::int64_t more, const Figures& figures) {
+const std::optional<WholeAndPart>& FreshRunner::run(std::int64_t more, const Figures& figures) {
   const Families families = make_families(run_.workload, channels_);
   if (more > 0) {
     const std::vector<std::uint64_t> in_period = calls_in_period(run_.workload, periods(), channels_);
@@ -181,8 +181,13 @@ RunView FreshRunner::run(std::int64_t more, const Figures& figures) {
     simulate_without_links(meetings, run_);
   }
   run_.layout = figures.breakdown ? RunLayout(run_.workload, run_.expanded) : RunLayout{};
+  figures_ = figures;
+  return taken_ = more > 0 ? measure_period(view(), periods()) : measure_all(view());
+}
+
+RunView FreshRunner::view() const {
   RunView view = run_.view();
-  view.figures = figures;
+  view.figures = figures_;
   return view;
 }
 
@@ -190,8 +195,8 @@ Run run(const Experiment& experiment) {
   FreshRunner runner;
   runner.outline(experiment);
   runner.write(experiment.plan.micro_batches());
-  const RunView view = runner.run(0, {});
-  runner.made().report = report_on(experiment, measure(view), view);
+  const Totals& totals = runner.run(0, {})->whole;
+  runner.made().report = report_on(experiment, totals, runner.view());
   return std::move(runner.made());
 }
 

@@ -47,7 +47,8 @@ class FreshRunner : public Runner {
   const Workload& outline(const Experiment& experiment) override;
   void write(std::int64_t micro_batches) override;
   const Periods& periods() override;
-  RunView run(std::int64_t more, const Figures& figures) override;
+  const std::optional<WholeAndPart>& run(std::int64_t more, const Figures& figures) override;
+  [[nodiscard]] RunView view() const override;
   /// What run() made.
   [[nodiscard]] Run& made() { return run_; }
 
@@ -59,6 +60,8 @@ class FreshRunner : public Runner {
   Run run_;
   Channels channels_;
   std::optional<Periods> periods_;
+  Figures figures_;
+  std::optional<WholeAndPart> taken_;
 };
 
 /// What an experiment can name, from the tables of all rooms.

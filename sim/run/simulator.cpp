@@ -17,8 +17,8 @@ Report simulate_with(Runner& runner, const Experiment& experiment, const Figures
       return *std::move(report);
   }
   runner.write(experiment.plan.micro_batches());
-  const RunView run = runner.run(0, figures);
-  return report_on(experiment, measure(run), run);
+  const Totals& totals = runner.run(0, figures)->whole;
+  return report_on(experiment, totals, runner.view());
 }
 
 }  // namespace
