@@ -28,8 +28,10 @@ class Matcher {
     return result_.channel_of[workload_.program_of_rank[rank] * workload_.slots + slot];
   }
 
-  [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group) const {
-    std::size_t slot = 0;
+  /// Mostly that of another member.
+  [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group, std::size_t slot = 0) const {
+    if (workload_.group(rank, slot) == group) return slot;
+    slot = 0;
     while (workload_.group(rank, slot) != group) ++slot;
     return slot;
   }
@@ -37,13 +39,15 @@ class Matcher {
   void collect_groups() {
     for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
       const auto members = workload_.members(group);
-      std::uint32_t channel = end(members.front(), slot_of(members.front(), group));
+      std::size_t slot = slot_of(members.front(), group);
+      std::uint32_t channel = end(members.front(), slot);
       if (channel == kNone) {
         channel = static_cast<std::uint32_t>(result_.channels.size());
         result_.channels.emplace_back();
       }
       for (const std::uint32_t member : members) {
-        std::uint32_t& here = end(member, slot_of(member, group));
+        slot = slot_of(member, group, slot);
+        std::uint32_t& here = end(member, slot);
         if (here != kNone && here != channel) throw std::logic_error("a program slot meets two channels");
         here = channel;
       }

@@ -64,8 +64,9 @@ class Expansion {
   [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
-  void write_communication(std::uint32_t family);
+  void write_communication(std::span<const OpRef> operations);
   void write_predecessors(std::uint32_t cls, OpRef at);
+  void close_task(std::uint32_t cost);
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
@@ -94,6 +95,8 @@ class Expansion {
   std::vector<std::vector<std::uint32_t>> member_begin_;
   std::vector<std::vector<std::uint32_t>> members_;
   std::vector<std::uint32_t> first_transfer_;  ///< per call: its first entry in costs
+  std::uint32_t task_ = 0;                     ///< the one being written
+  std::uint32_t pred_ = 0;                     ///< the next entry of its predecessors
 };
 
 void Expansion::place_classes() {
@@ -232,35 +235,35 @@ void Expansion::number_tasks() {
   }
   result_.families.reserve(families_.order.size());
   for (const std::uint32_t family : families_.order) {
-    std::uint32_t instances = 0;
-    const OpRef any = families_.family_ops[families_.ops_begin[family]];
+    const std::span<const OpRef> operations = families_.operations(family);
+    const OpRef any = operations.front();
     result_.families.push_back({static_cast<std::uint32_t>(tasks), any.program, any.op});
-    for (std::uint32_t i = families_.ops_begin[family]; i < families_.ops_begin[family + 1]; ++i) {
-      const OpRef at = families_.family_ops[i];
+    for (const OpRef at : operations) {
       result_.ops[at.program][at.op].first = static_cast<std::uint32_t>(tasks);
-      const auto& begin = families_.predecessor_begin[at.program];
-      edges += static_cast<std::int64_t>(begin[at.op + 1] - begin[at.op]) * classes_of(at.program);
-      instances = alone(at) ? classes_of(at.program)
-                            : static_cast<std::uint32_t>(channel_groups_[family_channel(at)].size());
+      edges += std::ssize(families_.before(at)) * classes_of(at.program);
     }
-    tasks += instances;
+    tasks += alone(any) ? classes_of(any.program) : std::ssize(channel_groups_[family_channel(any)]);
   }
   check_size(tasks, edges);
-  result_.graph.cost.reserve(static_cast<std::size_t>(tasks));
-  result_.graph.pred_begin.reserve(static_cast<std::size_t>(tasks) + 1);
-  result_.graph.preds.reserve(static_cast<std::size_t>(edges));
+  result_.graph.cost.resize(static_cast<std::size_t>(tasks));
+  result_.graph.pred_begin.resize(static_cast<std::size_t>(tasks) + 1);
+  result_.graph.preds.resize(static_cast<std::size_t>(edges));
 }
 
 void Expansion::write_tasks() {
-  result_.graph.pred_begin.push_back(0);
   for (const std::uint32_t family : families_.order) {
-    const OpRef first = families_.family_ops[families_.ops_begin[family]];
-    if (alone(first)) {
-      write_compute(first);
+    const std::span<const OpRef> operations = families_.operations(family);
+    if (alone(operations.front())) {
+      write_compute(operations.front());
     } else {
-      write_communication(family);
+      write_communication(operations);
     }
   }
+}
+
+void Expansion::close_task(std::uint32_t cost) {
+  result_.graph.cost[task_] = cost;
+  result_.graph.pred_begin[++task_] = pred_;
 }
 
 /// Works and passes wait for the host, messages do not.
@@ -279,11 +282,10 @@ void Expansion::list_lagging() {
 }
 
 void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
-  const auto& begin = families_.predecessor_begin[at.program];
-  const std::span<const std::uint32_t> before = families_.predecessors[at.program];
-  const std::span<const ExpandedGraph::OpTasks> tasks = result_.ops[at.program];
-  for (std::uint32_t e = begin[at.op]; e < begin[at.op + 1]; ++e)
-    result_.graph.preds.push_back(result_.task(cls, tasks[before[e]]));
+  const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
+  std::uint32_t* pred = result_.graph.preds.data() + pred_;
+  for (const std::uint32_t before : families_.before(at)) *pred++ = result_.task(cls, tasks[before]);
+  pred_ = static_cast<std::uint32_t>(pred - result_.graph.preds.data());
 }
 
 /// What communication beside it adds to an operation.
@@ -311,28 +313,24 @@ std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picose
 }
 
 void Expansion::write_compute(OpRef at) {
-  TaskGraph& graph = result_.graph;
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
-    graph.cost.push_back(cost_of(cls, at));
-    graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
+    close_task(cost_of(cls, at));
   }
 }
 
-void Expansion::write_communication(std::uint32_t family) {
-  TaskGraph& graph = result_.graph;
-  const std::uint32_t first = families_.ops_begin[family];
-  const std::uint32_t last = families_.ops_begin[family + 1];
-  const OpRef any = families_.family_ops[first];
+void Expansion::write_communication(std::span<const OpRef> operations) {
+  const OpRef any = operations.front();
   const std::uint32_t channel = family_channel(any);
   const std::uint32_t transfer = first_transfer_[channels_.call(channel, request_of(op(any)))];
   const bool slowed = op(any).kind == Op::Kind::pass && !delays_.empty();
-  for (std::uint32_t place = 0; place < channel_groups_[channel].size(); ++place) {
+  const std::span<const std::uint32_t> member_begin = member_begin_[channel];
+  const std::span<const std::uint32_t> members = members_[channel];
+  for (std::uint32_t place = 0; place + 1 < member_begin.size(); ++place) {
     Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
-    for (std::uint32_t m = member_begin_[channel][place]; m < member_begin_[channel][place + 1]; ++m) {
-      const std::uint32_t cls = members_[channel][m];
-      for (std::uint32_t i = first; i < last; ++i) {
-        const OpRef at = families_.family_ops[i];
+    for (std::uint32_t m = member_begin[place]; m < member_begin[place + 1]; ++m) {
+      const std::uint32_t cls = members[m];
+      for (const OpRef at : operations) {
         const bool joins = at.program == result_.program[cls] &&
                            result_.group_position[std::size_t{cls} * workload_.slots + slot(at)] == place;
         if (!joins) continue;
@@ -342,8 +340,7 @@ void Expansion::write_communication(std::uint32_t family) {
     }
     const std::uint32_t cost = transfer + place;
     const Picoseconds alone = times_[cost - prices_.works.size()].duration_ps;
-    graph.cost.push_back(cost_from(cost, alone, capped_sum(alone, longest)));
-    graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
+    close_task(cost_from(cost, alone, capped_sum(alone, longest)));
   }
 }
 

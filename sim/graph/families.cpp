@@ -21,6 +21,42 @@ std::string describe(const Workload& workload, OpRef at) {
   return text + ")";
 }
 
+/// What the operations of a program wait for on their own rank.
+class Predecessors {
+ public:
+  Predecessors(const Program& program, std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& list)
+      : program_(program), begin_(begin), list_(list) {
+    begin_.reserve(program.ops.size() + 1);
+    begin_.push_back(0);
+    list_.reserve(program.deps.size() + 2 * program.ops.size());
+  }
+
+  /// Of the next operation, which follows `before` on its stream and is issued after `host`.
+  void add(const Op& op, std::uint32_t before, std::uint32_t host) {
+    bool implied = before == kNone || before == host;
+    if (host != kNone) list_.push_back(host);
+    for (const std::uint32_t dep : program_.dependencies(op)) {
+      if (lists(begin_.back(), list_.size(), dep)) continue;
+      list_.push_back(dep);
+      implied = implied || dep == before || lists(begin_[dep], begin_[dep + 1], before);
+    }
+    if (!implied) list_.push_back(before);
+    begin_.push_back(static_cast<std::uint32_t>(list_.size()));
+  }
+
+ private:
+  [[nodiscard]] bool lists(std::size_t first, std::size_t last, std::uint32_t op) const {
+    for (; first < last; ++first) {
+      if (list_[first] == op) return true;
+    }
+    return false;
+  }
+
+  const Program& program_;
+  std::vector<std::uint32_t>& begin_;
+  std::vector<std::uint32_t>& list_;
+};
+
 class FamilyMaker {
  public:
   FamilyMaker(const Workload& workload, const Channels& channels)
@@ -37,20 +73,19 @@ class FamilyMaker {
  private:
   void number_families();
   void find_predecessors();
-  void add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before, std::uint32_t host);
   void collect_ops();
   void sort();
   [[noreturn]] void explain_deadlock(const std::vector<std::uint32_t>& waiting) const;
-  [[nodiscard]] bool follows(std::uint32_t program, std::uint32_t later, std::uint32_t earlier) const;
 
   template <class Visit>
   void for_each_successor_edge(Visit visit) const {
-    for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-      const std::span<const std::uint32_t> of = result_.of[p];
-      const std::span<const std::uint32_t> begin = result_.predecessor_begin[p];
-      const std::span<const std::uint32_t> before = result_.predecessors[p];
-      for (std::uint32_t o = 0; o < of.size(); ++o) {
-        for (std::uint32_t e = begin[o]; e < begin[o + 1]; ++e) visit(of[before[e]], of[o]);
+    for (std::size_t p = 0; p < result_.of.size(); ++p) {
+      const std::uint32_t* const of = result_.of[p].data();
+      const std::uint32_t* const begin = result_.predecessor_begin[p].data();
+      const std::uint32_t* before = result_.predecessors[p].data();
+      for (std::size_t o = 0; o < result_.of[p].size(); ++o) {
+        for (const std::uint32_t* const last = before + (begin[o + 1] - begin[o]); before != last; ++before)
+          visit(of[*before], of[o]);
       }
     }
   }
@@ -63,58 +98,29 @@ class FamilyMaker {
 
 void FamilyMaker::number_families() {
   families_ = channels_.families;
+  std::vector<std::uint32_t> next;  // per slot, of the program at hand
   for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-    std::vector<std::uint32_t> met(workload_.slots, 0);
-    std::vector<std::uint32_t> of;
-    of.reserve(workload_.programs[p].ops.size());
-    for (const Op& op : workload_.programs[p].ops) {
-      if (op.kind == Op::Kind::compute) {
-        of.push_back(families_++);
-      } else {
-        const std::uint32_t channel = channels_.channel_of[p * workload_.slots + op.slot];
-        of.push_back(channels_.channels[channel].first_family + met[op.slot]++);
-      }
+    next.assign(workload_.slots, kNone);
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
+      if (channel != kNone) next[slot] = channels_.channels[channel].first_family;
     }
-    result_.of.push_back(std::move(of));
+    std::vector<std::uint32_t>& of = result_.of.emplace_back();
+    of.reserve(workload_.programs[p].ops.size());
+    for (const Op& op : workload_.programs[p].ops)
+      of.push_back(op.kind == Op::Kind::compute ? families_++ : next[op.slot]++);
   }
-}
-
-/// Whether `later` waits for `earlier` already, directly or through one operation in between.
-bool FamilyMaker::follows(std::uint32_t program, std::uint32_t later, std::uint32_t earlier) const {
-  const auto& begin = result_.predecessor_begin[program];
-  const auto& list = result_.predecessors[program];
-  for (std::uint32_t e = begin[later]; e < begin[later + 1]; ++e) {
-    if (list[e] == earlier) return true;
-  }
-  return false;
-}
-
-void FamilyMaker::add_predecessors(std::uint32_t program, std::uint32_t op, std::uint32_t before,
-                                   std::uint32_t host) {
-  const Program& what = workload_.programs[program];
-  auto& list = result_.predecessors[program];
-  const auto first = list.size();
-  bool implied = before == kNone || before == host;
-  if (host != kNone) list.push_back(host);
-  for (const std::uint32_t dep : what.dependencies(what.ops[op])) {
-    if (std::find(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(), dep) != list.end()) continue;
-    list.push_back(dep);
-    implied = implied || dep == before || follows(program, dep, before);
-  }
-  if (!implied) list.push_back(before);
-  result_.predecessor_begin[program].push_back(static_cast<std::uint32_t>(list.size()));
 }
 
 void FamilyMaker::find_predecessors() {
-  for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
+  for (const Program& program : workload_.programs) {
     std::vector<std::uint32_t> latest(workload_.streams, kNone);
-    result_.predecessors.emplace_back();
-    result_.predecessor_begin.push_back({0});
-    const auto& ops = workload_.programs[p].ops;
-    for (std::uint32_t o = 0; o < ops.size(); ++o) {
-      std::uint32_t& before = latest[static_cast<std::size_t>(ops[o].stream)];
-      const bool issued = ops[o].kind != Op::Kind::communicate;
-      add_predecessors(p, o, before, issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone);
+    Predecessors list(program, result_.predecessor_begin.emplace_back(), result_.predecessors.emplace_back());
+    for (std::uint32_t o = 0; o < program.ops.size(); ++o) {
+      const Op& op = program.ops[o];
+      std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
+      const bool issued = op.kind != Op::Kind::communicate;
+      list.add(op, before, issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone);
       before = o;
     }
   }
@@ -148,16 +154,17 @@ void FamilyMaker::sort() {
   for_each_successor_edge([&](std::uint32_t from, std::uint32_t to) { successors[next[from]++] = to; });
 
   auto& order = result_.order;
-  order.reserve(families_);
+  order.resize(families_);
+  std::uint32_t* end = order.data();
   for (std::uint32_t f = 0; f < families_; ++f) {
-    if (waits[f] == 0) order.push_back(f);
+    if (waits[f] == 0) *end++ = f;
   }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (std::uint32_t e = begin[order[at]]; e < begin[order[at] + 1]; ++e) {
-      if (--waits[successors[e]] == 0) order.push_back(successors[e]);
+  for (const std::uint32_t* at = order.data(); at != end; ++at) {
+    for (std::uint32_t e = begin[*at]; e < begin[*at + 1]; ++e) {
+      if (--waits[successors[e]] == 0) *end++ = successors[e];
     }
   }
-  if (order.size() < families_) explain_deadlock(waits);
+  if (end != order.data() + families_) explain_deadlock(waits);
 }
 
 /// Follows waiting operations backwards until one comes up twice.

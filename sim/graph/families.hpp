@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "orrery/workload.hpp"
@@ -30,6 +31,14 @@ struct Families {
   /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]).
   std::vector<std::uint32_t> ops_begin;
   std::vector<OpRef> family_ops;
+
+  [[nodiscard]] std::span<const OpRef> operations(std::uint32_t family) const {
+    return {family_ops.data() + ops_begin[family], family_ops.data() + ops_begin[family + 1]};
+  }
+  [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
+    const std::uint32_t* const begin = predecessor_begin[at.program].data() + at.op;
+    return {predecessors[at.program].data() + begin[0], predecessors[at.program].data() + begin[1]};
+  }
 };
 
 /// @throws RunError that tells who waits for what if no such order exists (a deadlock).
