@@ -117,37 +117,63 @@ KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& messag
   auto& of_channel = prices_[channel];
   if (of_channel.size() <= number) of_channel.resize(number + 1);
   std::unique_ptr<Price>& price = of_channel[number];
-  const auto anew = [&] {
-    return price_anew(number, message, channels.channels[channel], workload, with_loads);
-  };
   if (price == nullptr) {
-    price = anew();
+    price = std::make_unique<Price>();
+    if (!with_loads) find_times(message, alike(message, channel, workload, channels), *price);
     ++size_;
-  } else if (with_loads && !price->has_loads) {
-    price->loads = anew()->loads;
-    price->has_loads = true;
   }
+  if (with_loads && !price->has_loads)
+    find_loads(number, message, channels.channels[channel], workload, *price);
   return *price;
 }
 
-std::unique_ptr<KeptPrices::Price> KeptPrices::price_anew(std::uint32_t number, const Message& message,
-                                                          const Channel& channel, const Workload& workload,
-                                                          bool with_loads) {
-  auto price = std::make_unique<Price>();
-  price->of_place.reserve(channel.groups.size());
+const KeptPrices::Alike& KeptPrices::alike(const Message& message, std::uint32_t channel,
+                                           const Workload& workload, const Channels& channels) {
+  if (alike_.size() <= channel) alike_.resize(channels.channels.size());
+  auto& of_channel = alike_[channel];
+  const auto known = std::ranges::find_if(of_channel, [&](const Alike& alike) {
+    return alike.collective == message.collective && alike.servers == message.servers;
+  });
+  if (known != of_channel.end()) return *known;
+  Alike alike{message.collective, message.servers, {}, {}};
+  for (const std::uint32_t group : channels.channels[channel].groups) {
+    const std::uint32_t laid = pricer_.lay(message, workload.members(group));
+    const auto same = std::ranges::find(alike.laid, laid);
+    alike.of_place.push_back(static_cast<std::uint32_t>(same - alike.laid.begin()));
+    if (same == alike.laid.end()) alike.laid.push_back(laid);
+  }
+  of_channel.push_back(std::move(alike));
+  return of_channel.back();
+}
+
+void KeptPrices::find_times(const Message& message, const Alike& alike, Price& price) {
+  std::vector<std::uint32_t> time_of_laid;
+  for (const std::uint32_t laid : alike.laid)
+    time_of_laid.push_back(price.time(pricer_.duration_ps(laid, message)));
+  price.of_place.reserve(alike.of_place.size());
+  for (const std::uint32_t laid : alike.of_place) price.of_place.push_back(time_of_laid[laid]);
+}
+
+void KeptPrices::find_loads(std::uint32_t number, const Message& message, const Channel& channel,
+                            const Workload& workload, Price& price) {
+  price.of_place.clear();
+  price.of_place.reserve(channel.groups.size());
   for (const std::uint32_t group : channel.groups) {
     const Transfer transfer = pricer_.price(number, message, workload.members(group));
-    if (with_loads)
-      pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
+    pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
     list_.links.clear();
-    const Picoseconds duration = list_.duration_ps(transfer);
-    const auto known = std::ranges::find(price->times, duration, &TransferTime::duration_ps);
-    price->of_place.push_back(static_cast<std::uint32_t>(known - price->times.begin()));
-    if (known == price->times.end()) price->times.push_back({duration, 0});
+    price.of_place.push_back(price.time(list_.duration_ps(transfer)));
   }
-  if (with_loads) price->loads = links_.take();
-  price->has_loads = with_loads;
-  return price;
+  price.loads = links_.take();
+  price.has_loads = true;
+}
+
+/// Its place in `times`.
+std::uint32_t KeptPrices::Price::time(Picoseconds duration) {
+  const auto known = std::ranges::find(times, duration, &TransferTime::duration_ps);
+  const auto place = static_cast<std::uint32_t>(known - times.begin());
+  if (known == times.end()) times.push_back({duration, 0});
+  return place;
 }
 
 }  // namespace orrery

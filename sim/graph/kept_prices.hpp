@@ -61,6 +61,8 @@ class KeptPrices {
     std::vector<TransferTime> times;      ///< each different one
     LinkClasses::Loads loads;
     bool has_loads = false;  ///< somebody has asked for them
+
+    std::uint32_t time(Picoseconds duration);
   };
 
   /// A number for all messages like this one.
@@ -74,13 +76,26 @@ class KeptPrices {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  std::unique_ptr<Price> price_anew(std::uint32_t number, const Message& message, const Channel& channel,
-                                    const Workload& workload, bool with_loads);
+  /// Communicators of a channel by how long messages of a collective and servers take.
+  struct Alike {
+    Collective collective{};
+    std::uint32_t servers = 0;
+    std::vector<std::uint32_t> of_place;  ///< into `laid`
+    std::vector<std::uint32_t> laid;      ///< TransferPricer::lay(): each different one
+  };
+
+  const Alike& alike(const Message& message, std::uint32_t channel, const Workload& workload,
+                     const Channels& channels);
+  void find_times(const Message& message, const Alike& alike, Price& price);
+  /// Times too, which come with them.
+  void find_loads(std::uint32_t number, const Message& message, const Channel& channel,
+                  const Workload& workload, Price& price);
 
   PriceList list_;
   TransferPricer pricer_;
   LinkClasses links_;
   SignatureTable messages_;
+  std::vector<std::vector<Alike>> alike_;                    ///< [channel]
   std::vector<std::vector<std::unique_ptr<Price>>> prices_;  ///< [channel][number]
   std::size_t size_ = 0;
 };
