@@ -201,7 +201,9 @@ std::uint32_t TransferPricer::lay(const Message& what, std::span<const std::uint
   if (near && topology_.links_per_node() > 0) {
     const std::uint32_t first = node(members.front()) * topology_.gpus_per_node();
     for (const std::uint32_t member : members) key.append(member - first);
-  } else if (members.size() == 2 && (!near || what.collective == Collective::send_recv)) {
+  } else if (members.size() == 2 && what.collective == Collective::send_recv) {
+    append_way(members, key);
+  } else if (members.size() == 2 && !near) {
     append_ways(members, key);
   } else {
     return lay_anew(what, members);
@@ -209,6 +211,12 @@ std::uint32_t TransferPricer::lay(const Message& what, std::span<const std::uint
   const std::uint32_t number = near_table_.number(key);
   if (number == laid_of_near_.size()) laid_of_near_.push_back(lay_anew(what, members));
   return laid_of_near_[number];
+}
+
+void TransferPricer::append_way(std::span<const std::uint32_t> pair, Signature& key) {
+  links_.clear();
+  topology_.route(GpuId{pair[0]}, GpuId{pair[1]}, links_);
+  for (const LinkId link : links_) key.append(makes_[index(link)]);
 }
 
 /// There and back: what their links are, and where they meet again.

@@ -67,6 +67,7 @@ class TransferPricer {
   void price_message(const Message& what, std::span<const std::uint32_t> members);
   /// Of the price at hand: what software does, and how often it is repeated.
   void adjust(const Message& what, bool splits_nodes);
+  void append_way(std::span<const std::uint32_t> pair, Signature& key);
   void append_ways(std::span<const std::uint32_t> pair, Signature& key);
   std::uint32_t lay_anew(const Message& what, std::span<const std::uint32_t> members);
   /// The price at hand, with its links as places in links_, if it is not in the list yet.
