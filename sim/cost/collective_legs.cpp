@@ -87,7 +87,7 @@ void LegBuilder::load_links(const Round& round) {
       if (load_[index(link)] == 0) touched_.push_back(index(link));
       load_[index(link)] += message.share;
     }
-    if (message.stage >= stage_latency_.size()) stage_latency_.resize(message.stage + 1, -1);
+    while (message.stage >= stage_latency_.size()) stage_latency_.push_back(-1);
     stage_latency_[message.stage] = std::max(stage_latency_[message.stage], latency);
     largest_share_ = std::max(largest_share_, message.share);
   }

@@ -70,8 +70,11 @@ LinkClasses::Loads LinkClasses::take() {
     if (!stays[group.from]) group.to = split(group.from);
     stays[group.from] = false;
   }
-  Loads loads(classes(), 0);
-  for (const Group& group : groups) loads[group.to] = group.bytes;
+  Loads loads{std::vector<std::uint64_t>(classes(), 0), {}};
+  for (const Group& group : groups) {
+    loads.bytes[group.to] = group.bytes;
+    loads.loaded.push_back(group.to);
+  }
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const Group& group = groups[group_of[i]];
     class_of_[touched_[i]] = group.to;
@@ -83,7 +86,10 @@ LinkClasses::Loads LinkClasses::take() {
 }
 
 void LinkClasses::complete(Loads& loads) const {
-  while (loads.size() < classes()) loads.push_back(loads[parent_[loads.size()]]);
+  for (auto c = static_cast<std::uint32_t>(loads.bytes.size()); c < classes(); ++c) {
+    loads.bytes.push_back(loads.bytes[parent_[c]]);
+    if (loads.bytes[c] > 0) loads.loaded.push_back(c);
+  }
 }
 
 std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> bytes) const {

@@ -21,8 +21,11 @@ class LinkClasses {
  public:
   explicit LinkClasses(const Topology& topology);
 
-  /// What a message puts on links, per class of links; the classes of later ones are missing at its end.
-  using Loads = std::vector<std::uint64_t>;
+  /// What a message puts on links.
+  struct Loads {
+    std::vector<std::uint64_t> bytes;  ///< per class of links; those of later messages are missing at its end
+    std::vector<std::uint32_t> loaded;  ///< classes with more than 0, mostly few
+  };
 
   void add(LinkId link, std::uint64_t bytes);
   /// All that has been added since the last call.

@@ -378,9 +378,8 @@ Traffic KeptRunner::count_traffic() {
   std::vector<std::uint64_t> bytes(links.classes(), 0);
   for (const auto& [price, operations] : loads_) {
     links.complete(price->loads);
-    for (std::size_t c = 0; c < bytes.size(); ++c) {
-      if (price->loads[c] > 0) add_bytes(bytes[c], capped_bytes(price->loads[c], operations));
-    }
+    for (const std::uint32_t c : price->loads.loaded)
+      add_bytes(bytes[c], capped_bytes(price->loads.bytes[c], operations));
   }
   return {bytes_sent(skeleton_->workload, skeleton_->channels, kept_passes_.messages()),
           links.traffic(bytes)};
