@@ -104,7 +104,7 @@ std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> byt
 
 KeptPrices::KeptPrices(const Topology& topology, const std::array<std::string, kCollectiveCount>& algorithms,
                        double split_node_efficiency)
-    : pricer_(topology, algorithms, split_node_efficiency, list_), links_(topology) {}
+    : topology_(topology), pricer_(topology, algorithms, split_node_efficiency, list_) {}
 
 std::uint32_t KeptPrices::number(const Message& message) {
   Signature content;
@@ -162,15 +162,16 @@ void KeptPrices::find_times(const Message& message, const Alike& alike, Price& p
 
 void KeptPrices::find_loads(std::uint32_t number, const Message& message, const Channel& channel,
                             const Workload& workload, Price& price) {
+  LinkClasses& links = this->links();
   price.of_place.clear();
   price.of_place.reserve(channel.groups.size());
   for (const std::uint32_t group : channel.groups) {
     const Transfer transfer = pricer_.price(number, message, workload.members(group));
-    pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
+    pricer_.for_each_load(transfer, [&](LinkId link, std::uint64_t bytes) { links.add(link, bytes); });
     list_.links.clear();
     price.of_place.push_back(price.time(list_.duration_ps(transfer)));
   }
-  price.loads = links_.take();
+  price.loads = links.take();
   price.has_loads = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ class KeptPrices {
   Price& price(std::uint32_t number, const Message& message, std::uint32_t channel, const Workload& workload,
                const Channels& channels, bool with_loads);
 
-  [[nodiscard]] LinkClasses& links() { return links_; }
+  [[nodiscard]] LinkClasses& links() { return links_ ? *links_ : links_.emplace(topology_); }
   /// How many prices are kept.
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -94,9 +95,10 @@ class KeptPrices {
   void find_loads(std::uint32_t number, const Message& message, const Channel& channel,
                   const Workload& workload, Price& price);
 
+  const Topology& topology_;
   PriceList list_;
   TransferPricer pricer_;
-  LinkClasses links_;
+  std::optional<LinkClasses> links_;  ///< from when loads are first asked for
   SignatureTable messages_;
   std::vector<std::vector<Alike>> alike_;                    ///< [channel]
   std::vector<std::vector<std::unique_ptr<Price>>> prices_;  ///< [channel][number]

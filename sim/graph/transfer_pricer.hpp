@@ -27,8 +27,6 @@ class TransferPricer {
   std::uint32_t lay(const Message& what, std::span<const std::uint32_t> members);
   /// How long it takes in groups of that number: what price() says, without a look at links.
   [[nodiscard]] Picoseconds duration_ps(std::uint32_t laid, const Message& what);
-  /// How many numbers there are.
-  [[nodiscard]] std::size_t laid() const { return laid_.size(); }
 
   /// Visits (link, bytes) for all that a transfer puts on links.
   template <class Visit>
