@@ -46,21 +46,38 @@ class CollectivePricer::Impl {
 
   void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out) {
     clear(out);
-    if (members.size() < 2) return;
-    if (!std::ranges::equal(members, members_)) set_group(members);
-    ShapeCache::Entry& entry = shape_of_group(message);
-    if (message.servers > 0) return price_served(entry, message, out);
-    const CollectiveAlgorithm* algorithm = algorithms_[static_cast<std::size_t>(message.collective)];
-    if (algorithm == nullptr) {
-      price_fastest(entry, message, out);
-      return;
+    find_ways(message, members);
+    for (const Way& way : ways_) {
+      clear(candidate_);
+      builder_.append(*way.rounds, message.bytes, candidate_.legs, candidate_.uses);
+      candidate_.algorithm = way.algorithm;
+      if (&way == ways_.data() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
     }
-    const std::string_view obstacle = algorithm->obstacle(message.collective, entry.shape());
-    if (!obstacle.empty()) refuse(message.collective, algorithm->name, entry.shape(), obstacle);
-    price_with(*algorithm, entry, message, out);
+  }
+
+  LaidCollective lay(const Message& message, std::span<const std::uint32_t> members) {
+    find_ways(message, members);
+    LaidCollective laid;
+    for (const Way& way : ways_) laid.push_back(builder_.lay(*way.rounds));
+    return laid;
+  }
+
+  void price(const LaidCollective& laid, Bytes bytes, TransferPrice& out) {
+    clear(out);
+    for (const LaidRounds& way : laid) {
+      clear(candidate_);
+      way.append(bytes, candidate_.legs);
+      if (&way == laid.data() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
+    }
   }
 
  private:
+  /// Rounds that do it, and the algorithm they are of.
+  struct Way {
+    const Rounds* rounds = nullptr;
+    std::string_view algorithm;
+  };
+
   static void clear(TransferPrice& price) {
     price.legs.clear();
     price.uses.clear();
@@ -79,35 +96,44 @@ class CollectivePricer::Impl {
     return *shape_;
   }
 
-  void price_with(const CollectiveAlgorithm& algorithm, ShapeCache::Entry& entry, const Message& message,
-                  TransferPrice& out) {
-    clear(out);
-    builder_.append(entry.rounds(algorithm, message.collective), message.bytes, out.legs, out.uses);
-    out.algorithm = algorithm.name;
+  /// Those that are considered, into ways_.
+  void find_ways(const Message& message, std::span<const std::uint32_t> members) {
+    ways_.clear();
+    if (members.size() < 2) return;
+    if (!std::ranges::equal(members, members_)) set_group(members);
+    ShapeCache::Entry& entry = shape_of_group(message);
+    const CollectiveAlgorithm* algorithm = algorithms_[static_cast<std::size_t>(message.collective)];
+    if (message.servers > 0) {
+      find_served(entry, message);
+    } else if (algorithm == nullptr) {
+      find_automatic(entry, message.collective);
+    } else {
+      const std::string_view obstacle = algorithm->obstacle(message.collective, entry.shape());
+      if (!obstacle.empty()) refuse(message.collective, algorithm->name, entry.shape(), obstacle);
+      ways_.push_back({&entry.rounds(*algorithm, message.collective), algorithm->name});
+    }
   }
 
-  void price_served(ShapeCache::Entry& entry, const Message& message, TransferPrice& out) {
+  void find_served(ShapeCache::Entry& entry, const Message& message) {
     const std::string_view obstacle = server_obstacle(entry.shape(), message.servers);
     if (!obstacle.empty()) {
       throw InputError("/data_parallel_sync/servers", "found " + std::to_string(message.servers) + " for " +
                                                           std::to_string(entry.shape().members) +
                                                           " workers: " + std::string(obstacle));
     }
-    builder_.append(entry.rounds_through(message.servers), message.bytes, out.legs, out.uses);
-    out.algorithm = "parameter-server";
+    ways_.push_back({&entry.rounds_through(message.servers), "parameter-server"});
   }
 
-  void price_fastest(ShapeCache::Entry& entry, const Message& message, TransferPrice& out) {
+  void find_automatic(ShapeCache::Entry& entry, Collective collective) {
     std::string_view last_obstacle = "no algorithm does it";
     for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
-      const std::string_view obstacle = algorithm.obstacle(message.collective, entry.shape());
-      const bool considered = algorithm.automatic(message.collective, entry.shape());
+      const std::string_view obstacle = algorithm.obstacle(collective, entry.shape());
+      const bool considered = algorithm.automatic(collective, entry.shape());
       if (considered && !obstacle.empty()) last_obstacle = obstacle;
       if (!considered || !obstacle.empty()) continue;
-      price_with(algorithm, entry, message, candidate_);
-      if (out.algorithm.empty() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
+      ways_.push_back({&entry.rounds(algorithm, collective), algorithm.name});
     }
-    if (out.algorithm.empty()) refuse(message.collective, "auto", entry.shape(), last_obstacle);
+    if (ways_.empty()) refuse(collective, "auto", entry.shape(), last_obstacle);
   }
 
   std::array<const CollectiveAlgorithm*, kCollectiveCount> algorithms_{};
@@ -115,7 +141,8 @@ class CollectivePricer::Impl {
   ShapeCache shapes_;
   std::vector<std::uint32_t> members_;  ///< the group at hand: messages often come group by group
   ShapeCache::Entry* shape_ = nullptr;  ///< its shape; null: not asked for yet
-  TransferPrice candidate_;             ///< scratch of price_fastest
+  std::vector<Way> ways_;               ///< of the message at hand
+  TransferPrice candidate_;             ///< scratch of price
 };
 
 CollectivePricer::CollectivePricer(const Topology& topology,
@@ -127,6 +154,14 @@ CollectivePricer::CollectivePricer(CollectivePricer&&) noexcept = default;
 void CollectivePricer::price(const Message& message, std::span<const std::uint32_t> members,
                              TransferPrice& out) {
   impl_->price(message, members, out);
+}
+
+LaidCollective CollectivePricer::lay(const Message& message, std::span<const std::uint32_t> members) {
+  return impl_->lay(message, members);
+}
+
+void CollectivePricer::price(const LaidCollective& laid, Bytes bytes, TransferPrice& out) {
+  impl_->price(laid, bytes, out);
 }
 
 }  // namespace orrery

@@ -13,6 +13,7 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
+#include "sim/cost/laid_collective.hpp"
 
 namespace orrery {
 
@@ -43,6 +44,12 @@ class CollectivePricer {
   /// "auto" takes the fastest of those NCCL would consider, the first of the menu when equal.
   /// @throws InputError at /plan/collectives/<collective> if the chosen algorithm cannot do it.
   void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out);
+
+  /// What price() finds whatever the size of the message.
+  /// @throws InputError as price()
+  [[nodiscard]] LaidCollective lay(const Message& message, std::span<const std::uint32_t> members);
+  /// The legs of a price, but for the links.
+  void price(const LaidCollective& laid, Bytes bytes, TransferPrice& out);
 
  private:
   class Impl;

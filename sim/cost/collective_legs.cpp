@@ -27,32 +27,44 @@ void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& leg
   legs[first].latency_ps += topology_.overhead(inside_node_).of(data_ps);
 }
 
+LaidRounds LegBuilder::lay(const Rounds& rounds) {
+  LaidRounds result{{}, rounds.share_unit, topology_.overhead(inside_node_)};
+  for (const Round& round : rounds.rounds)
+    result.rounds.push_back(lay_round(round, rounds.in_switch, lay_messages(round)));
+  return result;
+}
+
 void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                               std::vector<LinkUse>& uses) {
-  const LaidRound& laid = lay(round);
-  Slowest slowest = laid.slowest;
-  if (rounds.in_switch)
-    slowest.bytes_per_s = std::min(slowest.bytes_per_s, topology_.reduction_bytes_per_s());
+  const LaidMessages& laid = lay_messages(round);
+  const LaidRound whole = lay_round(round, rounds.in_switch, laid);
   Leg& leg = legs.emplace_back();
-  if (laid.stages > 0) {
-    leg.latency_ps = static_cast<Picoseconds>(
-        divide_rounded(laid.stage_latency_sum * round.hops * round.repeat, laid.stages));
-  }
-  leg.alone_ps = transfer_ps(static_cast<Int128>(bytes) * slowest.share * round.repeat, slowest.bytes_per_s,
-                             rounds.share_unit);
-  leg.rate = rounds.in_switch ? std::min(laid.rate, slowest.bytes_per_s) : laid.rate;
+  leg.latency_ps = whole.latency_ps;
+  leg.alone_ps = whole.data_ps(bytes, rounds.share_unit);
+  leg.rate = rounds.in_switch ? std::min(laid.rate, whole.slowest.bytes_per_s) : laid.rate;
   leg.use_begin = static_cast<std::uint32_t>(uses.size());
   uses.insert(uses.end(), laid.uses.begin(), laid.uses.end());
   leg.use_end = static_cast<std::uint32_t>(uses.size());
 }
 
+LaidRound LegBuilder::lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const {
+  LaidRound result{0, laid.slowest, round.repeat};
+  if (in_switch)
+    result.slowest.bytes_per_s = std::min(laid.slowest.bytes_per_s, topology_.reduction_bytes_per_s());
+  if (laid.stages > 0) {
+    result.latency_ps = static_cast<Picoseconds>(
+        divide_rounded(laid.stage_latency_sum * round.hops * round.repeat, laid.stages));
+  }
+  return result;
+}
+
 /// Collectives of a group differ in size more often than in their messages.
-const LegBuilder::LaidRound& LegBuilder::lay(const Round& round) {
+const LegBuilder::LaidMessages& LegBuilder::lay_messages(const Round& round) {
   for (std::size_t i = 0; i < laid_count_; ++i) {
     if (laid_[i].round == &round || laid_[i].round->messages == round.messages) return laid_[i];
   }
   if (laid_count_ == laid_.size()) laid_.emplace_back();
-  LaidRound& laid = laid_[laid_count_++];
+  LaidMessages& laid = laid_[laid_count_++];
   laid.round = &round;
   load_links(round);
   sort_touched();
@@ -75,7 +87,7 @@ void LegBuilder::load_links(const Round& round) {
       if (load_[index(link)] == 0) touched_.push_back(index(link));
       load_[index(link)] += message.share;
     }
-    if (message.stage >= stage_latency_.size()) stage_latency_.resize(message.stage + 1, -1);
+    while (message.stage >= stage_latency_.size()) stage_latency_.push_back(-1);
     stage_latency_[message.stage] = std::max(stage_latency_[message.stage], latency);
     largest_share_ = std::max(largest_share_, message.share);
   }
@@ -97,8 +109,8 @@ void LegBuilder::sort_touched() {
   }
 }
 
-LegBuilder::Slowest LegBuilder::slowest_link() const {
-  Slowest slowest;
+SlowestLink LegBuilder::slowest_link() const {
+  SlowestLink slowest;
   for (const std::uint32_t link : touched_) {
     const std::int64_t bytes_per_s = topology_.links()[link].bytes_per_s;
     if (static_cast<Int128>(load_[link]) * slowest.bytes_per_s >
@@ -109,7 +121,7 @@ LegBuilder::Slowest LegBuilder::slowest_link() const {
   return slowest;
 }
 
-void LegBuilder::add_latencies(LaidRound& laid) const {
+void LegBuilder::add_latencies(LaidMessages& laid) const {
   laid.stages = 0;
   laid.stage_latency_sum = 0;
   for (const Picoseconds slowest : stage_latency_) {
@@ -119,7 +131,7 @@ void LegBuilder::add_latencies(LaidRound& laid) const {
   }
 }
 
-void LegBuilder::take_uses(LaidRound& laid) {
+void LegBuilder::take_uses(LaidMessages& laid) {
   constexpr auto kOne = static_cast<std::int64_t>(kWeightOne);
   std::int64_t rate = std::numeric_limits<std::int64_t>::max();
   laid.uses.clear();

@@ -8,6 +8,7 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
+#include "sim/cost/laid_collective.hpp"
 #include "workloads/collectives/collectives.hpp"
 
 namespace orrery {
@@ -24,37 +25,35 @@ class LegBuilder {
   /// all of them. Rounds stay where they are until the next group.
   void append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs, std::vector<LinkUse>& uses);
 
- private:
-  /// Shares of a number of bytes over a bandwidth, kept as a fraction to be rounded only once.
-  struct Slowest {
-    std::int64_t share = 0;
-    std::int64_t bytes_per_s = 1;
-  };
+  /// What append() makes of the rounds whatever the size.
+  [[nodiscard]] LaidRounds lay(const Rounds& rounds);
 
+ private:
   /// The messages of a round on the links of the group; of whatever size, and however often repeated.
-  struct LaidRound {
+  struct LaidMessages {
     const Round* round = nullptr;
     std::int64_t rate = 0;  ///< pace of a full-size message
-    Slowest slowest;
+    SlowestLink slowest;
     std::int64_t stages = 0;
     Int128 stage_latency_sum = 0;
     std::vector<LinkUse> uses;
   };
 
-  [[nodiscard]] const LaidRound& lay(const Round& round);
+  [[nodiscard]] const LaidMessages& lay_messages(const Round& round);
+  [[nodiscard]] LaidRound lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const;
   void load_links(const Round& round);
   void sort_touched();
-  [[nodiscard]] Slowest slowest_link() const;
-  void add_latencies(LaidRound& laid) const;
+  [[nodiscard]] SlowestLink slowest_link() const;
+  void add_latencies(LaidMessages& laid) const;
   void append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                     std::vector<LinkUse>& uses);
   /// Takes the loads as uses and clears them.
-  void take_uses(LaidRound& laid);
+  void take_uses(LaidMessages& laid);
 
   const Topology& topology_;
   std::span<const std::uint32_t> members_;
   bool inside_node_ = false;
-  std::vector<LaidRound> laid_;  ///< of the group, the first laid_count_ ones
+  std::vector<LaidMessages> laid_;  ///< of the group, the first laid_count_ ones
   std::size_t laid_count_ = 0;
   std::vector<std::int64_t> load_;          ///< per link: shares of the round at hand
   std::vector<std::uint32_t> touched_;      ///< links with a load

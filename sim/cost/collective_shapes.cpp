@@ -155,6 +155,7 @@ const Rounds& ShapeCache::Entry::rounds_through(std::uint32_t servers) {
   return known_.back()->rounds;
 }
 
+/// Where nodes are alike, groups are too that are so many nodes apart.
 ShapeCache::Entry& ShapeCache::find(std::span<const std::uint32_t> members) {
   if (on_ascending_nodes(topology_, members)) {
     const auto count = static_cast<std::uint32_t>(members.size());
@@ -162,6 +163,10 @@ ShapeCache::Entry& ShapeCache::find(std::span<const std::uint32_t> members) {
     return one_per_node_.try_emplace(count, one_per_node_shape(count)).first->second;
   }
   members_key_.assign(members.begin(), members.end());
+  if (topology_.links_per_node() > 0) {
+    const std::uint32_t here = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
+    for (std::uint32_t& member : members_key_) member -= here;
+  }
   Entry*& entry = by_members_[members_key_];
   if (entry == nullptr) entry = &find_new(members);
   return *entry;

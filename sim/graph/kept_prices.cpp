@@ -70,8 +70,11 @@ LinkClasses::Loads LinkClasses::take() {
     if (!stays[group.from]) group.to = split(group.from);
     stays[group.from] = false;
   }
-  Loads loads(classes(), 0);
-  for (const Group& group : groups) loads[group.to] = group.bytes;
+  Loads loads{std::vector<std::uint64_t>(classes(), 0), {}};
+  for (const Group& group : groups) {
+    loads.bytes[group.to] = group.bytes;
+    loads.loaded.push_back(group.to);
+  }
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const Group& group = groups[group_of[i]];
     class_of_[touched_[i]] = group.to;
@@ -83,7 +86,10 @@ LinkClasses::Loads LinkClasses::take() {
 }
 
 void LinkClasses::complete(Loads& loads) const {
-  while (loads.size() < classes()) loads.push_back(loads[parent_[loads.size()]]);
+  for (auto c = static_cast<std::uint32_t>(loads.bytes.size()); c < classes(); ++c) {
+    loads.bytes.push_back(loads.bytes[parent_[c]]);
+    if (loads.bytes[c] > 0) loads.loaded.push_back(c);
+  }
 }
 
 std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> bytes) const {
@@ -98,7 +104,7 @@ std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> byt
 
 KeptPrices::KeptPrices(const Topology& topology, const std::array<std::string, kCollectiveCount>& algorithms,
                        double split_node_efficiency)
-    : pricer_(topology, algorithms, split_node_efficiency, list_), links_(topology) {}
+    : topology_(topology), pricer_(topology, algorithms, split_node_efficiency, list_) {}
 
 std::uint32_t KeptPrices::number(const Message& message) {
   Signature content;
@@ -117,37 +123,64 @@ KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& messag
   auto& of_channel = prices_[channel];
   if (of_channel.size() <= number) of_channel.resize(number + 1);
   std::unique_ptr<Price>& price = of_channel[number];
-  const auto anew = [&] {
-    return price_anew(number, message, channels.channels[channel], workload, with_loads);
-  };
   if (price == nullptr) {
-    price = anew();
+    price = std::make_unique<Price>();
+    if (!with_loads) find_times(message, alike(message, channel, workload, channels), *price);
     ++size_;
-  } else if (with_loads && !price->has_loads) {
-    price->loads = anew()->loads;
-    price->has_loads = true;
   }
+  if (with_loads && !price->has_loads)
+    find_loads(number, message, channels.channels[channel], workload, *price);
   return *price;
 }
 
-std::unique_ptr<KeptPrices::Price> KeptPrices::price_anew(std::uint32_t number, const Message& message,
-                                                          const Channel& channel, const Workload& workload,
-                                                          bool with_loads) {
-  auto price = std::make_unique<Price>();
-  price->of_place.reserve(channel.groups.size());
+const KeptPrices::Alike& KeptPrices::alike(const Message& message, std::uint32_t channel,
+                                           const Workload& workload, const Channels& channels) {
+  if (alike_.size() <= channel) alike_.resize(channels.channels.size());
+  auto& of_channel = alike_[channel];
+  const auto known = std::ranges::find_if(of_channel, [&](const Alike& alike) {
+    return alike.collective == message.collective && alike.servers == message.servers;
+  });
+  if (known != of_channel.end()) return *known;
+  Alike alike{message.collective, message.servers, {}, {}};
+  for (const std::uint32_t group : channels.channels[channel].groups) {
+    const std::uint32_t laid = pricer_.lay(message, workload.members(group));
+    const auto same = std::ranges::find(alike.laid, laid);
+    alike.of_place.push_back(static_cast<std::uint32_t>(same - alike.laid.begin()));
+    if (same == alike.laid.end()) alike.laid.push_back(laid);
+  }
+  of_channel.push_back(std::move(alike));
+  return of_channel.back();
+}
+
+void KeptPrices::find_times(const Message& message, const Alike& alike, Price& price) {
+  std::vector<std::uint32_t> time_of_laid;
+  for (const std::uint32_t laid : alike.laid)
+    time_of_laid.push_back(price.time(pricer_.duration_ps(laid, message)));
+  price.of_place.reserve(alike.of_place.size());
+  for (const std::uint32_t laid : alike.of_place) price.of_place.push_back(time_of_laid[laid]);
+}
+
+void KeptPrices::find_loads(std::uint32_t number, const Message& message, const Channel& channel,
+                            const Workload& workload, Price& price) {
+  LinkClasses& links = this->links();
+  price.of_place.clear();
+  price.of_place.reserve(channel.groups.size());
   for (const std::uint32_t group : channel.groups) {
     const Transfer transfer = pricer_.price(number, message, workload.members(group));
-    if (with_loads)
-      pricer_.for_each_load(transfer, [this](LinkId link, std::uint64_t bytes) { links_.add(link, bytes); });
+    pricer_.for_each_load(transfer, [&](LinkId link, std::uint64_t bytes) { links.add(link, bytes); });
     list_.links.clear();
-    const Picoseconds duration = list_.duration_ps(transfer);
-    const auto known = std::ranges::find(price->times, duration, &TransferTime::duration_ps);
-    price->of_place.push_back(static_cast<std::uint32_t>(known - price->times.begin()));
-    if (known == price->times.end()) price->times.push_back({duration, 0});
+    price.of_place.push_back(price.time(list_.duration_ps(transfer)));
   }
-  if (with_loads) price->loads = links_.take();
-  price->has_loads = with_loads;
-  return price;
+  price.loads = links.take();
+  price.has_loads = true;
+}
+
+/// Its place in `times`.
+std::uint32_t KeptPrices::Price::time(Picoseconds duration) {
+  const auto known = std::ranges::find(times, duration, &TransferTime::duration_ps);
+  const auto place = static_cast<std::uint32_t>(known - times.begin());
+  if (known == times.end()) times.push_back({duration, 0});
+  return place;
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,11 @@ class LinkClasses {
  public:
   explicit LinkClasses(const Topology& topology);
 
-  /// What a message puts on links, per class of links; the classes of later ones are missing at its end.
-  using Loads = std::vector<std::uint64_t>;
+  /// What a message puts on links.
+  struct Loads {
+    std::vector<std::uint64_t> bytes;  ///< per class of links; those of later messages are missing at its end
+    std::vector<std::uint32_t> loaded;  ///< classes with more than 0, mostly few
+  };
 
   void add(LinkId link, std::uint64_t bytes);
   /// All that has been added since the last call.
@@ -61,6 +65,8 @@ class KeptPrices {
     std::vector<TransferTime> times;      ///< each different one
     LinkClasses::Loads loads;
     bool has_loads = false;  ///< somebody has asked for them
+
+    std::uint32_t time(Picoseconds duration);
   };
 
   /// A number for all messages like this one.
@@ -69,18 +75,32 @@ class KeptPrices {
   Price& price(std::uint32_t number, const Message& message, std::uint32_t channel, const Workload& workload,
                const Channels& channels, bool with_loads);
 
-  [[nodiscard]] LinkClasses& links() { return links_; }
+  [[nodiscard]] LinkClasses& links() { return links_ ? *links_ : links_.emplace(topology_); }
   /// How many prices are kept.
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  std::unique_ptr<Price> price_anew(std::uint32_t number, const Message& message, const Channel& channel,
-                                    const Workload& workload, bool with_loads);
+  /// Communicators of a channel by how long messages of a collective and servers take.
+  struct Alike {
+    Collective collective{};
+    std::uint32_t servers = 0;
+    std::vector<std::uint32_t> of_place;  ///< into `laid`
+    std::vector<std::uint32_t> laid;      ///< TransferPricer::lay(): each different one
+  };
 
+  const Alike& alike(const Message& message, std::uint32_t channel, const Workload& workload,
+                     const Channels& channels);
+  void find_times(const Message& message, const Alike& alike, Price& price);
+  /// Times too, which come with them.
+  void find_loads(std::uint32_t number, const Message& message, const Channel& channel,
+                  const Workload& workload, Price& price);
+
+  const Topology& topology_;
   PriceList list_;
   TransferPricer pricer_;
-  LinkClasses links_;
+  std::optional<LinkClasses> links_;  ///< from when loads are first asked for
   SignatureTable messages_;
+  std::vector<std::vector<Alike>> alike_;                    ///< [channel]
   std::vector<std::vector<std::unique_ptr<Price>>> prices_;  ///< [channel][number]
   std::size_t size_ = 0;
 };

@@ -24,7 +24,8 @@ class CallPricer {
         messages_(topology, experiment.plan.collectives, experiment.software.split_node_efficiency, list),
         link_bytes_(topology.links().size(), 0),
         pass_durations_(workload.messages.size(), 0) {
-    for (const PassWork& pass : workload.passes) pass_messages_.push_back(messages_of(pass));
+    for (const PassWork& pass : workload.passes) messages_of_.push_back(messages_of(pass));
+    pass_messages_.assign(messages_of_.begin(), messages_of_.end());
   }
 
   /// Counts the bytes on links too.
@@ -34,7 +35,7 @@ class CallPricer {
   }
 
   [[nodiscard]] std::span<const std::uint64_t> link_bytes() const { return link_bytes_; }
-  [[nodiscard]] std::span<const std::vector<PassMessage>> pass_messages() const { return pass_messages_; }
+  [[nodiscard]] std::span<const std::span<const PassMessage>> pass_messages() const { return pass_messages_; }
 
  private:
   Transfer price(std::uint32_t message, std::span<const std::uint32_t> members, std::uint64_t operations) {
@@ -69,9 +70,10 @@ class CallPricer {
   TransferPricer messages_;
   std::vector<std::uint64_t> link_bytes_;
   SignatureTable pass_table_;
-  std::vector<std::uint32_t> passes_;                    ///< [number in pass_table_]: into list_.prices
-  std::vector<std::vector<PassMessage>> pass_messages_;  ///< per Workload::passes
-  std::vector<Picoseconds> pass_durations_;              ///< per Workload::messages: of the group at hand
+  std::vector<std::uint32_t> passes_;                        ///< [number in pass_table_]: into list_.prices
+  std::vector<std::vector<PassMessage>> messages_of_;        ///< per Workload::passes
+  std::vector<std::span<const PassMessage>> pass_messages_;  ///< of messages_of_
+  std::vector<Picoseconds> pass_durations_;                  ///< per Workload::messages: of the group at hand
 };
 
 }  // namespace

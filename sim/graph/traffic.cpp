@@ -34,7 +34,7 @@ double bytes_sent(const Message& message, const Channel& channel) {
 }
 
 std::array<double, kDimensionCount> bytes_sent(const Workload& workload, const Channels& channels,
-                                               std::span<const std::vector<PassMessage>> pass_messages) {
+                                               std::span<const std::span<const PassMessage>> pass_messages) {
   std::array<double, kDimensionCount> sent{};
   const auto add = [&](const Call& call, std::uint32_t number, std::uint64_t operations) {
     const Message& message = workload.messages[number];

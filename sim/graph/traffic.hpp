@@ -39,7 +39,7 @@ struct Traffic {
 /// Bytes that all ranks send in all operations, by Dimension. `pass_messages`: messages_of() each pass.
 [[nodiscard]] std::array<double, kDimensionCount> bytes_sent(
     const Workload& workload, const Channels& channels,
-    std::span<const std::vector<PassMessage>> pass_messages);
+    std::span<const std::span<const PassMessage>> pass_messages);
 
 /// a * b, and a + b, up to the end of 64 bits: sums of bytes do not depend on their order.
 [[nodiscard]] std::uint64_t capped_bytes(std::uint64_t a, std::uint64_t b);

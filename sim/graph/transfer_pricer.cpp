@@ -1,6 +1,7 @@
 #include "sim/graph/transfer_pricer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -45,6 +46,24 @@ bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> membe
   const NodeId first = node_of(members.front());
   const std::int64_t beside = std::ranges::count(members, first, node_of);
   return beside > 1 && beside < topology.gpus_per_node() && beside < std::ssize(members);
+}
+
+Signature sign(const LaidCollective& collective) {
+  Signature signature;
+  for (const LaidRounds& way : collective) {
+    signature.append(static_cast<std::uint64_t>(way.share_unit));
+    signature.append(static_cast<std::uint64_t>(way.overhead.base_ps));
+    signature.append(static_cast<std::uint64_t>(way.overhead.ramp_ps));
+    signature.append(static_cast<std::uint64_t>(way.overhead.slowdown_ppm));
+    signature.append(way.rounds.size());
+    for (const LaidRound& round : way.rounds) {
+      signature.append(static_cast<std::uint64_t>(round.latency_ps));
+      signature.append(static_cast<std::uint64_t>(round.slowest.share));
+      signature.append(static_cast<std::uint64_t>(round.slowest.bytes_per_s));
+      signature.append(static_cast<std::uint64_t>(round.repeat));
+    }
+  }
+  return signature;
 }
 
 }  // namespace
@@ -163,9 +182,66 @@ Transfer TransferPricer::price_anew(const Message& what, std::span<const std::ui
 
 void TransferPricer::price_message(const Message& what, std::span<const std::uint32_t> members) {
   pricer_.price(what, members, one_);
-  const bool split = what.dimension == Dimension::data && splits_nodes(topology_, members);
+  adjust(what, what.dimension == Dimension::data && splits_nodes(topology_, members));
+}
+
+void TransferPricer::adjust(const Message& what, bool split) {
   slow_down(one_, what.wait_ps, what.efficiency * (split ? split_node_efficiency_ : 1));
   if (what.times > 1) repeat(one_, what.times);
+}
+
+/// Groups of the same GPUs of alike nodes, and pairs whose ways have equal links, are known before they are
+/// laid.
+std::uint32_t TransferPricer::lay(const Message& what, std::span<const std::uint32_t> members) {
+  Signature key;
+  key.append(static_cast<std::uint64_t>(what.collective));
+  key.append(what.servers);
+  const bool near = on_one_node(members);
+  key.append(near ? 1 : 0);
+  if (near && topology_.links_per_node() > 0) {
+    const std::uint32_t first = node(members.front()) * topology_.gpus_per_node();
+    for (const std::uint32_t member : members) key.append(member - first);
+  } else if (members.size() == 2 && what.collective == Collective::send_recv) {
+    append_way(members, key);
+  } else if (members.size() == 2 && !near) {
+    append_ways(members, key);
+  } else {
+    return lay_anew(what, members);
+  }
+  const std::uint32_t number = near_table_.number(key);
+  if (number == laid_of_near_.size()) laid_of_near_.push_back(lay_anew(what, members));
+  return laid_of_near_[number];
+}
+
+void TransferPricer::append_way(std::span<const std::uint32_t> pair, Signature& key) {
+  links_.clear();
+  topology_.route(GpuId{pair[0]}, GpuId{pair[1]}, links_);
+  for (const LinkId link : links_) key.append(makes_[index(link)]);
+}
+
+/// There and back: what their links are, and where they meet again.
+void TransferPricer::append_ways(std::span<const std::uint32_t> pair, Signature& key) {
+  links_.clear();
+  topology_.route(GpuId{pair[0]}, GpuId{pair[1]}, links_);
+  key.append(links_.size());
+  topology_.route(GpuId{pair[1]}, GpuId{pair[0]}, links_);
+  for (const LinkId link : links_) key.append(std::uint64_t{makes_[index(link)]} << 32 | place_of(link, 0));
+}
+
+std::uint32_t TransferPricer::lay_anew(const Message& what, std::span<const std::uint32_t> members) {
+  Laid laid{pricer_.lay(what, members), splits_nodes(topology_, members)};
+  Signature content = sign(laid.collective);
+  content.append(laid.splits_nodes ? 1 : 0);
+  const std::uint32_t number = laid_table_.number(content);
+  if (number == laid_.size()) laid_.push_back(std::move(laid));
+  return number;
+}
+
+Picoseconds TransferPricer::duration_ps(std::uint32_t laid, const Message& what) {
+  const Laid& known = laid_[laid];
+  pricer_.price(known.collective, what.bytes, one_);
+  adjust(what, what.dimension == Dimension::data && known.splits_nodes);
+  return one_.alone_ps();
 }
 
 /// The price at hand, with its links as places in links_, if it is not in the list yet.

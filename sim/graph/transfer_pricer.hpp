@@ -23,6 +23,11 @@ class TransferPricer {
   /// `message` stands for `what`: equal numbers for equal messages.
   Transfer price(std::uint32_t message, const Message& what, std::span<const std::uint32_t> members);
 
+  /// A number for all groups in which messages of the collective and servers of `what` take equally long.
+  std::uint32_t lay(const Message& what, std::span<const std::uint32_t> members);
+  /// How long it takes in groups of that number: what price() says, without a look at links.
+  [[nodiscard]] Picoseconds duration_ps(std::uint32_t laid, const Message& what);
+
   /// Visits (link, bytes) for all that a transfer puts on links.
   template <class Visit>
   void for_each_load(const Transfer& transfer, Visit visit) const {
@@ -40,6 +45,12 @@ class TransferPricer {
     std::vector<std::uint32_t> links;
   };
 
+  /// A collective in a group, of whatever size.
+  struct Laid {
+    LaidCollective collective;
+    bool splits_nodes = false;
+  };
+
   [[nodiscard]] std::uint32_t node(std::uint32_t member) const;
   [[nodiscard]] bool on_one_node(std::span<const std::uint32_t> members) const;
   /// Links mostly alternate, out and in.
@@ -52,6 +63,11 @@ class TransferPricer {
   Transfer price_in_node(std::uint32_t message, const Message& what, std::span<const std::uint32_t> members);
   Transfer price_anew(const Message& what, std::span<const std::uint32_t> members);
   void price_message(const Message& what, std::span<const std::uint32_t> members);
+  /// Of the price at hand: what software does, and how often it is repeated.
+  void adjust(const Message& what, bool splits_nodes);
+  void append_way(std::span<const std::uint32_t> pair, Signature& key);
+  void append_ways(std::span<const std::uint32_t> pair, Signature& key);
+  std::uint32_t lay_anew(const Message& what, std::span<const std::uint32_t> members);
   /// The price at hand, with its links as places in links_, if it is not in the list yet.
   std::uint32_t add_price();
   /// Uses of neighbouring links with one weight are taken together.
@@ -69,10 +85,14 @@ class TransferPricer {
   SignatureTable pair_table_;
   SignatureTable node_table_;
   SignatureTable price_table_;
+  SignatureTable near_table_;
+  SignatureTable laid_table_;
   std::vector<std::uint32_t> number_of_price_;  ///< [number in price_table_]: into list_.prices
   std::vector<std::uint32_t> pairs_;
   std::vector<Known> in_node_;
-  std::uint32_t latest_pair_ = 0;  ///< price of the pair before
+  std::vector<std::uint32_t> laid_of_near_;  ///< [number in near_table_]: into laid_
+  std::vector<Laid> laid_;                   ///< each different one
+  std::uint32_t latest_pair_ = 0;            ///< price of the pair before
   std::uint32_t latest_message_ = kNoMessage;
   bool latest_near_ = false;
   std::vector<std::uint32_t> latest_makes_;

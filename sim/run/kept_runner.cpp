@@ -299,12 +299,12 @@ void KeptRunner::price_calls(std::int64_t more) {
   durations_.assign(s.workload.messages.size(), 0);
   numbers_.clear();
   for (const Message& message : s.workload.messages) numbers_.push_back(cut_->prices.number(message));
-  pass_messages_.clear();
-  for (const PassWork& pass : s.workload.passes) pass_messages_.push_back(messages_of(pass));
+  kept_passes_.begin(s.workload, works_);
   calls_.clear();
+  pass_places_.clear();
   pass_times_.clear();
-  pass_table_ = {};
-  priced_passes_.clear();
+  pass_places_.reserve(s.channels.prices);  // calls_ refers to both
+  pass_times_.reserve(s.channels.prices);
   loads_.clear();
   for (std::size_t c = 0; c < s.calls.size(); ++c) {
     Call& call = s.channels.calls[c];
@@ -332,44 +332,37 @@ KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t mes
 KeptRunner::CallTimes KeptRunner::price_pass(const Call& call) {
   const std::uint32_t pass = call.request.work;
   const std::size_t places = skeleton_->channels.channels[call.channel].groups.size();
-  const auto& messages = pass_messages_[pass];
-  const std::size_t first = loads_.size();
-  for (const auto& [message, steps] : messages) price_message(call, message, call.operations * steps);
-  PassTimes& result = pass_times_.emplace_back();
-  std::vector<std::uint32_t> met;  // numbers of passes, as result.times
-  const auto price_place = [&](std::size_t place) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      const KeptPrices::Price& price = *loads_[first + i].price;
-      durations_[messages[i].message] = price.times[price.of_place[place]].duration_ps;
-    }
-    const std::uint32_t number = number_of_pass(pass);
-    const auto known = std::ranges::find(met, number);
-    if (known == met.end()) result.times.push_back(priced_passes_[number]);
-    const auto at = static_cast<std::uint32_t>(known - met.begin());
-    if (at == met.size()) met.push_back(number);
-    return at;
-  };
-  const bool even = std::all_of(loads_.begin() + static_cast<std::ptrdiff_t>(first), loads_.end(),
-                                [](const Load& load) { return load.price->times.size() == 1; });
-  result.of_place.assign(places, price_place(0));
-  for (std::size_t place = 1; place < places && !even; ++place) result.of_place[place] = price_place(place);
-  return {result.of_place, result.times};
-}
-
-/// Of the pass with the durations at hand: into priced_passes_.
-std::uint32_t KeptRunner::number_of_pass(std::uint32_t pass) {
-  Signature key;
-  key.append(pass);
-  for (const auto& [message, steps] : pass_messages_[pass])
-    key.append(static_cast<std::uint64_t>(durations_[message]));
-  const std::uint32_t number = pass_table_.number(key);
-  if (number == priced_passes_.size()) {
-    const Workload& workload = skeleton_->workload;
-    const PassPrice price = orrery::price_pass(workload.passes[pass], workload, works_, durations_);
-    priced_passes_.push_back({price.duration_ps, price.lead_ps});
+  const std::size_t first_load = loads_.size();
+  const std::size_t first_place = pass_places_.size();
+  const std::size_t first_time = pass_times_.size();
+  for (const auto& [message, steps] : kept_passes_.messages()[pass])
+    price_message(call, message, call.operations * steps);
+  const std::span<const Load> loads = std::span(loads_).subspan(first_load);
+  const bool even =
+      std::ranges::all_of(loads, [](const Load& load) { return load.price->times.size() == 1; });
+  pass_met_.clear();
+  for (std::size_t place = 0; place < (even ? 1 : places); ++place) {
+    const std::uint32_t number = number_of_pass(pass, loads, place);
+    const auto known = std::ranges::find(pass_met_, number);
+    pass_places_.push_back(static_cast<std::uint32_t>(known - pass_met_.begin()));
+    if (known != pass_met_.end()) continue;
+    const PassPrice& price = kept_passes_.price(number);
+    pass_met_.push_back(number);
+    pass_times_.push_back({price.duration_ps, price.lead_ps});
     passes_[pass] = price.compute;
   }
-  return number;
+  pass_places_.resize(first_place + places, 0);
+  return {std::span(pass_places_).subspan(first_place), std::span(pass_times_).subspan(first_time)};
+}
+
+/// For a communicator of a channel, with the loads of the pass.
+std::uint32_t KeptRunner::number_of_pass(std::uint32_t pass, std::span<const Load> loads, std::size_t place) {
+  const std::span<const PassMessage> messages = kept_passes_.messages()[pass];
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const KeptPrices::Price& price = *loads[i].price;
+    durations_[messages[i].message] = price.times[price.of_place[place]].duration_ps;
+  }
+  return kept_passes_.number(pass, durations_);
 }
 
 /// Which communicators of each call take equally long.
@@ -418,11 +411,11 @@ Traffic KeptRunner::count_traffic() {
   std::vector<std::uint64_t> bytes(links.classes(), 0);
   for (const auto& [price, operations] : loads_) {
     links.complete(price->loads);
-    for (std::size_t c = 0; c < bytes.size(); ++c) {
-      if (price->loads[c] > 0) add_bytes(bytes[c], capped_bytes(price->loads[c], operations));
-    }
+    for (const std::uint32_t c : price->loads.loaded)
+      add_bytes(bytes[c], capped_bytes(price->loads.bytes[c], operations));
   }
-  return {bytes_sent(skeleton_->workload, skeleton_->channels, pass_messages_), links.traffic(bytes)};
+  return {bytes_sent(skeleton_->workload, skeleton_->channels, kept_passes_.messages()),
+          links.traffic(bytes)};
 }
 
 }  // namespace orrery

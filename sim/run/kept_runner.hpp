@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,8 +23,8 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "sim/graph/kept_passes.hpp"
 #include "sim/graph/kept_prices.hpp"
-#include "sim/graph/pass_price.hpp"
 #include "sim/run/runner.hpp"
 #include "workloads/lower.hpp"
 
@@ -60,11 +59,6 @@ class KeptRunner : public Runner {
     std::span<const std::uint32_t> of_place;
     std::span<const TransferTime> times;
   };
-  /// The same of a pass.
-  struct PassTimes {
-    std::vector<std::uint32_t> of_place;
-    std::vector<TransferTime> times;
-  };
   struct Load {
     KeptPrices::Price* price = nullptr;
     std::uint64_t operations = 0;
@@ -79,13 +73,14 @@ class KeptRunner : public Runner {
   void price_calls(std::int64_t more);
   KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);
   CallTimes price_pass(const Call& call);
-  std::uint32_t number_of_pass(std::uint32_t pass);
+  std::uint32_t number_of_pass(std::uint32_t pass, std::span<const Load> loads, std::size_t place);
   [[nodiscard]] Signature pattern() const;
   [[nodiscard]] Signature sign_costs(bool repeats, const Figures& figures) const;
   [[nodiscard]] PriceList list_prices() const;
   [[nodiscard]] Traffic count_traffic();
 
   std::vector<std::unique_ptr<Place>> places_;
+  KeptPasses kept_passes_;
   Kept<Cut> cuts_;
   Kept<Skeleton> skeletons_;
   std::size_t most_bytes_;
@@ -102,15 +97,14 @@ class KeptRunner : public Runner {
   Skeleton* skeleton_ = nullptr;
   Tasks* tasks_ = nullptr;
   Figures figures_;
-  std::vector<std::uint32_t> numbers_;                   ///< per message: KeptPrices::number
-  std::vector<std::vector<PassMessage>> pass_messages_;  ///< per pass
+  std::vector<std::uint32_t> numbers_;  ///< per message: KeptPrices::number
   std::vector<ComputePrice> works_;
   std::vector<ComputePrice> passes_;
   std::vector<Picoseconds> durations_;  ///< per message: of the communicator at hand
   std::vector<CallTimes> calls_;
-  std::deque<PassTimes> pass_times_;
-  SignatureTable pass_table_;  ///< of a pass and the durations of its messages
-  std::vector<TransferTime> priced_passes_;
+  std::vector<std::uint32_t> pass_places_;  ///< CallTimes::of_place of passes
+  std::vector<TransferTime> pass_times_;    ///< CallTimes::times of passes
+  std::vector<std::uint32_t> pass_met_;     ///< numbers of a pass met so far, as its times
   std::vector<Load> loads_;
   bool with_loads_ = false;  ///< links are of interest
   std::vector<TransferTime> transfers_;  ///< per ExpandedGraph::transfers

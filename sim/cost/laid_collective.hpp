@@ -1,0 +1,52 @@
+// What the price of a collective in a group does not owe to its size.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/task_graph.hpp"
+#include "orrery/topology.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// Shares of a number of bytes over a bandwidth, kept as a fraction to be rounded only once.
+struct SlowestLink {
+  std::int64_t share = 0;
+  std::int64_t bytes_per_s = 1;
+};
+
+struct LaidRound {
+  Picoseconds latency_ps = 0;
+  SlowestLink slowest;
+  std::int64_t repeat = 1;
+
+  [[nodiscard]] Picoseconds data_ps(Bytes bytes, std::int64_t share_unit) const {
+    return transfer_ps(static_cast<Int128>(bytes) * slowest.share * repeat, slowest.bytes_per_s, share_unit);
+  }
+};
+
+/// All rounds of an algorithm.
+struct LaidRounds {
+  std::vector<LaidRound> rounds;
+  std::int64_t share_unit = 1;
+  CollectiveOverhead overhead;
+
+  /// Their legs, but for the links.
+  void append(Bytes bytes, std::vector<Leg>& legs) const {
+    const std::size_t first = legs.size();
+    Picoseconds data_ps = 0;
+    for (const LaidRound& round : rounds) {
+      Leg& leg = legs.emplace_back();
+      leg.latency_ps = round.latency_ps;
+      leg.alone_ps = round.data_ps(bytes, share_unit);
+      data_ps += leg.alone_ps;
+    }
+    legs[first].latency_ps += overhead.of(data_ps);
+  }
+};
+
+/// By each algorithm that is considered.
+using LaidCollective = std::vector<LaidRounds>;
+
+}  // namespace orrery
