@@ -201,18 +201,15 @@ class ExperimentReader {
 
   /// Checks the experiment's stack, or takes the default. Whether it has a calibration.
   bool choose_stack(Experiment& experiment, const Path& path) {
-    const auto calibrated = resolver_.calibrations("software");
-    const auto has = [&](std::string_view name) {
-      return std::find(calibrated.begin(), calibrated.end(), name) != calibrated.end();
-    };
     if (experiment.stack.empty()) {
-      if (has(kDefaultStack)) experiment.stack = kDefaultStack;
-      return has(kDefaultStack);
+      const bool calibrated = resolver_.calibrates(kDefaultStack, "software");
+      if (calibrated) experiment.stack = kDefaultStack;
+      return calibrated;
     }
-    if (has(experiment.stack)) return true;
+    if (resolver_.calibrates(experiment.stack, "software")) return true;
     std::vector<std::string_view> known(kStacks.begin(), kStacks.end());
     if (std::find(known.begin(), known.end(), experiment.stack) != known.end()) return false;
-    for (const std::string_view name : calibrated) known.push_back(name);
+    for (const std::string_view name : resolver_.calibrations("software")) known.push_back(name);
     scope_.findings.add(path, fmt::format("found {}, allowed one of {}{}", quote(experiment.stack),
                                           joined(known), hint(experiment.stack, known)));
     return false;
