@@ -18,6 +18,11 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
+/// In either direction.
+std::size_t most_steps(const Block& block) {
+  return std::max(block.forward.list.size(), block.recompute.list.size() + block.backward.list.size());
+}
+
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
@@ -26,7 +31,7 @@ class StageProgram {
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
-        passes_(passes_of(plan_, stage)),
+        passes_(passes_of(plan_, stage, plan_.micro_batches())),
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
@@ -350,18 +355,20 @@ const WholePass& StageProgram::whole_pass(const Pass& pass) {
 
 /// All that run_forward or run_backward would write of this pass.
 std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
+  const auto& placed = chunk(pass).blocks;
+  std::size_t count = 0;
+  for (const PlacedBlock& block : placed) count += most_steps(blocks_.kinds[block.kind]);
   std::vector<Step> all;
+  all.reserve(count);
   std::int32_t at = kBlockInput;
   const auto append = [&all, &at](const Steps& steps) {
     const std::int32_t input = at;
     const auto first = static_cast<std::int32_t>(all.size());
-    for (Step step : steps.list) {
+    all.insert(all.end(), steps.list.begin(), steps.list.end());
+    for (Step& step : std::span(all).subspan(static_cast<std::size_t>(first)))
       step.after = step.after == kBlockInput ? input : first + step.after;
-      all.push_back(step);
-    }
     at = steps.output == kBlockInput ? input : first + steps.output;
   };
-  const auto& placed = chunk(pass).blocks;
   if (pass.kind == Pass::Kind::forward) {
     for (const PlacedBlock& block : placed) append(blocks_.kinds[block.kind].forward);
     return all;
