@@ -60,7 +60,8 @@ class StageProgram {
   OpId run_whole(const Pass& pass, OpId input);
   const WholePass& whole_pass(const Pass& pass);
   [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
-  OpId add_step(const Step& step, const Pass& pass, std::int32_t layer, std::initializer_list<OpId> deps);
+  [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
+  OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
   void add_host_works(const Experiment& experiment);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
@@ -223,19 +224,24 @@ OpId StageProgram::backward_input(const Pass& pass) {
   return receive(pass, chunk(pass).output, false);
 }
 
-OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t layer,
-                            std::initializer_list<OpId> deps) {
+/// What all steps of a pass through a layer are.
+Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
-  op.kind = step.kind;
-  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
   op.slot = static_cast<std::uint16_t>(Slot::tensor);
-  op.phase = step.phase;
-  op.part = step.part;
-  op.work = step.work;
   op.layer = layer;
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
   op.step = step_;
+  return op;
+}
+
+/// `op`: completed to what is written.
+OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
+  op.kind = step.kind;
+  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.phase = step.phase;
+  op.part = step.part;
+  op.work = step.work;
   const OpId at = writer_.add(op, deps);
   if (step.kind == Op::Kind::communicate) collective_ = at;
   return at;
@@ -245,11 +251,12 @@ OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t lay
 OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input,
                              OpId gate) {
   written_.clear();
+  Op op = step_of(pass, layer);
   for (const Step& step : steps) {
     const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
     const bool communicates = step.kind == Op::Kind::communicate;
     const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
-    written_.push_back(add_step(step, pass, layer, {after, gate, held}));
+    written_.push_back(add_step(step, op, {after, gate, held}));
     gate = kNoOp;
     if (communicates) continue;
     last_compute_ = written_.back();
@@ -329,7 +336,8 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   OpId at = ready;
   if (whole.body != WholePass::kNone) {
     const Step body{Op::Kind::pass, whole.body, Part::stage, ahead ? Phase::forward : Phase::backward};
-    at = last_compute_ = add_step(body, pass, -1, {ready, std::exchange(gate_, kNoOp), collective_});
+    Op op = step_of(pass, -1);
+    at = last_compute_ = add_step(body, op, {ready, std::exchange(gate_, kNoOp), collective_});
     if (first_compute_ == kNoOp) first_compute_ = at;
   }
   at = run_steps(whole.tail, layer, pass, at, kNoOp);

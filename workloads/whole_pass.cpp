@@ -45,11 +45,11 @@ std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std:
 }
 
 PassWork body_of(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
-  PassWork body;
-  body.reserve(static_cast<std::size_t>(last - first));
-  std::for_each(steps.begin() + first, steps.begin() + last, [&](const Step& step) {
-    body.push_back({communicates(step), step.work, counted_from(first, step.after)});
-  });
+  PassWork body(static_cast<std::size_t>(last - first));
+  std::transform(steps.begin() + first, steps.begin() + last, body.begin(),
+                 [first](const Step& step) -> PassStep {
+                   return {communicates(step), step.work, counted_from(first, step.after)};
+                 });
   return body;
 }
 
