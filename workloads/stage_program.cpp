@@ -354,6 +354,7 @@ const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const WholePass*& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
   if (known != nullptr) return *known;
   std::vector<std::uint32_t> kinds;
+  kinds.reserve(chunk(pass).blocks.size());
   for (const PlacedBlock& block : chunk(pass).blocks) kinds.push_back(block.kind);
   const auto [at, anew] = known_passes_.try_emplace({pass.kind, std::move(kinds)});
   if (anew) at->second = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
