@@ -31,7 +31,7 @@ class StageProgram {
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
-        passes_(passes_of(plan_, stage, plan_.micro_batches())),
+        passes_(passes_of(plan_, stage)),
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),

@@ -35,14 +35,15 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
 }
 
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
-  const bool collects = find_pipeline_schedule(plan.pipeline_schedule)->collects;
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
   // Of one chunk, a stage is ahead by the warm-up of 1F1B at most, of less than p passes.
-  const std::int64_t enough = !collects && stage.chunks.size() == 1
+  const std::int64_t enough = !schedule.collects && stage.chunks.size() == 1
                                   ? std::min(plan.micro_batches(), plan.pipeline_parallel)
                                   : micro_batches_at_peak(plan);
   Bytes held = 0;
   Bytes peak = 0;
-  for (const Pass& pass : passes_of(plan, stage, enough)) {
+  for (const Pass& pass :
+       schedule.order({plan.pipeline_parallel, enough, plan.virtual_stages}, stage.index)) {
     const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
     held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
     peak = std::max(peak, held);
@@ -122,9 +123,9 @@ bool alike(const Stage& a, const Stage& b) {
   return inner(a) && inner(b) && std::ranges::equal(a.chunks, b.chunks, same);
 }
 
-std::vector<Pass> passes_of(const Plan& plan, const Stage& stage, std::int64_t micro_batches) {
+std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  return schedule.order({plan.pipeline_parallel, micro_batches, plan.virtual_stages}, stage.index);
+  return schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
 }
 
 /// The warm-up of interleaved stages, the longest, is less than 2p + vp passes of the vm there are.

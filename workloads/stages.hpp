@@ -56,8 +56,8 @@ struct Stage {
 [[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
 /// Whether they do the same but for the order of passes and the numbers of layers.
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
-/// The passes of one step of so many micro-batches, in order.
-[[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage, std::int64_t micro_batches);
+/// The passes of one step, in order.
+[[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);
 /// So many micro-batches, at most those of the plan, that more of them keep no more activations.
 [[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
 

@@ -25,7 +25,7 @@ struct SubBlock {
 /// Those of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
 
-constexpr std::size_t kMostKernels = 8;  // that a sub-block usually has at once
+constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
 
 void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -240,6 +240,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   kernels.reserve(kMostKernels);
   kernels.push_back(subs.front().after);
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
+  late.reserve(4);
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
