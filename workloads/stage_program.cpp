@@ -116,7 +116,6 @@ class StageProgram {
   OpId last_compute_ = kNoOp;
   std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
   std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
-  std::vector<OpId> written_;    ///< operations of the steps being written
   WholePasses& known_passes_;
   std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
@@ -250,26 +249,27 @@ OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId
 /// Writes steps that follow `input`, their first one `gate` too; the last operation of them.
 OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input,
                              OpId gate) {
-  written_.clear();
+  const OpId first = writer_.size();
   Op op = step_of(pass, layer);
   for (const Step& step : steps) {
-    const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
+    const OpId after = step.after == kBlockInput ? input : first + step.after;
     const bool communicates = step.kind == Op::Kind::communicate;
     const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
-    written_.push_back(add_step(step, op, {after, gate, held}));
+    const OpId at = add_step(step, op, {after, gate, held});
     gate = kNoOp;
     if (communicates) continue;
-    last_compute_ = written_.back();
-    if (first_compute_ == kNoOp) first_compute_ = last_compute_;
+    last_compute_ = at;
+    if (first_compute_ == kNoOp) first_compute_ = at;
   }
-  return written_.empty() ? input : written_.back();
+  return steps.empty() ? input : writer_.size() - 1;
 }
 
 /// Writes the steps of one block; the operation that produces its result.
 OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
                        OpId gate) {
+  const OpId first = writer_.size();
   run_steps(steps.list, block.layer, pass, input, gate);
-  return steps.output == kBlockInput ? input : written_[static_cast<std::size_t>(steps.output)];
+  return steps.output == kBlockInput ? input : first + steps.output;
 }
 
 void StageProgram::forward(const Pass& pass) {
