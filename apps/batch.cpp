@@ -40,14 +40,18 @@ std::string guarded(const Answer& answer, const std::string& line, std::uint64_t
   }
 }
 
-/// std::getline, but keeps no more than kMostLineBytes + 1 of a line.
+/// std::getline, but keeps no more than a block over kMostLineBytes of a line.
 bool read_line(std::istream& in, std::string& line) {
+  char block[4096];
   line.clear();
-  std::streambuf& buffer = *in.rdbuf();
-  for (int c = buffer.sbumpc();; c = buffer.sbumpc()) {
-    if (c == std::char_traits<char>::eof()) return !line.empty();
-    if (c == '\n') return true;
-    if (line.size() <= kMostLineBytes) line.push_back(static_cast<char>(c));
+  for (;;) {
+    in.getline(block, sizeof block);
+    const auto taken = static_cast<std::size_t>(in.gcount());
+    const bool more = in.fail() && taken + 1 == sizeof block;
+    const bool ended = in.good();  // by a line end, which was taken as well
+    if (line.size() <= kMostLineBytes) line.append(block, ended ? taken - 1 : taken);
+    if (!more) return ended || !line.empty();
+    in.clear();
   }
 }
 
@@ -87,12 +91,9 @@ class Conveyor {
 
   /// False at the end of the input, and where it cannot be read.
   bool next_line(std::string& line) {
-    try {
-      return !unreadable_ && read_line(std::cin, line);
-    } catch (const std::ios_base::failure&) {
-      unreadable_ = true;
-      return false;
-    }
+    const bool found = read_line(std::cin, line);
+    unreadable_ = std::cin.bad();
+    return found && !unreadable_;
   }
 
   /// Answers that are early wait for those before them. The workers that made them do not, until kMostEarly

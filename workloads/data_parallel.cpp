@@ -47,6 +47,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       writer_(writer),
       element_(element_bytes(plan_.precision)),
       gradient_(gradient_bytes(experiment)),
+      bucket_elements_(bucket_elements(plan_)),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
       gather_efficiency_(experiment.software.parameter_gather_efficiency),
       averaging_(experiment, layout, workload, writer),
@@ -118,7 +119,7 @@ void DataParallel::gather_ahead() {
     std::size_t first = 0;
     for (std::size_t b = 0; b < chunk.size(); ++b) {
       parameters += chunk[b].trained;
-      const bool full = bucket_elements(plan_) > 0 && parameters >= bucket_elements(plan_);
+      const bool full = bucket_elements_ > 0 && parameters >= bucket_elements_;
       if (parameters == 0 || (!full && b + 1 < chunk.size())) continue;
       const OpId gather =
           collective(Collective::all_gather, parameters, Part::bucket, Phase::synchronize, nullptr, ready_);
@@ -134,7 +135,7 @@ bool DataParallel::meets(const Pass& pass) const {
     return plan_.zero_stage >= 3 || (!gathered_.empty() && pass.micro_batch == 0);
   const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
   if (models_.by_bucket()) return last;
-  return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements(plan_) > 0);
+  return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);
 }
 
 OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
@@ -173,7 +174,7 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
   bucket_ += stage_.chunks[chunk].blocks[block].trained;
   if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(block_at(pass, block).trained_tensors()));
-  const bool full = bucket_elements(plan_) > 0 && bucket_ >= bucket_elements(plan_);
+  const bool full = bucket_elements_ > 0 && bucket_ >= bucket_elements_;
   const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2 || models_.by_bucket();
   return full && now ? flush(&pass, done) : kNoOp;
 }
@@ -241,7 +242,7 @@ OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer
 /// Splits what has not been reduced yet into buckets and flushes.
 OpId DataParallel::reduce_rest(OpId last) {
   if (enabled_ || models_.by_bucket()) {
-    const std::int64_t bucket = bucket_elements(plan_);
+    const std::int64_t bucket = bucket_elements_;
     std::int64_t left = bucket_;
     while (left > 0) {
       const std::int64_t full = bucket > 0 ? left / bucket : 0;

@@ -80,6 +80,7 @@ class DataParallel {
   ProgramWriter& writer_;
   Bytes element_;
   Bytes gradient_;
+  std::int64_t bucket_elements_;
   Picoseconds message_host_;  ///< to issue a collective
   double gather_efficiency_;
   std::uint32_t optimizer_work_;

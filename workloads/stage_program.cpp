@@ -18,6 +18,11 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
+/// In either direction.
+std::size_t most_steps(const Block& block) {
+  return std::max(block.forward.list.size(), block.recompute.list.size() + block.backward.list.size());
+}
+
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
@@ -55,7 +60,8 @@ class StageProgram {
   OpId run_whole(const Pass& pass, OpId input);
   const WholePass& whole_pass(const Pass& pass);
   [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
-  OpId add_step(const Step& step, const Pass& pass, std::int32_t layer, std::initializer_list<OpId> deps);
+  [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
+  OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
   void add_host_works(const Experiment& experiment);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
@@ -110,7 +116,6 @@ class StageProgram {
   OpId last_compute_ = kNoOp;
   std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
   std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
-  std::vector<OpId> written_;    ///< operations of the steps being written
   WholePasses& known_passes_;
   std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
@@ -218,19 +223,24 @@ OpId StageProgram::backward_input(const Pass& pass) {
   return receive(pass, chunk(pass).output, false);
 }
 
-OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t layer,
-                            std::initializer_list<OpId> deps) {
+/// What all steps of a pass through a layer are.
+Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
-  op.kind = step.kind;
-  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
   op.slot = static_cast<std::uint16_t>(Slot::tensor);
-  op.phase = step.phase;
-  op.part = step.part;
-  op.work = step.work;
   op.layer = layer;
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
   op.step = step_;
+  return op;
+}
+
+/// `op`: completed to what is written.
+OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
+  op.kind = step.kind;
+  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.phase = step.phase;
+  op.part = step.part;
+  op.work = step.work;
   const OpId at = writer_.add(op, deps);
   if (step.kind == Op::Kind::communicate) collective_ = at;
   return at;
@@ -239,25 +249,27 @@ OpId StageProgram::add_step(const Step& step, const Pass& pass, std::int32_t lay
 /// Writes steps that follow `input`, their first one `gate` too; the last operation of them.
 OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input,
                              OpId gate) {
-  written_.clear();
+  const OpId first = writer_.size();
+  Op op = step_of(pass, layer);
   for (const Step& step : steps) {
-    const OpId after = step.after == kBlockInput ? input : written_[static_cast<std::size_t>(step.after)];
+    const OpId after = step.after == kBlockInput ? input : first + step.after;
     const bool communicates = step.kind == Op::Kind::communicate;
     const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
-    written_.push_back(add_step(step, pass, layer, {after, gate, held}));
+    const OpId at = add_step(step, op, {after, gate, held});
     gate = kNoOp;
     if (communicates) continue;
-    last_compute_ = written_.back();
-    if (first_compute_ == kNoOp) first_compute_ = last_compute_;
+    last_compute_ = at;
+    if (first_compute_ == kNoOp) first_compute_ = at;
   }
-  return written_.empty() ? input : written_.back();
+  return steps.empty() ? input : writer_.size() - 1;
 }
 
 /// Writes the steps of one block; the operation that produces its result.
 OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
                        OpId gate) {
+  const OpId first = writer_.size();
   run_steps(steps.list, block.layer, pass, input, gate);
-  return steps.output == kBlockInput ? input : written_[static_cast<std::size_t>(steps.output)];
+  return steps.output == kBlockInput ? input : first + steps.output;
 }
 
 void StageProgram::forward(const Pass& pass) {
@@ -324,7 +336,8 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   OpId at = ready;
   if (whole.body != WholePass::kNone) {
     const Step body{Op::Kind::pass, whole.body, Part::stage, ahead ? Phase::forward : Phase::backward};
-    at = last_compute_ = add_step(body, pass, -1, {ready, std::exchange(gate_, kNoOp), collective_});
+    Op op = step_of(pass, -1);
+    at = last_compute_ = add_step(body, op, {ready, std::exchange(gate_, kNoOp), collective_});
     if (first_compute_ == kNoOp) first_compute_ = at;
   }
   at = run_steps(whole.tail, layer, pass, at, kNoOp);
@@ -341,6 +354,7 @@ const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const WholePass*& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
   if (known != nullptr) return *known;
   std::vector<std::uint32_t> kinds;
+  kinds.reserve(chunk(pass).blocks.size());
   for (const PlacedBlock& block : chunk(pass).blocks) kinds.push_back(block.kind);
   const auto [at, anew] = known_passes_.try_emplace({pass.kind, std::move(kinds)});
   if (anew) at->second = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
@@ -350,18 +364,20 @@ const WholePass& StageProgram::whole_pass(const Pass& pass) {
 
 /// All that run_forward or run_backward would write of this pass.
 std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
+  const auto& placed = chunk(pass).blocks;
+  std::size_t count = 0;
+  for (const PlacedBlock& block : placed) count += most_steps(blocks_.kinds[block.kind]);
   std::vector<Step> all;
+  all.reserve(count);
   std::int32_t at = kBlockInput;
   const auto append = [&all, &at](const Steps& steps) {
     const std::int32_t input = at;
     const auto first = static_cast<std::int32_t>(all.size());
-    for (Step step : steps.list) {
+    all.insert(all.end(), steps.list.begin(), steps.list.end());
+    for (Step& step : std::span(all).subspan(static_cast<std::size_t>(first)))
       step.after = step.after == kBlockInput ? input : first + step.after;
-      all.push_back(step);
-    }
     at = steps.output == kBlockInput ? input : first + steps.output;
   };
-  const auto& placed = chunk(pass).blocks;
   if (pass.kind == Pass::Kind::forward) {
     for (const PlacedBlock& block : placed) append(blocks_.kinds[block.kind].forward);
     return all;

@@ -16,6 +16,7 @@ std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_
 
 Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last) {
   Chunk chunk;
+  chunk.blocks.reserve(static_cast<std::size_t>(to - from) + 2);
   const auto place = [&](std::int64_t kind, std::int64_t layer, Part part) {
     if (kind < 0) return;
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
@@ -34,11 +35,15 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
 }
 
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
-  Plan until_peak = plan;
-  until_peak.global_batch_size = micro_batches_at_peak(plan) * plan.micro_batch_size * plan.data_parallel;
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
+  // Of one chunk, a stage is ahead by the warm-up of 1F1B at most, of less than p passes.
+  const std::int64_t enough = !schedule.collects && stage.chunks.size() == 1
+                                  ? std::min(plan.micro_batches(), plan.pipeline_parallel)
+                                  : micro_batches_at_peak(plan);
   Bytes held = 0;
   Bytes peak = 0;
-  for (const Pass& pass : passes_of(until_peak, stage)) {
+  for (const Pass& pass :
+       schedule.order({plan.pipeline_parallel, enough, plan.virtual_stages}, stage.index)) {
     const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
     held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
     peak = std::max(peak, held);

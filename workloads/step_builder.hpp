@@ -24,7 +24,9 @@ class StepBuilder {
       : software_(experiment.software),
         ranks_(experiment.plan.tensor_parallel),
         workload_(workload),
-        phase_(phase) {}
+        phase_(phase) {
+    steps_.reserve(kUsualSteps);
+  }
 
   /// Adds a compute step after step `after`; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
@@ -34,6 +36,8 @@ class StepBuilder {
   [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
 
  private:
+  static constexpr std::size_t kUsualSteps = 8;  // of a block in one direction
+
   std::int32_t add(const Step& step);
 
   const Software& software_;

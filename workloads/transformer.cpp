@@ -3,6 +3,8 @@
 // sequence parallelism (Korthikanti et al. 2022) the all-reduce becomes an all-gather before and a
 // reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "workloads/step_builder.hpp"
 #include "workloads/transformer_shape.hpp"
@@ -13,13 +15,17 @@ namespace {
 
 /// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
 struct SubBlock {
-  std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block
-  Weight first;                ///< cut by columns
-  std::vector<Kernel> core;    ///< between the two products
+  Kernel before;             ///< norm: recomputed and differentiated with the block
+  Weight first;              ///< cut by columns
+  std::vector<Kernel> core;  ///< between the two products
   std::vector<Kernel> core_backward;
-  Weight second;              ///< cut by rows
-  std::vector<Kernel> after;  ///< bias, dropout, residual
+  Weight second;  ///< cut by rows
+  Kernel after;   ///< bias, dropout, residual
 };
+/// Those of a layer, attention first, or one of them.
+using SubBlocks = std::span<const SubBlock>;
+
+constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
 
 void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -74,18 +80,14 @@ class Transformer {
   [[nodiscard]] SubBlock attention() const;
   [[nodiscard]] SubBlock mlp() const;
   [[nodiscard]] std::vector<Kernel> core_attention() const;
-  [[nodiscard]] std::vector<Kernel> core_attention_backward() const;
+  [[nodiscard]] std::vector<Kernel> core_attention_backward(const std::vector<Kernel>& ahead) const;
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
-  std::int32_t forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                       std::int32_t after) const;
-  std::int32_t backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                        std::int32_t after) const;
-
-  template <class Run>
-  Steps layer_steps(Phase phase, bool reversed, Run run) const;
+  std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  [[nodiscard]] Steps layer_steps(SubBlocks subs, Phase phase) const;
 
   [[nodiscard]] static Block freeze(Block block) {
     block.frozen = block.parameters;
@@ -143,11 +145,11 @@ std::vector<Kernel> Transformer::core_attention() const {
   return kernels;
 }
 
-std::vector<Kernel> Transformer::core_attention_backward() const {
+/// `ahead`: of the forward pass.
+std::vector<Kernel> Transformer::core_attention_backward(const std::vector<Kernel>& ahead) const {
   const auto& s = shape_;
   const std::int64_t batch = plan_.micro_batch_size * s.heads;
   const std::int64_t n = model_.seq_length;
-  const std::vector<Kernel> ahead = core_attention();
   if (model_.attention == Attention::flash) {
     Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
     fused.flops = fused.flops / 2 * 5;
@@ -171,12 +173,12 @@ SubBlock Transformer::attention() const {
   const std::int64_t query = s.heads * model_.head_dim;
   const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
   SubBlock block;
-  block.before = {elementwise(2 * outside())};
+  block.before = elementwise(2 * outside());
   block.first = weight(Linear::qkv, gemm(s.tokens, query + key_value, model_.hidden));
   block.core = core_attention();
-  block.core_backward = core_attention_backward();
+  block.core_backward = core_attention_backward(block.core);
   block.second = weight(Linear::proj, gemm(s.tokens, model_.hidden, query));
-  block.after = {elementwise(3 * outside() + s.dropout_mask())};
+  block.after = elementwise(3 * outside() + s.dropout_mask());
   return block;
 }
 
@@ -185,12 +187,12 @@ SubBlock Transformer::mlp() const {
   const Bytes inner = s.tokens * s.ffn * s.element;
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   SubBlock block;
-  block.before = {elementwise(2 * outside())};
+  block.before = elementwise(2 * outside());
   block.first = weight(Linear::fc1, gemm(s.tokens, inputs * s.ffn, model_.hidden));
   block.core = {elementwise((inputs + 1) * inner)};
   block.core_backward = {elementwise((2 * inputs + 1) * inner)};
   block.second = weight(Linear::fc2, gemm(s.tokens, model_.hidden, s.ffn));
-  block.after = {elementwise(3 * outside() + s.dropout_mask())};
+  block.after = elementwise(3 * outside() + s.dropout_mask());
   return block;
 }
 
@@ -214,28 +216,31 @@ void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, in
   to.collective(part, Collective::reduce_scatter, hidden(), after);
 }
 
-std::int32_t Transformer::forward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                                  std::int32_t after) const {
+std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
   const std::int32_t ready = enter(to, part, after, whole() - hidden());
   move_beside(to, part, ready, 1);
-  std::vector<Kernel> kernels = subs.front().before;  // a parallel block has one norm
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  kernels.push_back(subs.front().before);  // a parallel block has one norm
   for (const SubBlock& sub : subs) {
     products_.add(sub.first, kernels);
     append(kernels, sub.core);
     products_.add(sub.second, kernels);
   }
-  append(kernels, subs.front().after);
+  kernels.push_back(subs.front().after);
   return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
 }
 
-std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                                   std::int32_t after) const {
+std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
   const std::int32_t ready = enter(to, part, after, whole() - hidden());
   // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
   const std::int32_t input = enter(to, part, ready, whole() - hidden());
   move_beside(to, part, ready, 2);
-  std::vector<Kernel> kernels = subs.front().after;
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  kernels.push_back(subs.front().after);
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
+  late.reserve(4);
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
@@ -258,36 +263,34 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, const std::vector
   return to.compute(part, {elementwise(3 * outside())}, sum);
 }
 
-/// Runs `run(builder, part, sub-blocks, after)` over the sub-blocks of a layer.
-template <class Run>
-Steps Transformer::layer_steps(Phase phase, bool reversed, Run run) const {
+Steps Transformer::layer_steps(SubBlocks subs, Phase phase) const {
   StepBuilder to(experiment_, workload_, phase);
+  const bool back = phase == Phase::backward;
+  const auto run = [&](Part part, SubBlocks of, std::int32_t after) {
+    return back ? backward(to, part, of, after) : forward(to, part, of, after);
+  };
+  std::int32_t out = kBlockInput;
   if (model_.parallel_block) {
-    const std::int32_t out = run(to, Part::layer, {attention(), mlp()}, kBlockInput);
+    out = run(Part::layer, subs, out);
     return std::move(to).finish(out);
   }
-  std::int32_t out = kBlockInput;
   for (const bool first : {true, false}) {
-    const bool is_attention = first != reversed;
-    out = run(to, is_attention ? Part::attention : Part::mlp,
-              std::vector<SubBlock>{is_attention ? attention() : mlp()}, out);
+    const bool is_attention = first != back;
+    out = run(is_attention ? Part::attention : Part::mlp, subs.subspan(is_attention ? 0 : 1, 1), out);
   }
   return std::move(to).finish(out);
 }
 
 Block Transformer::layer() const {
   Block block;
-  const auto ahead = [this](StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                            std::int32_t after) { return forward(to, part, subs, after); };
-  const auto back = [this](StepBuilder& to, Part part, const std::vector<SubBlock>& subs,
-                           std::int32_t after) { return backward(to, part, subs, after); };
-  block.forward = layer_steps(Phase::forward, false, ahead);
-  block.backward = layer_steps(Phase::backward, true, back);
+  const std::array<SubBlock, 2> subs{attention(), mlp()};
+  block.forward = layer_steps(subs, Phase::forward);
+  block.backward = layer_steps(subs, Phase::backward);
   if (plan_.recompute == Recompute::full) {
-    block.recompute = layer_steps(Phase::recompute, false, ahead);
+    block.recompute = layer_steps(subs, Phase::recompute);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
     StepBuilder to(experiment_, workload_, Phase::recompute);
-    const std::int32_t core = to.compute(Part::attention, core_attention(), kBlockInput);
+    const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
     block.recompute = std::move(to).finish(core);
   }
   block.activations = shape_.layer_activations(plan_.recompute);
@@ -366,7 +369,10 @@ Block Transformer::head() const {
 
 ModelBlocks Transformer::describe() {
   ModelBlocks blocks;
-  blocks.kinds = {layer(), embedding(), head()};
+  blocks.kinds.reserve(3);
+  blocks.kinds.push_back(layer());
+  blocks.kinds.push_back(embedding());
+  blocks.kinds.push_back(head());
   blocks.layers.assign(static_cast<std::size_t>(model_.layers), 0);
   blocks.embedding = 1;
   blocks.head = 2;

@@ -32,11 +32,25 @@ bool differs_in_groups(const Experiment& experiment) {
   return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
 }
 
-/// The steps [first, last). Those that wait for one before `first` wait for the input.
+/// What a step waits for, counted from step `first`: those before it are the input.
+std::int32_t counted_from(std::ptrdiff_t first, std::int32_t after) {
+  return std::max(after - static_cast<std::int32_t>(first), kBlockInput);
+}
+
+/// The steps [first, last).
 std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
   std::vector<Step> part(steps.begin() + first, steps.begin() + last);
-  for (Step& step : part) step.after = std::max(step.after - static_cast<std::int32_t>(first), kBlockInput);
+  for (Step& step : part) step.after = counted_from(first, step.after);
   return part;
+}
+
+PassWork body_of(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
+  PassWork body(static_cast<std::size_t>(last - first));
+  std::transform(steps.begin() + first, steps.begin() + last, body.begin(),
+                 [first](const Step& step) -> PassStep {
+                   return {communicates(step), step.work, counted_from(first, step.after)};
+                 });
+  return body;
 }
 
 }  // namespace
@@ -71,10 +85,7 @@ WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ran
     return pass;
   }
   pass.head = cut(steps, 0, first);
-  PassWork body;
-  for (const Step& step : cut(steps, first, last))
-    body.push_back({communicates(step), step.work, step.after});
-  pass.body = add_pass(workload, std::move(body));
+  pass.body = add_pass(workload, body_of(steps, first, last));
   pass.tail = cut(steps, last, count);
   return pass;
 }

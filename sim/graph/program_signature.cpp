@@ -35,9 +35,11 @@ void append(const Program& program, Digest& digest) {
     digest.append(pair(static_cast<std::uint32_t>(op.chunk), op.dep_end),
                   static_cast<std::uint32_t>(op.step));
   }
-  for (std::size_t i = 0; i + 1 < program.deps.size(); i += 2)
-    digest.append(program.deps[i], program.deps[i + 1]);
-  if (program.deps.size() % 2 == 1) digest.append(program.deps.back(), 0);
+  const std::vector<std::uint32_t>& deps = program.deps;
+  std::size_t i = 0;
+  for (; i + 3 < deps.size(); i += 4)
+    digest.append(pair(deps[i], deps[i + 1]), pair(deps[i + 2], deps[i + 3]));
+  for (; i < deps.size(); ++i) digest.append(deps[i], 0);
 }
 
 }  // namespace

@@ -227,16 +227,18 @@ class PlanCompletion {
 
   bool complete_batch() {
     const std::int64_t smallest = plan_.data_parallel * plan_.micro_batch_size;
-    const std::string product = fmt::format("data_parallel {} x micro_batch_size {} = {}",
-                                            plan_.data_parallel, plan_.micro_batch_size, smallest);
+    const auto product = [&] {
+      return fmt::format("data_parallel {} x micro_batch_size {} = {}", plan_.data_parallel,
+                         plan_.micro_batch_size, smallest);
+    };
     if (static_cast<double>(smallest) > kMaxBatch) {
-      add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product, kMaxBatch));
+      add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product(), kMaxBatch));
       return false;
     }
     if (!has("global_batch_size")) plan_.global_batch_size = smallest;
     if (plan_.global_batch_size % smallest == 0) return true;
     add({"global_batch_size"},
-        fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product));
+        fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product()));
     return false;
   }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/io/catalog_data.hpp"
-#include "sim/io/document.hpp"
+#include "sim/io/document_series.hpp"
 #include "sim/io/fields.hpp"
 #include "sim/io/locate.hpp"
 #include "sim/io/overrides.hpp"
@@ -201,18 +201,15 @@ class ExperimentReader {
 
   /// Checks the experiment's stack, or takes the default. Whether it has a calibration.
   bool choose_stack(Experiment& experiment, const Path& path) {
-    const auto calibrated = resolver_.calibrations("software");
-    const auto has = [&](std::string_view name) {
-      return std::find(calibrated.begin(), calibrated.end(), name) != calibrated.end();
-    };
     if (experiment.stack.empty()) {
-      if (has(kDefaultStack)) experiment.stack = kDefaultStack;
-      return has(kDefaultStack);
+      const bool calibrated = resolver_.calibrates(kDefaultStack, "software");
+      if (calibrated) experiment.stack = kDefaultStack;
+      return calibrated;
     }
-    if (has(experiment.stack)) return true;
+    if (resolver_.calibrates(experiment.stack, "software")) return true;
     std::vector<std::string_view> known(kStacks.begin(), kStacks.end());
     if (std::find(known.begin(), known.end(), experiment.stack) != known.end()) return false;
-    for (const std::string_view name : calibrated) known.push_back(name);
+    for (const std::string_view name : resolver_.calibrations("software")) known.push_back(name);
     scope_.findings.add(path, fmt::format("found {}, allowed one of {}{}", quote(experiment.stack),
                                           joined(known), hint(experiment.stack, known)));
     return false;
@@ -230,14 +227,13 @@ class ExperimentReader {
 };
 
 /// What is wrong is told by a reader that has seen all of the experiment, not what is known of it.
-Experiment read_text_with(KnownParts* known, std::string_view text, const std::string& source,
-                          const std::vector<std::string>& overrides, const Catalog& catalog,
-                          const Menus& menus, const ExperimentUse& use) {
-  Document document = parse_document(text, source);
-  Json given = std::move(document.value);
+Experiment read_text_with(DocumentSeries& documents, KnownParts* known, std::string_view text,
+                          const std::string& source, const Catalog& catalog, const Menus& menus,
+                          const ExperimentUse& use) {
   std::vector<Problem> problems;
-  std::vector<std::string> set;
-  if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
+  const Document document = documents.read(text, source, problems);
+  const Json& given = documents.value();
+  const std::vector<std::string>& set = documents.overridden();
   std::optional<ExperimentReader> reader;
   reader.emplace(catalog, menus, known);
   Experiment experiment = reader->read(given, set);
@@ -264,7 +260,8 @@ Experiment read_text_with(KnownParts* known, std::string_view text, const std::s
 Experiment read_experiment_text(std::string_view text, const std::string& source,
                                 const std::vector<std::string>& overrides, const Catalog& catalog,
                                 const Menus& menus, const ExperimentUse& use) {
-  return read_text_with(nullptr, text, source, overrides, catalog, menus, use);
+  DocumentSeries alone(overrides);
+  return read_text_with(alone, nullptr, text, source, catalog, menus, use);
 }
 
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
@@ -273,20 +270,20 @@ Experiment read_experiment_file(const std::string& path, const std::vector<std::
 }
 
 struct ExperimentSeries::Latest {
+  explicit Latest(std::vector<std::string> set) : overrides(std::move(set)) {}
+  std::vector<std::string> overrides;
+  DocumentSeries documents{overrides};
   KnownParts parts;
 };
 
 ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides)
-    : catalog_(&catalog),
-      menus_(std::move(menus)),
-      overrides_(std::move(overrides)),
-      latest_(std::make_unique<Latest>()) {}
+    : catalog_(&catalog), menus_(std::move(menus)), latest_(std::make_unique<Latest>(std::move(overrides))) {}
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
 Experiment ExperimentSeries::read(std::string_view text, const std::string& source,
                                   const ExperimentUse& use) {
-  return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, menus_, use);
+  return read_text_with(latest_->documents, &latest_->parts, text, source, *catalog_, menus_, use);
 }
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sim/io/fields.hpp"
 #include "sim/io/read_parts.hpp"
@@ -24,14 +25,17 @@ void read_collectives(const Json& value, Plan& plan, const Path& path, Scope& sc
 }
 
 void check_rank_order(const Plan& plan, const Path& path, Scope& scope) {
-  std::vector<std::string> dimensions;
-  for (std::size_t start = 0; start <= plan.rank_order.size();) {
-    const std::size_t end = std::min(plan.rank_order.find('-', start), plan.rank_order.size());
-    dimensions.push_back(plan.rank_order.substr(start, end - start));
+  constexpr std::array<std::string_view, 5> kDimensions{"cp", "dp", "ep", "pp", "tp"};
+  const std::string_view order = plan.rank_order;
+  std::vector<std::string_view> dimensions;
+  dimensions.reserve(kDimensions.size());
+  for (std::size_t start = 0; start <= order.size();) {
+    const std::size_t end = std::min(order.find('-', start), order.size());
+    dimensions.push_back(order.substr(start, end - start));
     start = end + 1;
   }
-  std::sort(dimensions.begin(), dimensions.end());
-  if (dimensions == std::vector<std::string>{"cp", "dp", "ep", "pp", "tp"}) return;
+  std::ranges::sort(dimensions);
+  if (std::ranges::equal(dimensions, kDimensions)) return;
   scope.findings.add(Path(path, "rank_order"),
                      fmt::format("found {}, allowed tp, cp, ep, dp and pp in any order with '-' between them",
                                  quote(plan.rank_order)));

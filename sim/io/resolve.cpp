@@ -125,6 +125,11 @@ void Resolver::overlay_gpu(Json& target, const Json& given, const Path& path) {
   }
 }
 
+bool Resolver::calibrates(std::string_view name, std::string_view kind) const {
+  const CatalogEntry* found = catalog_.find(CatalogKind::calibration, name);
+  return found != nullptr && found->part == kind;
+}
+
 std::vector<std::string_view> Resolver::calibrations(std::string_view kind) const {
   std::vector<std::string_view> names;
   for (const auto& [name, file] : catalog_.entries[static_cast<std::size_t>(CatalogKind::calibration)]) {

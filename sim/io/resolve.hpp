@@ -33,6 +33,9 @@ class Resolver {
   /// "software"), which lies at `path`, where it does not give them itself.
   void calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path);
 
+  /// Whether `name` is a calibration of that kind of part.
+  [[nodiscard]] bool calibrates(std::string_view name, std::string_view kind) const;
+
   /// Names of the calibrations of that kind of part.
   [[nodiscard]] std::vector<std::string_view> calibrations(std::string_view kind) const;
 
