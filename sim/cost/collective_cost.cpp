@@ -1,6 +1,7 @@
 #include "sim/cost/collective_cost.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "orrery/error.hpp"
@@ -58,7 +59,9 @@ class CollectivePricer::Impl {
   LaidCollective lay(const Message& message, std::span<const std::uint32_t> members) {
     find_ways(message, members);
     LaidCollective laid;
-    for (const Way& way : ways_) laid.push_back(builder_.lay(*way.rounds));
+    if (ways_.empty()) return laid;
+    std::vector<LegBuilder::LaidMessages>& known = known_[members_];
+    for (const Way& way : ways_) laid.push_back(builder_.lay(*way.rounds, known));
     return laid;
   }
 
@@ -142,7 +145,8 @@ class CollectivePricer::Impl {
   std::vector<std::uint32_t> members_;  ///< the group at hand: messages often come group by group
   ShapeCache::Entry* shape_ = nullptr;  ///< its shape; null: not asked for yet
   std::vector<Way> ways_;               ///< of the message at hand
-  TransferPrice candidate_;             ///< scratch of price
+  std::map<std::vector<std::uint32_t>, std::vector<LegBuilder::LaidMessages>> known_;  ///< lay(), by members
+  TransferPrice candidate_;                                                            ///< scratch of price
 };
 
 CollectivePricer::CollectivePricer(const Topology& topology,

@@ -5,6 +5,13 @@
 #include <limits>
 
 namespace orrery {
+namespace {
+
+bool of(const LegBuilder::LaidMessages& laid, const Round& round) {
+  return laid.round == &round || laid.round->messages == round.messages;
+}
+
+}  // namespace
 
 LegBuilder::LegBuilder(const Topology& topology) : topology_(topology), load_(topology.links().size(), 0) {}
 
@@ -27,10 +34,17 @@ void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& leg
   legs[first].latency_ps += topology_.overhead(inside_node_).of(data_ps);
 }
 
-LaidRounds LegBuilder::lay(const Rounds& rounds) {
+LaidRounds LegBuilder::lay(const Rounds& rounds, std::vector<LaidMessages>& known) {
   LaidRounds result{{}, rounds.share_unit, topology_.overhead(inside_node_)};
-  for (const Round& round : rounds.rounds)
-    result.rounds.push_back(lay_round(round, rounds.in_switch, lay_messages(round)));
+  for (const Round& round : rounds.rounds) {
+    auto laid =
+        std::ranges::find_if(known, [&](const LaidMessages& messages) { return of(messages, round); });
+    if (laid == known.end()) {
+      const LaidMessages& anew = lay_messages(round);
+      laid = known.insert(laid, {&round, anew.rate, anew.slowest, anew.stages, anew.stage_latency_sum, {}});
+    }
+    result.rounds.push_back(lay_round(round, rounds.in_switch, *laid));
+  }
   return result;
 }
 
@@ -61,7 +75,7 @@ LaidRound LegBuilder::lay_round(const Round& round, bool in_switch, const LaidMe
 /// Collectives of a group differ in size more often than in their messages.
 const LegBuilder::LaidMessages& LegBuilder::lay_messages(const Round& round) {
   for (std::size_t i = 0; i < laid_count_; ++i) {
-    if (laid_[i].round == &round || laid_[i].round->messages == round.messages) return laid_[i];
+    if (of(laid_[i], round)) return laid_[i];
   }
   if (laid_count_ == laid_.size()) laid_.emplace_back();
   LaidMessages& laid = laid_[laid_count_++];

@@ -25,10 +25,6 @@ class LegBuilder {
   /// all of them. Rounds stay where they are until the next group.
   void append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs, std::vector<LinkUse>& uses);
 
-  /// What append() makes of the rounds whatever the size.
-  [[nodiscard]] LaidRounds lay(const Rounds& rounds);
-
- private:
   /// The messages of a round on the links of the group; of whatever size, and however often repeated.
   struct LaidMessages {
     const Round* round = nullptr;
@@ -39,6 +35,11 @@ class LegBuilder {
     std::vector<LinkUse> uses;
   };
 
+  /// What append() makes of the rounds whatever the size. Looks for their messages in `known` of the group,
+  /// and adds them, without uses; rounds stay where they are as long as it.
+  [[nodiscard]] LaidRounds lay(const Rounds& rounds, std::vector<LaidMessages>& known);
+
+ private:
   [[nodiscard]] const LaidMessages& lay_messages(const Round& round);
   [[nodiscard]] LaidRound lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const;
   void load_links(const Round& round);
