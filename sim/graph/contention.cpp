@@ -189,7 +189,7 @@ class Inspection {
   void add_changes(std::uint32_t group, std::uint32_t message, Picoseconds before, Picoseconds after,
                    Int128 demand) {
     const std::uint32_t rank = workload_.members(group).front();
-    const std::uint32_t cls = expanded_.class_of_rank[rank];
+    const std::uint32_t cls = expanded_.stand_ins.class_of_rank[rank];
     std::uint16_t slot = 0;
     while (workload_.group(rank, slot) != group) ++slot;
     for (const std::uint32_t op : operations_[{workload_.program_of_rank[rank], slot, message}]) {

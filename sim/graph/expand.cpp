@@ -4,8 +4,10 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "orrery/error.hpp"
+#include "sim/graph/class_positions.hpp"
 #include "sim/graph/families.hpp"
 #include "sim/graph/host_lag.hpp"
 #include "sim/graph/interference.hpp"
@@ -26,12 +28,12 @@ class Expansion {
         channels_(channels),
         prices_(prices),
         folded_(folded),
+        positions_(class_positions(workload, channels, folded)),
         families_(families),
         interference_(workload, channels, prices) {}
 
   ExpandedGraph expand() {
     place_classes();
-    place_groups();
     write_costs();
     number_tasks();
     write_tasks();
@@ -42,7 +44,6 @@ class Expansion {
 
  private:
   void place_classes();
-  void place_groups();
   void list_members(std::uint32_t channel);
   void write_costs();
   /// What one leg of a simulated transfer puts on a class of links.
@@ -82,6 +83,7 @@ class Expansion {
   const Channels& channels_;
   const PriceList& prices_;
   const Folded& folded_;
+  ClassPositions positions_;
   const Families& families_;
   Interference interference_;
   std::vector<std::span<const Picoseconds>> delays_;  ///< per class, [op]; empty: none
@@ -89,8 +91,6 @@ class Expansion {
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
-  std::vector<std::vector<std::uint32_t>> channel_groups_;   ///< [channel]: groups that are simulated
-  std::vector<std::uint32_t> place_of_group_;                ///< per group class: place in its channel
   /// [channel]: classes that take part in each simulated group, member_begin/members as CSR.
   std::vector<std::vector<std::uint32_t>> member_begin_;
   std::vector<std::vector<std::uint32_t>> members_;
@@ -100,48 +100,29 @@ class Expansion {
 };
 
 void Expansion::place_classes() {
-  const Partition& ranks = folded_.ranks;
-  result_.class_of_rank = ranks.class_of;
-  result_.representative = ranks.representative;
-  result_.multiplicity = ranks.multiplicity;
-  program_classes_.resize(workload_.programs.size());
-  for (std::uint32_t c = 0; c < ranks.representative.size(); ++c) {
-    const std::uint32_t program = workload_.program_of_rank[ranks.representative[c]];
-    result_.program.push_back(program);
-    result_.position.push_back(classes_of(program));
-    program_classes_[program].push_back(c);
-    if (interference_.any()) delays_.push_back(interference_.of(ranks.representative[c]));
-  }
-}
-
-void Expansion::place_groups() {
-  channel_groups_.resize(channels_.channels.size());
-  for (const std::uint32_t group : folded_.groups.representative) {
-    auto& groups = channel_groups_[channels_.channel_group[group]];
-    place_of_group_.push_back(static_cast<std::uint32_t>(groups.size()));
-    groups.push_back(group);
-  }
+  result_.stand_ins = std::move(positions_.stand_ins);
+  result_.program = std::move(positions_.program);
+  result_.position = std::move(positions_.position);
   result_.slots = workload_.slots;
-  result_.group_position.assign(result_.representative.size() * workload_.slots, kNone);
-  for (std::uint32_t c = 0; c < result_.representative.size(); ++c) {
-    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
-      const std::uint32_t group = workload_.group(result_.representative[c], slot);
-      if (group == kNoGroup) continue;
-      result_.group_position[c * workload_.slots + slot] = place_of_group_[folded_.groups.class_of[group]];
-    }
+  result_.group_position = std::move(positions_.group_position);
+  program_classes_.resize(workload_.programs.size());
+  for (std::uint32_t c = 0; c < result_.classes(); ++c) {
+    program_classes_[result_.program[c]].push_back(c);
+    if (interference_.any()) delays_.push_back(interference_.of(result_.stand_ins.representative[c]));
   }
-  member_begin_.resize(channel_groups_.size());
-  members_.resize(channel_groups_.size());
-  for (std::uint32_t channel = 0; channel < channel_groups_.size(); ++channel) list_members(channel);
+  member_begin_.resize(positions_.groups.size());
+  members_.resize(positions_.groups.size());
+  for (std::uint32_t channel = 0; channel < positions_.groups.size(); ++channel) list_members(channel);
 }
 
 void Expansion::list_members(std::uint32_t channel) {
   auto& begin = member_begin_[channel];
   auto& members = members_[channel];
   begin.push_back(0);
-  for (const std::uint32_t group : channel_groups_[channel]) {
+  for (const std::uint32_t group : positions_.groups[channel]) {
     const auto first = static_cast<std::ptrdiff_t>(members.size());
-    for (const std::uint32_t rank : workload_.members(group)) members.push_back(result_.class_of_rank[rank]);
+    for (const std::uint32_t rank : workload_.members(group))
+      members.push_back(result_.stand_ins.class_of_rank[rank]);
     std::sort(members.begin() + first, members.end());
     members.erase(std::unique(members.begin() + first, members.end()), members.end());
     begin.push_back(static_cast<std::uint32_t>(members.size()));
@@ -153,10 +134,9 @@ void Expansion::write_costs() {
   for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
     const Call& call = channels_.calls[c];
     first_transfer_.push_back(static_cast<std::uint32_t>(prices_.works.size() + times_.size()));
-    for (const std::uint32_t group : channel_groups_[call.channel]) {
+    for (const std::uint32_t group : positions_.groups[call.channel]) {
       const Transfer& of_group = transfer(call, group);
       times_.push_back({prices_.duration_ps(of_group), prices_.leads[of_group.price]});
-      result_.transfers.push_back({c, channels_.group_place[group]});
     }
   }
   graph.costs.resize(prices_.works.size() + times_.size());
@@ -172,7 +152,7 @@ std::vector<Expansion::Load> Expansion::list_loads() const {
     for (const SharedLinks::Use& use : folded_.shared.of(group)) {
       const std::uint32_t link = folded_.link_class[use.link];
       if (link == kNone) continue;
-      const std::uint32_t place = place_of_group_[folded_.groups.class_of[group]];
+      const std::uint32_t place = positions_.place_of_group[folded_.groups.class_of[group]];
       loads.push_back({first_transfer_[use.call] + place, use.leg, link, use.weight});
     }
   }
@@ -195,7 +175,7 @@ void Expansion::write_legs(const std::vector<Load>& loads) {
   TaskGraph& graph = result_.graph;
   auto load = loads.begin();
   for (std::uint32_t c = 0; c < channels_.calls.size(); ++c) {
-    const auto& groups = channel_groups_[channels_.calls[c].channel];
+    const auto& groups = positions_.groups[channels_.calls[c].channel];
     for (std::uint32_t place = 0; place < groups.size() && load != loads.end(); ++place) {
       const std::uint32_t at = first_transfer_[c] + place;
       if (load->cost != at) continue;
@@ -242,7 +222,7 @@ void Expansion::number_tasks() {
       result_.ops[at.program][at.op].first = static_cast<std::uint32_t>(tasks);
       edges += std::ssize(families_.before(at)) * classes_of(at.program);
     }
-    tasks += alone(any) ? classes_of(any.program) : std::ssize(channel_groups_[family_channel(any)]);
+    tasks += alone(any) ? classes_of(any.program) : std::ssize(positions_.groups[family_channel(any)]);
   }
   check_size(tasks, edges);
   result_.graph.cost.resize(static_cast<std::size_t>(tasks));
@@ -300,7 +280,7 @@ std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
   if ((even && delays_.empty()) || op(at).stream == Stream::host) return work;
   const Picoseconds duration = prices_.works[work].duration_ps;
   const Picoseconds scaled =
-      even ? duration : prices_.pace.scaled(duration, result_.representative[cls], op(at).step);
+      even ? duration : prices_.pace.scaled(duration, result_.stand_ins.representative[cls], op(at).step);
   return cost_from(work, duration, capped_sum(scaled, delay(cls, at)));
 }
 

@@ -19,7 +19,7 @@ namespace orrery {
                                    const Families& families, const PriceList& prices, const Folded& folded);
 
 /// What tasks cost and how long after the host they start, for the prices of works and of
-/// ExpandedGraph::transfers: all of a graph without legs and with even ranks that prices have a part in.
+/// StandIns::transfers: all of a graph without legs and with even ranks that prices have a part in.
 /// @param lags  HostLags::values() for them
 void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime> transfers,
                std::span<const Picoseconds> lags, ExpandedGraph& expanded);

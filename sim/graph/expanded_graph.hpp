@@ -12,13 +12,23 @@
 
 namespace orrery {
 
-struct ExpandedGraph {
-  TaskGraph graph;
-
+/// Whom tasks stand for.
+struct StandIns {
   std::vector<std::uint32_t> class_of_rank;   ///< per rank
   std::vector<std::uint32_t> representative;  ///< per class: the rank that is simulated
   std::vector<std::uint32_t> multiplicity;    ///< per class: how many ranks it stands for
-  std::vector<std::uint32_t> program;         ///< per class
+  /// What is simulated of the calls of channels.
+  struct Transfer {
+    std::uint32_t call = 0;   ///< of Channels::calls
+    std::uint32_t place = 0;  ///< of the communicator in its channel
+  };
+  std::vector<Transfer> transfers;
+};
+
+struct ExpandedGraph {
+  TaskGraph graph;
+  StandIns stand_ins;
+  std::vector<std::uint32_t> program;  ///< per class
 
   /// Tasks of one operation lie side by side, one per class or, for communication and passes, per group
   /// class.
@@ -39,12 +49,8 @@ struct ExpandedGraph {
   std::vector<Lagging> lagging;  ///< empty where programs have no operations of the host
   HostLags host_lags;
 
-  /// Costs of the graph are those of Workload::works, then of these transfers, then those of single tasks.
-  struct Transfer {
-    std::uint32_t call = 0;   ///< of Channels::calls
-    std::uint32_t place = 0;  ///< of the communicator in its channel
-  };
-  std::vector<Transfer> transfers;
+  /// Costs of the graph are those of Workload::works, then of StandIns::transfers, then those of single
+  /// tasks.
   std::vector<std::uint32_t> stands_for;  ///< per cost of a single task: the one it would have otherwise
   /// An operation of each family of tasks that lie side by side, in their order.
   struct Family {
@@ -57,7 +63,7 @@ struct ExpandedGraph {
   std::uint32_t slots = kSlotCount;           ///< of each class
   std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
 
-  [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(representative.size()); }
+  [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(program.size()); }
 
   /// The cost of a work or transfer that `cost` stands for, or is.
   [[nodiscard]] std::uint32_t usual_cost(std::uint32_t cost) const {

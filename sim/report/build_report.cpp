@@ -68,9 +68,10 @@ Report build_report(const RunView& run, const Totals& totals) {
   report.steps = workload.steps;
   report.makespan_ps = totals.makespan_ps;
 
-  const Exposure exposure = !run.figures.breakdown
-                                ? Exposure{}
-                                : sum_up(totals.classes, run.expanded.multiplicity, totals.makespan_ps);
+  const Exposure exposure =
+      !run.figures.breakdown
+          ? Exposure{}
+          : sum_up(totals.classes, run.expanded.stand_ins.multiplicity, totals.makespan_ps);
   report.breakdown = exposure.breakdown;
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;

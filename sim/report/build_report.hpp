@@ -76,6 +76,8 @@ struct WholeAndPart {
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
 /// and wall-clock statistics to the caller.
 [[nodiscard]] Report build_report(const RunView& run, const Totals& totals);
-[[nodiscard]] inline Report build_report(const RunView& run) { return build_report(run, measure_all(run).whole); }
+[[nodiscard]] inline Report build_report(const RunView& run) {
+  return build_report(run, measure_all(run).whole);
+}
 
 }  // namespace orrery

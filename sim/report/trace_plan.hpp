@@ -27,13 +27,13 @@ struct TracePlan {
   bool all_steps = true;
 
   [[nodiscard]] std::uint32_t program_of(std::uint32_t rank) const {
-    return run.expanded.program[run.expanded.class_of_rank[rank]];
+    return run.expanded.program[run.expanded.stand_ins.class_of_rank[rank]];
   }
   [[nodiscard]] const Op& op(std::uint32_t rank, std::uint32_t op) const {
     return run.workload.programs[program_of(rank)].ops[op];
   }
   [[nodiscard]] Span span(std::uint32_t rank, std::uint32_t op) const {
-    const std::uint32_t task = run.expanded.task(run.expanded.class_of_rank[rank], op);
+    const std::uint32_t task = run.expanded.task(run.expanded.stand_ins.class_of_rank[rank], op);
     return {run.timeline.start_ps[task] / 1000, run.timeline.finish_ps[task] / 1000};
   }
   /// Members of the communicator that a communication of `rank` runs in: real ranks, folded or not.

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "sim/engine/engine.hpp"
+#include "sim/graph/class_positions.hpp"
 #include "sim/graph/expand.hpp"
 #include "sim/graph/families.hpp"
-#include "sim/graph/fold.hpp"
 #include "sim/graph/program_signature.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/communicators.hpp"
@@ -71,17 +71,30 @@ bool same_content(const Workload& a, const Workload& b) {
   return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
 }
 
-/// What programs of one order of operations differ in.
-void adopt(Workload& here, Workload&& from) {
-  here.works = std::move(from.works);
-  here.messages = std::move(from.messages);
-  here.passes = std::move(from.passes);
-  here.stage_memory = std::move(from.stage_memory);
-  here.model_flops = from.model_flops;
-  here.hardware_flops = from.hardware_flops;
-  here.parameters = from.parameters;
-  here.samples = from.samples;
-  here.tokens = from.tokens;
+/// Whose works, messages and passes a workload has, and what is outlined.
+void take_content(Workload&& from, Workload& workload) {
+  workload.works = std::move(from.works);
+  workload.messages = std::move(from.messages);
+  workload.passes = std::move(from.passes);
+  workload.stage_memory = std::move(from.stage_memory);
+  workload.model_flops = from.model_flops;
+  workload.hardware_flops = from.hardware_flops;
+  workload.parameters = from.parameters;
+  workload.samples = from.samples;
+  workload.tokens = from.tokens;
+  workload.tied = from.tied;
+  workload.slots = from.slots;
+  workload.streams = from.streams;
+  workload.steps = from.steps;
+}
+
+void swap_communicators(Workload& a, Workload& b) {
+  a.program_of_rank.swap(b.program_of_rank);
+  std::swap(a.replicas, b.replicas);
+  std::swap(a.replica_stride, b.replica_stride);
+  a.group_begin.swap(b.group_begin);
+  a.group_members.swap(b.group_members);
+  a.group_of.swap(b.group_of);
 }
 
 }  // namespace
@@ -96,23 +109,35 @@ struct KeptRunner::Cut {
       : prices(topology, experiment.plan.collectives, experiment.software.split_node_efficiency) {}
 
   KeptPrices prices;
-  bool complete = true;  ///< the latest run has been priced to its end
+  bool complete = true;    ///< the latest run has been priced to its end
+  Workload communicators;  ///< without anything else
 };
 
 struct KeptRunner::Tasks {
   ExpandedGraph expanded;
   RunLayout layout;                         ///< empty until a breakdown is asked for
   Kept<std::optional<WholeAndPart>> taken;  ///< by costs of tasks
+  const Folds* latest = nullptr;            ///< whom they stand for at present
 };
 
-struct KeptRunner::Skeleton {
-  Workload workload;
-  bool told_by_few = false;  ///< programs of few micro-batches have the same works, messages and passes
+struct KeptRunner::Folds {
+  StandIns stand_ins;
+  Tasks* tasks = nullptr;
+};
+
+struct KeptRunner::Meetings {
   Channels channels;
   std::vector<std::uint64_t> calls;  ///< how often each is made in the programs
-  std::optional<Periods> periods;
   std::vector<std::uint64_t> calls_in_period;
-  Kept<Tasks> tasks;         ///< by pattern of prices
+  Kept<Folds> folds;  ///< by pattern of prices
+};
+
+struct KeptRunner::Order {
+  std::vector<Program> programs;
+  bool told_by_few = false;  ///< programs of few micro-batches have the same works, messages and passes
+  std::optional<Periods> periods;
+  Kept<Meetings> meetings;   ///< by communicators
+  Kept<Tasks> tasks;         ///< by shape of their foldings
   std::size_t bytes = 0;     ///< about
   std::uint64_t latest = 0;  ///< run that used it
 };
@@ -134,18 +159,27 @@ bool KeptRunner::takes(const Experiment& experiment) {
 /// The half of the orders of operations that has not been met for longest.
 void KeptRunner::forget_half() {
   std::vector<std::uint64_t> used;
-  for (const auto& [key, skeleton] : skeletons_) used.push_back(skeleton->latest);
+  for (const auto& [key, order] : orders_) used.push_back(order->latest);
   const auto middle = used.begin() + static_cast<std::ptrdiff_t>(used.size() / 2);
   std::ranges::nth_element(used, middle);
   const std::uint64_t oldest = *middle;
-  std::erase_if(skeletons_, [&](const auto& entry) {
+  std::erase_if(orders_, [&](const auto& entry) {
     const bool old = entry.second->latest <= oldest;
     if (old) bytes_ -= entry.second->bytes;
     return old;
   });
 }
 
+/// What the workload at hand consists of, where it was taken from.
+void KeptRunner::put_back() {
+  if (order_ == nullptr) return;
+  order_->programs.swap(workload_.programs);
+  swap_communicators(cut_->communicators, workload_);
+  order_ = nullptr;
+}
+
 const Workload& KeptRunner::outline(const Experiment& experiment) {
+  put_back();
   if (bytes_ > most_bytes_) forget_half();
   if (cuts_.size() > kMostCuts) cuts_.clear();
   experiment_ = &experiment;
@@ -156,6 +190,7 @@ const Workload& KeptRunner::outline(const Experiment& experiment) {
 }
 
 void KeptRunner::write(std::int64_t micro_batches) {
+  put_back();
   written_ = with_micro_batches(*experiment_, micro_batches);
   few_ = with_micro_batches(*experiment_, few_micro_batches(written_.plan));
   Signature key;
@@ -163,20 +198,25 @@ void KeptRunner::write(std::int64_t micro_batches) {
   Workload few = outlined_.workload;
   write_programs(few_, *layout_, outlined_.blocks, kinds, few);
   const Signature communicators = sign_communicators(written_.plan, few);
-  key.append(communicators);
   key.append(sign_programs(few));
   append(written_.plan.pipeline_schedule, key);
   key.append(static_cast<std::uint64_t>(micro_batches));
+  key.append(static_cast<std::uint64_t>(written_.plan.pipeline_parallel));
   key.append(static_cast<std::uint64_t>(written_.plan.virtual_stages));
   key.append(static_cast<std::uint64_t>(written_.simulation.steps));
-  skeleton_ = &skeleton_of(key, std::move(few));
-  skeleton_->latest = ++runs_;
+  Order& order = order_of(key, few);
+  order.latest = ++runs_;
+  take_content(std::move(few), workload_);
   cut_ = &cut_of(communicators);
+  order_ = &order;
+  order_->programs.swap(workload_.programs);
+  swap_communicators(cut_->communicators, workload_);
+  meetings_ = &meetings_of(communicators);
 }
 
 /// For the order of operations at hand.
 void KeptRunner::add_bytes_kept(std::size_t bytes) {
-  skeleton_->bytes += bytes;
+  order_->bytes += bytes;
   bytes_ += bytes;
 }
 
@@ -201,42 +241,56 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   std::unique_ptr<Cut>& cut = cuts_[key];
   if (cut == nullptr || !cut->complete || cut->prices.size() > kMostPrices) {
     cut = std::make_unique<Cut>(*place_->topology, *experiment_);
+    Workload& made = cut->communicators;
+    made.slots = workload_.slots;
+    made.tied = workload_.tied;
+    made.passes = workload_.passes;
+    add_communicators(written_.plan, *layout_, made);
   }
   return *cut;
 }
 
-/// `few` has programs of few micro-batches and one stage of each kind.
-KeptRunner::Skeleton& KeptRunner::skeleton_of(const Signature& key, Workload&& few) {
-  const auto known = skeletons_.find(key);
-  if (known != skeletons_.end() && known->second->told_by_few) {
-    adopt(known->second->workload, std::move(few));
-    return *known->second;
+/// @param content  has programs of few micro-batches and one stage of each kind; is made that of all where
+/// those
+///                 do not tell it
+KeptRunner::Order& KeptRunner::order_of(const Signature& key, Workload& content) {
+  const auto known = orders_.find(key);
+  if (known != orders_.end() && known->second->told_by_few) return *known->second;
+  Workload whole = outlined_.workload;
+  write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, whole);
+  Order& order = known != orders_.end() ? *known->second : keep_order(key, whole, content);
+  if (!order.told_by_few) content = std::move(whole);
+  return order;
+}
+
+KeptRunner::Order& KeptRunner::keep_order(const Signature& key, Workload& whole, const Workload& few) {
+  auto order = std::make_unique<Order>();
+  order->told_by_few = same_content(whole, few);
+  order->programs = std::move(whole.programs);
+  for (const Program& program : order->programs)
+    order->bytes += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
+  bytes_ += order->bytes;
+  return *(orders_[key] = std::move(order));
+}
+
+KeptRunner::Meetings& KeptRunner::meetings_of(const Signature& communicators) {
+  std::unique_ptr<Meetings>& meetings = order_->meetings[communicators];
+  if (meetings == nullptr) {
+    auto made = std::make_unique<Meetings>();
+    made->channels = match_channels(workload_);
+    for (const Call& call : made->channels.calls) made->calls.push_back(call.operations);
+    add_bytes_kept(std::size_t{3} * workload_.groups() * sizeof(std::uint32_t));
+    meetings = std::move(made);
   }
-  Workload whole = write_workload(written_, *layout_, outlined_);
-  if (known != skeletons_.end()) {
-    adopt(known->second->workload, std::move(whole));
-    return *known->second;
-  }
-  auto skeleton = std::make_unique<Skeleton>();
-  skeleton->workload = std::move(whole);
-  Workload& workload = skeleton->workload;
-  skeleton->told_by_few = same_content(workload, few);
-  skeleton->channels = match_channels(workload);
-  for (const Call& call : skeleton->channels.calls) skeleton->calls.push_back(call.operations);
-  for (const Program& program : workload.programs)
-    skeleton->bytes += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
-  skeleton->bytes += std::size_t{3} * workload.ranks() * workload.slots * sizeof(std::uint32_t);
-  bytes_ += skeleton->bytes;
-  return *(skeletons_[key] = std::move(skeleton));
+  return *meetings;
 }
 
 const Periods& KeptRunner::periods() {
-  Skeleton& s = *skeleton_;
-  if (!s.periods) {
-    s.periods = find_periods(s.workload, written_.plan);
-    if (s.periods->found()) s.calls_in_period = calls_in_period(s.workload, *s.periods, s.channels);
-  }
-  return *s.periods;
+  if (!order_->periods) order_->periods = find_periods(workload_, written_.plan);
+  const Periods& periods = *order_->periods;
+  if (periods.found() && meetings_->calls_in_period.empty())
+    meetings_->calls_in_period = calls_in_period(workload_, periods, meetings_->channels);
+  return periods;
 }
 
 const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figures& figures) {
@@ -246,19 +300,20 @@ const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figu
   price_calls(more);
   cut_->complete = true;
   traffic_ = figures.traffic ? count_traffic() : Traffic{};
-  tasks_ = &tasks_of(pattern());
+  const Folds& folds = folds_of(pattern());
+  tasks_ = folds.tasks;
   ExpandedGraph& expanded = tasks_->expanded;
+  if (std::exchange(tasks_->latest, &folds) != &folds) expanded.stand_ins = folds.stand_ins;
   transfers_.clear();
-  for (const auto& [call, place] : expanded.transfers)
+  for (const auto& [call, place] : expanded.stand_ins.transfers)
     transfers_.push_back(calls_[call].times[calls_[call].of_place[place]]);
-  lags_ = expanded.host_lags.values(skeleton_->workload, works_);
+  lags_ = expanded.host_lags.values(workload_, works_);
   const Signature costs = sign_costs(more > 0, figures);
   const auto known = tasks_->taken.find(costs);
   if (known != tasks_->taken.end()) return *known->second;
   set_costs(works_, transfers_, lags_, expanded);
   timeline_ = run_contention_free(expanded.graph, std::move(timeline_));
-  if (figures.breakdown && tasks_->layout.programs.empty())
-    tasks_->layout = RunLayout(skeleton_->workload, expanded);
+  if (figures.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
   auto taken = std::make_unique<std::optional<WholeAndPart>>(more > 0 ? measure_period(view(), periods())
                                                                       : measure_all(view()));
   add_bytes_kept(sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures.breakdown ? expanded.classes() : 0));
@@ -266,15 +321,8 @@ const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figu
 }
 
 RunView KeptRunner::view() const {
-  return {skeleton_->workload,
-          tasks_->layout,
-          tasks_->expanded,
-          timeline_,
-          *place_->topology,
-          works_,
-          passes_,
-          traffic_,
-          figures_};
+  return {workload_, tasks_->layout, tasks_->expanded, timeline_, *place_->topology,
+          works_,    passes_,        traffic_,         figures_};
 }
 
 /// All that a run of the tasks and its figures depend on, but for traffic.
@@ -293,23 +341,22 @@ Signature KeptRunner::sign_costs(bool repeats, const Figures& figures) const {
 }
 
 void KeptRunner::price_calls(std::int64_t more) {
-  Skeleton& s = *skeleton_;
-  works_ = price_works(s.workload, *experiment_);
-  passes_.assign(s.workload.passes.size(), {});
-  durations_.assign(s.workload.messages.size(), 0);
+  works_ = price_works(workload_, *experiment_);
+  passes_.assign(workload_.passes.size(), {});
+  durations_.assign(workload_.messages.size(), 0);
   numbers_.clear();
-  for (const Message& message : s.workload.messages) numbers_.push_back(cut_->prices.number(message));
-  kept_passes_.begin(s.workload, works_);
+  for (const Message& message : workload_.messages) numbers_.push_back(cut_->prices.number(message));
+  kept_passes_.begin(workload_, works_);
   calls_.clear();
   pass_places_.clear();
   pass_times_.clear();
-  pass_places_.reserve(s.channels.prices);  // calls_ refers to both
-  pass_times_.reserve(s.channels.prices);
+  pass_places_.reserve(meetings_->channels.prices);  // calls_ refers to both
+  pass_times_.reserve(meetings_->channels.prices);
   loads_.clear();
-  for (std::size_t c = 0; c < s.calls.size(); ++c) {
-    Call& call = s.channels.calls[c];
-    call.operations = s.calls[c];
-    if (more > 0) call.operations += static_cast<std::uint64_t>(more) * s.calls_in_period[c];
+  for (std::size_t c = 0; c < meetings_->calls.size(); ++c) {
+    Call& call = meetings_->channels.calls[c];
+    call.operations = meetings_->calls[c];
+    if (more > 0) call.operations += static_cast<std::uint64_t>(more) * meetings_->calls_in_period[c];
     if (call.request.pass) {
       calls_.push_back(price_pass(call));
     } else {
@@ -321,9 +368,9 @@ void KeptRunner::price_calls(std::int64_t more) {
 
 KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t message,
                                              std::uint64_t operations) {
-  const Workload& workload = skeleton_->workload;
+  const Workload& workload = workload_;
   KeptPrices::Price& price = cut_->prices.price(numbers_[message], workload.messages[message], call.channel,
-                                                workload, skeleton_->channels, with_loads_);
+                                                workload, meetings_->channels, with_loads_);
   loads_.push_back({&price, operations});
   return price;
 }
@@ -331,7 +378,7 @@ KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t mes
 /// Communicators whose messages take equally long share a time.
 KeptRunner::CallTimes KeptRunner::price_pass(const Call& call) {
   const std::uint32_t pass = call.request.work;
-  const std::size_t places = skeleton_->channels.channels[call.channel].groups.size();
+  const std::size_t places = meetings_->channels.channels[call.channel].groups.size();
   const std::size_t first_load = loads_.size();
   const std::size_t first_place = pass_places_.size();
   const std::size_t first_time = pass_times_.size();
@@ -376,16 +423,29 @@ Signature KeptRunner::pattern() const {
   return pattern;
 }
 
-KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& pattern) {
-  Skeleton& s = *skeleton_;
-  std::unique_ptr<Tasks>& tasks = s.tasks[pattern];
-  if (tasks == nullptr) {
+KeptRunner::Folds& KeptRunner::folds_of(const Signature& pattern) {
+  std::unique_ptr<Folds>& folds = meetings_->folds[pattern];
+  if (folds == nullptr) {
     const PriceList prices = list_prices();
+    const Folded folded = fold(workload_, meetings_->channels, prices, *place_->topology, {});
+    ClassPositions positions = class_positions(workload_, meetings_->channels, folded);
+    auto made = std::make_unique<Folds>();
+    made->tasks = &tasks_of(positions.shape(meetings_->channels), folded, prices);
+    made->stand_ins = std::move(positions.stand_ins);
+    add_bytes_kept(made->stand_ins.class_of_rank.size() * sizeof(std::uint32_t));
+    folds = std::move(made);
+  }
+  return *folds;
+}
+
+KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& shape, const Folded& folded,
+                                        const PriceList& prices) {
+  std::unique_ptr<Tasks>& tasks = order_->tasks[shape];
+  if (tasks == nullptr) {
     auto made = std::make_unique<Tasks>();
-    const Folded folded = fold(s.workload, s.channels, prices, *place_->topology, {});
-    made->expanded = expand(s.workload, s.channels, make_families(s.workload, s.channels), prices, folded);
-    const std::size_t bytes = made->expanded.graph.tasks() * kTaskBytes;
-    add_bytes_kept(bytes);
+    const Channels& channels = meetings_->channels;
+    made->expanded = expand(workload_, channels, make_families(workload_, channels), prices, folded);
+    add_bytes_kept(made->expanded.graph.tasks() * kTaskBytes);
     tasks = std::move(made);
   }
   return *tasks;
@@ -414,8 +474,7 @@ Traffic KeptRunner::count_traffic() {
     for (const std::uint32_t c : price->loads.loaded)
       add_bytes(bytes[c], capped_bytes(price->loads.bytes[c], operations));
   }
-  return {bytes_sent(skeleton_->workload, skeleton_->channels, kept_passes_.messages()),
-          links.traffic(bytes)};
+  return {bytes_sent(workload_, meetings_->channels, kept_passes_.messages()), links.traffic(bytes)};
 }
 
 }  // namespace orrery

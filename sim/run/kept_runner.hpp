@@ -2,9 +2,10 @@
 //
 //   on one cluster                 its topology
 //   of one way to cut the ranks    communicators, and prices of messages within them
-//   of one order of operations     programs, channels, families, periods
-//   of one pattern of prices       folded ranks, tasks, what figures need to know of them
-//   of the same prices             what a run takes
+//   of one order of operations     programs, periods
+//     and one way to cut           channels, folded ranks
+//     folded alike                 tasks, what figures need to know of them
+//       for the same prices        what a run takes
 //
 // What is left for each run: what its stages hold, programs of a few micro-batches, to see what it shares and
 // which messages it sends, prices of works and passes, a sweep over the tasks and the figures. These are
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "sim/graph/fold.hpp"
 #include "sim/graph/kept_passes.hpp"
 #include "sim/graph/kept_prices.hpp"
 #include "sim/run/runner.hpp"
@@ -48,9 +50,11 @@ class KeptRunner : public Runner {
 
  private:
   struct Place;     ///< a topology
-  struct Cut;       ///< prices of messages within the communicators of a plan
-  struct Skeleton;  ///< an order of operations
-  struct Tasks;     ///< of a skeleton and a pattern of prices
+  struct Cut;       ///< communicators of a plan, and prices of messages within them
+  struct Order;     ///< of operations
+  struct Meetings;  ///< who meets whom in an order and a cut
+  struct Folds;     ///< whom tasks stand for in meetings with a pattern of prices
+  struct Tasks;     ///< of an order and a shape of foldings
   template <class Value>
   using Kept = std::unordered_map<Signature, std::unique_ptr<Value>, SignatureHash>;
 
@@ -67,9 +71,13 @@ class KeptRunner : public Runner {
   void forget_half();
   void add_bytes_kept(std::size_t bytes);
   Place& place_of(const Cluster& cluster);
+  void put_back();
+  Order& order_of(const Signature& key, Workload& content);
+  Order& keep_order(const Signature& key, Workload& whole, const Workload& few);
   Cut& cut_of(const Signature& communicators);
-  Skeleton& skeleton_of(const Signature& key, Workload&& few);
-  Tasks& tasks_of(const Signature& pattern);
+  Meetings& meetings_of(const Signature& communicators);
+  Folds& folds_of(const Signature& pattern);
+  Tasks& tasks_of(const Signature& shape, const Folded& folded, const PriceList& prices);
   void price_calls(std::int64_t more);
   KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);
   CallTimes price_pass(const Call& call);
@@ -82,9 +90,9 @@ class KeptRunner : public Runner {
   std::vector<std::unique_ptr<Place>> places_;
   KeptPasses kept_passes_;
   Kept<Cut> cuts_;
-  Kept<Skeleton> skeletons_;
+  Kept<Order> orders_;
   std::size_t most_bytes_;
-  std::size_t bytes_ = 0;  ///< of skeletons, about
+  std::size_t bytes_ = 0;  ///< of orders, about
   std::uint64_t runs_ = 0;
 
   const Experiment* experiment_ = nullptr;  ///< of the run at hand, as all that follows
@@ -94,7 +102,9 @@ class KeptRunner : public Runner {
   Experiment few_;      ///< with a few of them
   Place* place_ = nullptr;
   Cut* cut_ = nullptr;
-  Skeleton* skeleton_ = nullptr;
+  Order* order_ = nullptr;
+  Meetings* meetings_ = nullptr;
+  Workload workload_;  ///< has the programs of the order and the communicators of the cut while it is at hand
   Tasks* tasks_ = nullptr;
   Figures figures_;
   std::vector<std::uint32_t> numbers_;  ///< per message: KeptPrices::number
@@ -106,8 +116,8 @@ class KeptRunner : public Runner {
   std::vector<TransferTime> pass_times_;    ///< CallTimes::times of passes
   std::vector<std::uint32_t> pass_met_;     ///< numbers of a pass met so far, as its times
   std::vector<Load> loads_;
-  bool with_loads_ = false;  ///< links are of interest
-  std::vector<TransferTime> transfers_;  ///< per ExpandedGraph::transfers
+  bool with_loads_ = false;              ///< links are of interest
+  std::vector<TransferTime> transfers_;  ///< per StandIns::transfers
   std::vector<Picoseconds> lags_;        ///< of HostLags
   Timeline timeline_;                    ///< of the latest run that was not known
   Traffic traffic_;

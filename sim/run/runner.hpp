@@ -28,8 +28,8 @@ class Runner {
   virtual void write(std::int64_t micro_batches) = 0;
   /// Of the programs written.
   virtual const Periods& periods() = 0;
-  /// Runs them: what the whole run takes, and where a period comes `more` times more often than it is run, its
-  /// last one. Nothing where those at its end differ. Valid until the next write() or run().
+  /// Runs them: what the whole run takes, and where a period comes `more` times more often than it is run,
+  /// its last one. Nothing where those at its end differ. Valid until the next write() or run().
   virtual const std::optional<WholeAndPart>& run(std::int64_t more, const Figures& figures) = 0;
   /// The latest run, to report on. In what is counted, bytes sent and carried, those `more` are counted too.
   [[nodiscard]] virtual RunView view() const = 0;

@@ -50,13 +50,13 @@ class RunFixture {
     expanded.ops.resize(classes);
     expanded.position.assign(classes, 0);
     expanded.group_position.assign(std::size_t{classes} * kSlotCount, 0);
-    expanded.multiplicity.assign(classes, ranks / classes);
+    expanded.stand_ins.multiplicity.assign(classes, ranks / classes);
     for (std::uint32_t r = 0; r < ranks; ++r) {
       workload.program_of_rank[r] = r / (ranks / classes);
-      expanded.class_of_rank.push_back(r / (ranks / classes));
+      expanded.stand_ins.class_of_rank.push_back(r / (ranks / classes));
     }
     for (std::uint32_t c = 0; c < classes; ++c) {
-      expanded.representative.push_back(c * (ranks / classes));
+      expanded.stand_ins.representative.push_back(c * (ranks / classes));
       expanded.program.push_back(c);
     }
   }
