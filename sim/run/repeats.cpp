@@ -12,7 +12,7 @@ std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& run
   if (experiment.simulation.steps > 1) return {};
   for (const std::int64_t settling : {2 * alike, 6 * alike}) {
     const std::int64_t told = warm_up + settling * micro_batches;
-    if (5 * told > 4 * all) return {};  // a fifth is to be saved at least
+    if (10 * told > 9 * all) return {};  // a tenth is to be saved at least
     const std::int64_t times = (all - told) / micro_batches;
     runner.write(told);
     if (!runner.periods().found()) continue;
