@@ -111,6 +111,7 @@ struct KeptRunner::Cut {
   KeptPrices prices;
   bool complete = true;    ///< the latest run has been priced to its end
   Workload communicators;  ///< without anything else
+  Kept<Folded> folded;     ///< by pattern of prices and channels
 };
 
 struct KeptRunner::Tasks {
@@ -412,13 +413,14 @@ std::uint32_t KeptRunner::number_of_pass(std::uint32_t pass, std::span<const Loa
   return kept_passes_.number(pass, durations_);
 }
 
-/// Which communicators of each call take equally long.
+/// Which communicators of a call take equally long, of those where not all do.
 Signature KeptRunner::pattern() const {
   Signature pattern;
-  for (const CallTimes& call : calls_) {
-    pattern.append(call.times.size());
-    if (call.times.size() == 1) continue;
-    for (const std::uint32_t time : call.of_place) pattern.append(time);
+  for (std::size_t c = 0; c < calls_.size(); ++c) {
+    if (calls_[c].times.size() == 1) continue;
+    pattern.append(c);
+    pattern.append(meetings_->channels.calls[c].channel);
+    for (const std::uint32_t time : calls_[c].of_place) pattern.append(time);
   }
   return pattern;
 }
@@ -426,11 +428,11 @@ Signature KeptRunner::pattern() const {
 KeptRunner::Folds& KeptRunner::folds_of(const Signature& pattern) {
   std::unique_ptr<Folds>& folds = meetings_->folds[pattern];
   if (folds == nullptr) {
-    const PriceList prices = list_prices();
-    const Folded folded = fold(workload_, meetings_->channels, prices, *place_->topology, {});
-    ClassPositions positions = class_positions(workload_, meetings_->channels, folded);
+    const Channels& channels = meetings_->channels;
+    const Folded& folded = folded_of(pattern);
+    ClassPositions positions = class_positions(workload_, channels, folded);
     auto made = std::make_unique<Folds>();
-    made->tasks = &tasks_of(positions.shape(meetings_->channels), folded, prices);
+    made->tasks = &tasks_of(positions.shape(channels), folded);
     made->stand_ins = std::move(positions.stand_ins);
     add_bytes_kept(made->stand_ins.class_of_rank.size() * sizeof(std::uint32_t));
     folds = std::move(made);
@@ -438,13 +440,23 @@ KeptRunner::Folds& KeptRunner::folds_of(const Signature& pattern) {
   return *folds;
 }
 
-KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& shape, const Folded& folded,
-                                        const PriceList& prices) {
+/// Orders of operations whose communicators meet on the same channels fold alike.
+const Folded& KeptRunner::folded_of(const Signature& pattern) {
+  const Channels& channels = meetings_->channels;
+  Signature key = pattern;
+  for (const std::uint32_t channel : channels.channel_of) key.append(channel);
+  std::unique_ptr<Folded>& folded = cut_->folded[key];
+  if (folded == nullptr)
+    folded = std::make_unique<Folded>(fold(workload_, channels, list_prices(), *place_->topology, {}));
+  return *folded;
+}
+
+KeptRunner::Tasks& KeptRunner::tasks_of(const Signature& shape, const Folded& folded) {
   std::unique_ptr<Tasks>& tasks = order_->tasks[shape];
   if (tasks == nullptr) {
     auto made = std::make_unique<Tasks>();
     const Channels& channels = meetings_->channels;
-    made->expanded = expand(workload_, channels, make_families(workload_, channels), prices, folded);
+    made->expanded = expand(workload_, channels, make_families(workload_, channels), list_prices(), folded);
     add_bytes_kept(made->expanded.graph.tasks() * kTaskBytes);
     tasks = std::move(made);
   }

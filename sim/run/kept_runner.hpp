@@ -77,7 +77,8 @@ class KeptRunner : public Runner {
   Cut& cut_of(const Signature& communicators);
   Meetings& meetings_of(const Signature& communicators);
   Folds& folds_of(const Signature& pattern);
-  Tasks& tasks_of(const Signature& shape, const Folded& folded, const PriceList& prices);
+  const Folded& folded_of(const Signature& pattern);
+  Tasks& tasks_of(const Signature& shape, const Folded& folded);
   void price_calls(std::int64_t more);
   KeptPrices::Price& price_message(const Call& call, std::uint32_t message, std::uint64_t operations);
   CallTimes price_pass(const Call& call);
