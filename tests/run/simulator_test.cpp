@@ -119,6 +119,37 @@ TEST_CASE("long pipelines of unlike stages are told as fresh runs tell them") {
 }
 
 TEST_CASE(
+    "plans of one order of operations that cut the ranks in different ways are told as fresh runs tell "
+    "them") {
+  Simulator simulator;
+  for (const char* const rank_order : {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "pp-tp-cp-ep-dp"}) {
+    for (const int tensor : {2, 4, 8}) {
+      for (const int pipeline : {2, 4}) {
+        for (const int micro_batches : {6, 24, 96}) {
+          const int data = 32 / tensor / pipeline;
+          const std::vector<std::string> plan{
+              "plan.rank_order=" + std::string(rank_order), "plan.tensor_parallel=" + std::to_string(tensor),
+              "plan.pipeline_parallel=" + std::to_string(pipeline),
+              "plan.data_parallel=" + std::to_string(data),
+              "plan.global_batch_size=" + std::to_string(data * micro_batches)};
+          for (const char* const detail : {"simulation.detail=layer", "simulation.detail=stage"}) {
+            std::vector<std::string> overrides = plan;
+            overrides.push_back(detail);
+            const Experiment e =
+                read(R"({"model": {"base": "gpt3-125m", "heads": 16, "kv_heads": 16, "hidden": 1024},
+                "cluster": {"base": "dgx-a100-80gb", "nodes": 4}, "simulation": {"network": "alpha-beta"},
+                "plan": {}})",
+                     overrides);
+            CHECK(KeptRunner::takes(e));
+            CHECK(text_of(simulator.simulate(e)) == text_of(simulate(e)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE(
     "memory of a step of a million micro-batches is that of a few, but for a schedule that collects them") {
   const auto memory = [](const std::string& schedule, const std::string& batch) {
     return account_memory(
