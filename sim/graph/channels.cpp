@@ -1,6 +1,7 @@
 #include "sim/graph/channels.hpp"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ class Matcher {
 
   Channels match() {
     collect_groups();
-    collect_calls();
+    collect_requests();
     lay_out();
     return std::move(result_);
   }
@@ -28,22 +29,24 @@ class Matcher {
     return result_.channel_of[workload_.program_of_rank[rank] * workload_.slots + slot];
   }
 
-  /// Mostly that of another member.
-  [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group, std::size_t slot = 0) const {
-    if (workload_.group(rank, slot) == group) return slot;
-    slot = 0;
-    while (workload_.group(rank, slot) != group) ++slot;
+  /// Mostly `slot` or the one after it, which members of a group and neighbours among groups use.
+  [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group, std::size_t slot) const {
+    const std::uint32_t* const groups = workload_.group_of.data() + std::size_t{rank} * workload_.slots;
+    while (groups[slot] != group) slot = slot + 1 < workload_.slots ? slot + 1 : 0;
     return slot;
   }
 
   void collect_groups() {
+    std::vector<std::uint32_t> groups;  // per channel
+    std::size_t slot = 0;
     for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
       const auto members = workload_.members(group);
-      std::size_t slot = slot_of(members.front(), group);
+      slot = slot_of(members.front(), group, slot);
       std::uint32_t channel = end(members.front(), slot);
       if (channel == kNone) {
         channel = static_cast<std::uint32_t>(result_.channels.size());
         result_.channels.emplace_back();
+        groups.push_back(0);
       }
       for (const std::uint32_t member : members) {
         slot = slot_of(member, group, slot);
@@ -51,15 +54,20 @@ class Matcher {
         if (here != kNone && here != channel) throw std::logic_error("a program slot meets two channels");
         here = channel;
       }
-      auto& groups = result_.channels[channel].groups;
       result_.channel_group[group] = channel;
-      result_.group_place[group] = static_cast<std::uint32_t>(groups.size());
-      groups.push_back(group);
+      result_.group_place[group] = groups[channel]++;
       count_size(result_.channels[channel].sizes, static_cast<std::uint32_t>(members.size()));
     }
+    for (std::size_t c = 0; c < groups.size(); ++c) result_.channels[c].groups.resize(groups[c]);
+    for (std::uint32_t group = 0; group < workload_.groups(); ++group)
+      result_.channels[result_.channel_group[group]].groups[result_.group_place[group]] = group;
   }
 
   static void count_size(std::vector<Channel::Size>& sizes, std::uint32_t members) {
+    if (!sizes.empty() && sizes.back().members == members) {
+      ++sizes.back().groups;
+      return;
+    }
     const auto at = std::ranges::lower_bound(sizes, members, {}, &Channel::Size::members);
     if (at != sizes.end() && at->members == members) {
       ++at->groups;
@@ -68,76 +76,80 @@ class Matcher {
     }
   }
 
-  /// Counts operations per end and collects the calls of each channel.
-  void collect_calls() {
-    calls_.resize(result_.channels.size());
-    std::vector<std::vector<Request>> told(result_.channels.size());
+  /// What each channel is asked for, by all of its ends.
+  void collect_requests() {
+    first_told_.resize(result_.channels.size());
+    asked_.resize(workload_.slots);
     for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
-      std::vector<std::vector<Request>> asked = requests_of(workload_.programs[program]);
-      for (std::size_t slot = 0; slot < workload_.slots; ++slot)
-        compare_end(program, slot, std::move(asked[slot]), told);
+      list_requests(workload_.programs[program]);
+      for (std::size_t slot = 0; slot < workload_.slots; ++slot) compare_end(program, slot);
     }
   }
 
   /// By slot, in order.
-  [[nodiscard]] std::vector<std::vector<Request>> requests_of(const Program& program) const {
-    std::vector<std::vector<Request>> asked(workload_.slots);
-    std::vector<const Op*> first(workload_.slots, nullptr);  // of the messages
+  void list_requests(const Program& program) {
+    for (auto& asked : asked_) asked.clear();
+    first_.assign(workload_.slots, nullptr);
     for (const Op& op : program.ops) {
       if (op.kind == Op::Kind::compute) continue;
-      asked[op.slot].push_back(request_of(op));
+      asked_[op.slot].push_back(request_of(op));
       if (op.kind == Op::Kind::pass) continue;
-      if (first[op.slot] == nullptr) first[op.slot] = &op;
-      if (op.stream != first[op.slot]->stream)
-        throw std::logic_error("a program slot is used on two streams");
+      const Op*& first = first_[op.slot];
+      if (first == nullptr) first = &op;
+      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
     }
-    return asked;
   }
 
-  void compare_end(std::size_t program, std::size_t slot, std::vector<Request>&& sequence,
-                   std::vector<std::vector<Request>>& told) {
-    const std::uint32_t channel = result_.channel_of[program * workload_.slots + slot];
-    if (channel == kNone) {
-      if (!sequence.empty()) throw std::logic_error("an operation communicates without a communicator");
+  void compare_end(std::size_t program, std::size_t slot) {
+    std::vector<Request>& asked = asked_[slot];
+    const std::uint32_t number = result_.channel_of[program * workload_.slots + slot];
+    if (number == kNone) {
+      if (!asked.empty()) throw std::logic_error("an operation communicates without a communicator");
       return;
     }
-    if (told[channel].empty()) {
-      for (const Request request : sequence) count(channel, request);
-      result_.channels[channel].operations = static_cast<std::uint32_t>(sequence.size());
-      told[channel] = std::move(sequence);
-    } else if (told[channel] != sequence) {
+    Channel& channel = result_.channels[number];
+    if (!asked.empty()) ++channel.ends;
+    if (channel.operations == 0) {
+      channel.operations = static_cast<std::uint32_t>(asked.size());
+      first_told_[number] = told_.size();
+      told_.insert(told_.end(), asked.begin(), asked.end());
+    } else if (!std::ranges::equal(told(number), asked)) {
       throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
                              ", slot " + std::to_string(slot));
     }
   }
 
-  void count(std::uint32_t channel, Request request) {
-    for (Call& call : calls_[channel]) {
-      if (call.request != request) continue;
-      ++call.operations;
-      return;
-    }
-    calls_[channel].push_back({channel, request, 1, 0});
+  [[nodiscard]] std::span<const Request> told(std::size_t channel) const {
+    return std::span(told_).subspan(first_told_[channel], result_.channels[channel].operations);
   }
 
   void lay_out() {
-    for (std::size_t c = 0; c < result_.channels.size(); ++c) {
+    for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
       Channel& channel = result_.channels[c];
       channel.first_family = result_.families;
       result_.families += channel.operations;
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (Call& call : calls_[c]) {
-        call.first_price = result_.prices;
-        result_.prices += static_cast<std::uint32_t>(channel.groups.size());
-        result_.calls.push_back(call);
-      }
+      for (const Request request : told(c)) count(c, request);
       channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
+  void count(std::uint32_t channel, Request request) {
+    for (std::size_t at = result_.channels[channel].first_call; at < result_.calls.size(); ++at) {
+      if (result_.calls[at].request != request) continue;
+      ++result_.calls[at].operations;
+      return;
+    }
+    result_.calls.push_back({channel, request, 1, result_.prices});
+    result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+  }
+
   const Workload& workload_;
   Channels result_;
-  std::vector<std::vector<Call>> calls_;  ///< [channel]
+  std::vector<Request> told_;                ///< by the end of each channel that is met first
+  std::vector<std::size_t> first_told_;      ///< [channel]
+  std::vector<std::vector<Request>> asked_;  ///< [slot], by the program at hand
+  std::vector<const Op*> first_;             ///< [slot]: the first message of that program
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct Channel {
   std::uint32_t first_call = 0;       ///< Channels::calls[first_call, last_call)
   std::uint32_t last_call = 0;
   std::uint32_t operations = 0;    ///< families it has
+  std::uint32_t ends = 0;          ///< program slots whose operations are in each of them
   std::uint32_t first_family = 0;  ///< counted over channels only
 };
 

@@ -1,6 +1,7 @@
 #include "sim/graph/families.hpp"
 
-#include <algorithm>
+#include <memory>
+#include <numeric>
 #include <string>
 
 #include "orrery/error.hpp"
@@ -21,40 +22,72 @@ std::string describe(const Workload& workload, OpRef at) {
   return text + ")";
 }
 
-/// What the operations of a program wait for on their own rank.
-class Predecessors {
+/// Which families wait for which: a list for each, in the order in which they were added.
+class Successors {
  public:
-  Predecessors(const Program& program, std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& list)
-      : program_(program), begin_(begin), list_(list) {
-    begin_.reserve(program.ops.size() + 1);
-    begin_.push_back(0);
-    list_.reserve(program.deps.size() + 2 * program.ops.size());
+  Successors(std::uint32_t families, std::size_t most)
+      : heads_(static_cast<std::uint32_t>(most)),
+        next_(new std::uint32_t[most + families]),
+        to_(new std::uint32_t[most]),
+        last_(families) {
+    std::iota(last_.begin(), last_.end(), heads_);
   }
 
-  /// Of the next operation, which follows `before` on its stream and is issued after `host`.
-  void add(const Op& op, std::uint32_t before, std::uint32_t host) {
-    bool implied = before == kNone || before == host;
-    if (host != kNone) list_.push_back(host);
-    for (const std::uint32_t dep : program_.dependencies(op)) {
-      if (lists(begin_.back(), list_.size(), dep)) continue;
-      list_.push_back(dep);
-      implied = implied || dep == before || lists(begin_[dep], begin_[dep + 1], before);
+  void add(std::uint32_t from, std::uint32_t to) {
+    to_[size_] = to;
+    next_[last_[from]] = size_;
+    last_[from] = size_++;
+  }
+  template <class Visit>
+  void for_each(std::uint32_t from, Visit visit) const {
+    const std::uint32_t last = last_[from];
+    for (std::uint32_t node = heads_ + from; node != last;) {
+      node = next_[node];
+      visit(to_[node]);
     }
-    if (!implied) list_.push_back(before);
-    begin_.push_back(static_cast<std::uint32_t>(list_.size()));
   }
 
  private:
-  [[nodiscard]] bool lists(std::size_t first, std::size_t last, std::uint32_t op) const {
-    for (; first < last; ++first) {
-      if (list_[first] == op) return true;
+  std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
+  std::uint32_t size_ = 0;
+  std::unique_ptr<std::uint32_t[]> next_;  ///< per node
+  std::unique_ptr<std::uint32_t[]> to_;    ///< per node that is no head
+  std::vector<std::uint32_t> last_;        ///< per family
+};
+
+/// What the operations of a program wait for on their own rank.
+class Predecessors {
+ public:
+  /// @param begin  of the program's first operation, as next ones are added
+  Predecessors(const Program& program, const std::uint32_t* begin, std::uint32_t* list)
+      : program_(program), begin_(begin), list_(list) {}
+
+  /// Writes those of an operation, which follows `before` on its stream and is issued after `host`, from
+  /// `end` on; returns where they end.
+  std::uint32_t* write(const Op& op, std::uint32_t before, std::uint32_t host, std::uint32_t* end) const {
+    const std::uint32_t* const first = end;
+    bool implied = before == kNone || before == host;
+    if (host != kNone) *end++ = host;
+    for (const std::uint32_t dep : program_.dependencies(op)) {
+      if (lists(first, end, dep)) continue;
+      *end++ = dep;
+      implied = implied || dep == before || lists(list_ + begin_[dep], list_ + begin_[dep + 1], before);
+    }
+    if (!implied) *end++ = before;
+    return end;
+  }
+
+ private:
+  static bool lists(const std::uint32_t* first, const std::uint32_t* last, std::uint32_t op) {
+    for (; first != last; ++first) {
+      if (*first == op) return true;
     }
     return false;
   }
 
   const Program& program_;
-  std::vector<std::uint32_t>& begin_;
-  std::vector<std::uint32_t>& list_;
+  const std::uint32_t* begin_;
+  const std::uint32_t* list_;  ///< of all programs
 };
 
 class FamilyMaker {
@@ -63,108 +96,119 @@ class FamilyMaker {
       : workload_(workload), channels_(channels) {}
 
   Families make() {
+    lay_out();
     number_families();
     find_predecessors();
-    collect_ops();
-    sort();
     return std::move(result_);
   }
 
  private:
+  void lay_out();
   void number_families();
   void find_predecessors();
-  void collect_ops();
-  void sort();
+  std::uint32_t add_program(std::size_t p, std::uint32_t edges, Successors& successors,
+                            std::vector<std::uint32_t>& waits);
+  void sort(const Successors& successors, std::vector<std::uint32_t>& waits);
   [[noreturn]] void explain_deadlock(const std::vector<std::uint32_t>& waiting) const;
-
-  template <class Visit>
-  void for_each_successor_edge(Visit visit) const {
-    for (std::size_t p = 0; p < result_.of.size(); ++p) {
-      const std::uint32_t* const of = result_.of[p].data();
-      const std::uint32_t* const begin = result_.predecessor_begin[p].data();
-      const std::uint32_t* before = result_.predecessors[p].data();
-      for (std::size_t o = 0; o < result_.of[p].size(); ++o) {
-        for (const std::uint32_t* const last = before + (begin[o + 1] - begin[o]); before != last; ++before)
-          visit(of[*before], of[o]);
-      }
-    }
-  }
 
   const Workload& workload_;
   const Channels& channels_;
   Families result_;
   std::uint32_t families_ = 0;
+  std::vector<std::uint32_t> of_;  ///< per operation, counted over all programs: its family
 };
 
+/// Room for the operations of all families, as many as there can be of each.
+void FamilyMaker::lay_out() {
+  std::size_t ops = 0;
+  for (const Program& program : workload_.programs) {
+    result_.first_op.push_back(ops);
+    ops += program.ops.size();
+  }
+  std::uint32_t at = 0;
+  auto& begin = result_.ops_begin;
+  begin.reserve(ops + 1);
+  for (const Channel& channel : channels_.channels) {
+    for (std::uint32_t i = 0; i < channel.operations; ++i, at += channel.ends) begin.push_back(at);
+  }
+  begin.resize(begin.size() + ops - at + 1);
+  std::iota(begin.begin() + channels_.families, begin.end(), at);
+  families_ = static_cast<std::uint32_t>(begin.size() - 1);
+  result_.family_ops.resize(ops);
+  of_.resize(ops);
+}
+
 void FamilyMaker::number_families() {
-  families_ = channels_.families;
-  std::vector<std::uint32_t> next;  // per slot, of the program at hand
+  std::vector<std::uint32_t> place(result_.ops_begin.begin(), result_.ops_begin.end());
+  std::vector<std::uint32_t> next(workload_.slots);  // of the program at hand
+  std::uint32_t compute = channels_.families;
+  std::uint32_t* of = of_.data();
   for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-    next.assign(workload_.slots, kNone);
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
-      if (channel != kNone) next[slot] = channels_.channels[channel].first_family;
+      next[slot] = channel == kNone ? kNone : channels_.channels[channel].first_family;
     }
-    std::vector<std::uint32_t>& of = result_.of.emplace_back();
-    of.reserve(workload_.programs[p].ops.size());
-    for (const Op& op : workload_.programs[p].ops)
-      of.push_back(op.kind == Op::Kind::compute ? families_++ : next[op.slot]++);
+    std::uint32_t o = 0;
+    for (const Op& op : workload_.programs[p].ops) {
+      const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
+      *of++ = family;
+      result_.family_ops[place[family]++] = {p, o++};
+    }
   }
 }
 
 void FamilyMaker::find_predecessors() {
-  for (const Program& program : workload_.programs) {
-    std::vector<std::uint32_t> latest(workload_.streams, kNone);
-    Predecessors list(program, result_.predecessor_begin.emplace_back(), result_.predecessors.emplace_back());
-    for (std::uint32_t o = 0; o < program.ops.size(); ++o) {
-      const Op& op = program.ops[o];
-      std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
-      const bool issued = op.kind != Op::Kind::communicate;
-      list.add(op, before, issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone);
-      before = o;
-    }
-  }
+  std::size_t most = 2 * of_.size();
+  for (const Program& program : workload_.programs) most += program.deps.size();
+  result_.predecessors.resize(most);
+  result_.predecessor_begin.resize(of_.size() + 1);
+  Successors successors(families_, most);
+  std::vector<std::uint32_t> waits(families_, 0);
+  std::uint32_t edges = 0;
+  for (std::size_t p = 0; p < workload_.programs.size(); ++p)
+    edges = add_program(p, edges, successors, waits);
+  result_.predecessors.resize(edges);
+  sort(successors, waits);
 }
 
-void FamilyMaker::collect_ops() {
-  result_.ops_begin.assign(families_ + 1, 0);
-  for (const auto& of : result_.of) {
-    for (const std::uint32_t family : of) ++result_.ops_begin[family + 1];
+/// `edges` have been found so far; returns that with those of the program.
+std::uint32_t FamilyMaker::add_program(std::size_t p, std::uint32_t edges, Successors& successors,
+                                       std::vector<std::uint32_t>& waits) {
+  const Program& program = workload_.programs[p];
+  std::uint32_t* const list = result_.predecessors.data();
+  std::uint32_t* const begin = result_.predecessor_begin.data() + result_.first_op[p];
+  const std::uint32_t* const of = of_.data() + result_.first_op[p];
+  const Predecessors predecessors(program, begin, list);
+  std::vector<std::uint32_t> latest(workload_.streams, kNone);
+  for (std::uint32_t o = 0; o < program.ops.size(); ++o) {
+    const Op& op = program.ops[o];
+    std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
+    const bool issued = op.kind != Op::Kind::communicate;
+    const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
+    const std::uint32_t* const end = predecessors.write(op, before, host, list + edges);
+    for (const std::uint32_t* at = list + edges; at != end; ++at) successors.add(of[*at], of[o]);
+    waits[of[o]] += static_cast<std::uint32_t>(end - list) - edges;
+    edges = static_cast<std::uint32_t>(end - list);
+    begin[o + 1] = edges;
+    before = o;
   }
-  for (std::uint32_t f = 0; f < families_; ++f) result_.ops_begin[f + 1] += result_.ops_begin[f];
-  result_.family_ops.resize(result_.ops_begin[families_]);
-  std::vector<std::uint32_t> next(result_.ops_begin.begin(), result_.ops_begin.end() - 1);
-  for (std::uint32_t p = 0; p < result_.of.size(); ++p) {
-    for (std::uint32_t o = 0; o < result_.of[p].size(); ++o)
-      result_.family_ops[next[result_.of[p][o]]++] = {p, o};
-  }
+  return edges;
 }
 
 /// Kahn's algorithm, first come first served.
-void FamilyMaker::sort() {
-  std::vector<std::uint32_t> waits(families_, 0);
-  std::vector<std::uint32_t> begin(families_ + 1, 0);
-  for_each_successor_edge([&](std::uint32_t from, std::uint32_t to) {
-    ++begin[from + 1];
-    ++waits[to];
-  });
-  for (std::uint32_t f = 0; f < families_; ++f) begin[f + 1] += begin[f];
-  std::vector<std::uint32_t> successors(begin[families_]);
-  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-  for_each_successor_edge([&](std::uint32_t from, std::uint32_t to) { successors[next[from]++] = to; });
-
-  auto& order = result_.order;
-  order.resize(families_);
-  std::uint32_t* end = order.data();
+void FamilyMaker::sort(const Successors& successors, std::vector<std::uint32_t>& waits) {
+  result_.order.resize(families_);
+  std::uint32_t* const order = result_.order.data();
+  std::uint32_t* end = order;
   for (std::uint32_t f = 0; f < families_; ++f) {
     if (waits[f] == 0) *end++ = f;
   }
-  for (const std::uint32_t* at = order.data(); at != end; ++at) {
-    for (std::uint32_t e = begin[*at]; e < begin[*at + 1]; ++e) {
-      if (--waits[successors[e]] == 0) *end++ = successors[e];
-    }
+  for (const std::uint32_t* at = order; at != end; ++at) {
+    successors.for_each(*at, [&](std::uint32_t after) {
+      if (--waits[after] == 0) *end++ = after;
+    });
   }
-  if (end != order.data() + families_) explain_deadlock(waits);
+  if (end != order + families_) explain_deadlock(waits);
 }
 
 /// Follows waiting operations backwards until one comes up twice.
@@ -172,10 +216,9 @@ void FamilyMaker::explain_deadlock(const std::vector<std::uint32_t>& waiting) co
   const auto cause = [&](std::uint32_t family, OpRef& from, OpRef& to) {
     for (std::uint32_t i = result_.ops_begin[family]; i < result_.ops_begin[family + 1]; ++i) {
       from = result_.family_ops[i];
-      const auto& begin = result_.predecessor_begin[from.program];
-      for (std::uint32_t e = begin[from.op]; e < begin[from.op + 1]; ++e) {
-        to = {from.program, result_.predecessors[from.program][e]};
-        const std::uint32_t before = result_.of[to.program][to.op];
+      for (const std::uint32_t op : result_.before(from)) {
+        to = {from.program, op};
+        const std::uint32_t before = of_[result_.first_op[to.program] + to.op];
         if (waiting[before] > 0) return before;
       }
     }

@@ -2,6 +2,7 @@
 // program, or the operations of several programs that meet on a channel; its tasks lie side by side.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,17 +19,18 @@ struct OpRef {
 };
 
 struct Families {
-  /// [program][op]: its family. Compute families come after all communication families.
-  std::vector<std::vector<std::uint32_t>> of;
+  /// Per program: the number of its first operation, counted over all programs.
+  std::vector<std::size_t> first_op;
   /// What each operation waits for on its own rank: its dependencies and the operation before it on
   /// its stream, without what follows from the others. Where the program has operations of the host,
   /// those of its GPU and host streams name the latest of them first.
-  /// [program][predecessor_begin[program][op] ...)
-  std::vector<std::vector<std::uint32_t>> predecessor_begin;
-  std::vector<std::vector<std::uint32_t>> predecessors;
+  /// [predecessor_begin[first_op[program] + op] ...)
+  std::vector<std::uint32_t> predecessor_begin;
+  std::vector<std::uint32_t> predecessors;
   /// Families in an order in which each comes after all it waits for.
   std::vector<std::uint32_t> order;
-  /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]).
+  /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]). Compute families come after
+  /// all communication families.
   std::vector<std::uint32_t> ops_begin;
   std::vector<OpRef> family_ops;
 
@@ -36,8 +38,8 @@ struct Families {
     return {family_ops.data() + ops_begin[family], family_ops.data() + ops_begin[family + 1]};
   }
   [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
-    const std::uint32_t* const begin = predecessor_begin[at.program].data() + at.op;
-    return {predecessors[at.program].data() + begin[0], predecessors[at.program].data() + begin[1]};
+    const std::uint32_t* const begin = predecessor_begin.data() + first_op[at.program] + at.op;
+    return {predecessors.data() + begin[0], predecessors.data() + begin[1]};
   }
 };
 

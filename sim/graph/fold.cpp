@@ -30,7 +30,7 @@ class Refinement {
   }
 
   Folded run() {
-    std::uint64_t before = 0;
+    std::uint64_t before = colours();
     std::uint64_t rounds = 1;
     for (std::uint64_t now = refine(); now != before; now = refine()) {
       before = now;
@@ -67,6 +67,9 @@ class Refinement {
   void list_links();
   void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
   std::uint64_t refine();
+  [[nodiscard]] std::uint64_t colours() const {
+    return std::uint64_t{rank_colours_} + group_colours_ + link_colours_;
+  }
   [[nodiscard]] std::uint64_t work_of_round() const { return group_of_.size() + loads_.size(); }
   [[nodiscard]] std::uint64_t tasks() const;
   void take_apart();
@@ -96,7 +99,6 @@ class Refinement {
   std::vector<std::uint32_t> times_;  ///< per rank: for how many it stands
   std::vector<std::uint32_t> groups_;
   std::vector<std::uint32_t> group_times_;
-  std::vector<Signature> group_prices_;
   std::vector<std::uint32_t>
       group_of_;  ///< [place in ranks_ * Workload::slots + slot]: place in groups_, or kNone
   std::vector<std::uint32_t> links_;  ///< into SharedLinks::links
@@ -116,21 +118,19 @@ void Refinement::list_ranks(const Pace& pace) {
       ranks_.push_back(rank + replica * workload_.replica_stride);
   }
   std::ranges::sort(ranks_);
+  std::vector<Signature> kinds;
   for (const std::uint32_t rank : ranks_) {
     times_.push_back(replicas_.times[replica_of(rank)]);
-    rank_colour_.push_back(workload_.program_of_rank[rank]);
+    kinds.emplace_back().append(workload_.program_of_rank[rank]);
+    if (!pace.even()) kinds.back().append(pace.kind(rank));
   }
-  if (pace.even()) return;
-  std::vector<Signature> kinds;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    kinds.emplace_back().append(rank_colour_[i]);
-    kinds.back().append(pace.kind(ranks_[i]));
-  }
-  number(kinds, rank_colour_);
+  rank_colour_.resize(ranks_.size());
+  rank_colours_ = number(kinds, rank_colour_);
 }
 
 void Refinement::list_groups(const PriceColours& colours) {
   std::vector<std::uint32_t> place(workload_.groups(), kNone);
+  std::vector<Signature> kinds;
   for (const std::uint32_t rank : ranks_) {
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = workload_.group(rank, slot);
@@ -143,13 +143,15 @@ void Refinement::list_groups(const PriceColours& colours) {
     groups_.push_back(group);
     group_times_.push_back(wide(group) ? 1 : replicas_.times[replica_of(workload_.members(group).front())]);
     const std::uint32_t channel = channels_.channel_group[group];
-    Signature& signature = group_prices_.emplace_back();
+    Signature& signature = kinds.emplace_back();
     signature.append(channel);
     for (std::uint32_t c = channels_.channels[channel].first_call; c < channels_.channels[channel].last_call;
-         ++c)
-      signature.append(colours.of(group, c));
+         ++c) {
+      if (!colours.even(c)) signature.append(colours.of(group, c));
+    }
   }
-  group_colour_.assign(groups_.size(), 0);
+  group_colour_.resize(groups_.size());
+  group_colours_ = number(kinds, group_colour_);
   group_of_.reserve(ranks_.size() * workload_.slots);
   for (const std::uint32_t rank : ranks_) {
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
@@ -187,7 +189,7 @@ std::uint64_t Refinement::refine() {
   colour_groups();
   colour_links();
   colour_ranks();
-  return std::uint64_t{rank_colours_} + group_colours_ + link_colours_;
+  return colours();
 }
 
 std::uint64_t Refinement::tasks() const {
@@ -228,10 +230,7 @@ void Refinement::colour_groups() {
     one.append(link_colour_[load.link]);
     members[load.group].add(one, load.times);
   }
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    members[g].append(group_prices_[g]);
-    members[g].append(group_colour_[g]);
-  }
+  for (std::size_t g = 0; g < groups_.size(); ++g) members[g].append(group_colour_[g]);
   group_colours_ = number(members, group_colour_);
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/graph/signature.hpp"
-
 namespace orrery {
 namespace {
 
@@ -25,33 +23,34 @@ Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picose
   return std::max(first, last);
 }
 
-/// Finds the issue of an operation in the tree, or adds it. What followed an issue last mostly follows it
-/// again.
+/// Finds the issue of an operation in the tree, or adds it.
 class HostLags::Tree {
  public:
   explicit Tree(std::vector<Issue>& issues) : issues_(issues) {}
 
-  std::uint32_t number(const Issue& issue) {
-    std::uint32_t& latest = issue.before == kNone ? latest_first_ : latest_[issue.before];
-    if (latest != kNone && issues_[latest] == issue) return latest;
-    Signature key;
-    key.append(issue.before);
-    key.append(std::uint64_t{issue.work} << 8 | static_cast<std::uint64_t>(issue.kind) << 1 |
-               (issue.host ? 1U : 0U));
-    const std::uint32_t number = table_.number(key);
-    latest = number;
-    if (number == issues_.size()) {
-      issues_.push_back(issue);
-      latest_.push_back(kNone);
+  std::uint32_t number(std::uint32_t before, const Op& op, bool host) {
+    const std::uint64_t what =
+        std::uint64_t{op.work} << 8 | static_cast<std::uint64_t>(op.kind) << 1 | (host ? 1U : 0U);
+    std::uint32_t* at = before == kNone ? &first_ : &nodes_[before].first;
+    for (; *at != kNone; at = &nodes_[*at].next) {
+      if (nodes_[*at].what == what) return *at;
     }
+    const auto number = static_cast<std::uint32_t>(nodes_.size());
+    *at = number;
+    nodes_.push_back({what});
+    issues_.push_back({before, op.work, op.kind, host});
     return number;
   }
 
  private:
+  struct Node {
+    std::uint64_t what = 0;
+    std::uint32_t first = kNone;  ///< of those after it
+    std::uint32_t next = kNone;   ///< after the same
+  };
   std::vector<Issue>& issues_;
-  SignatureTable table_;
-  std::uint32_t latest_first_ = kNone;
-  std::vector<std::uint32_t> latest_;  ///< per issue: of those after it
+  std::vector<Node> nodes_;  ///< per issue
+  std::uint32_t first_ = kNone;
 };
 
 std::vector<std::vector<std::uint32_t>> HostLags::add(const Workload& workload) {
@@ -66,7 +65,7 @@ std::vector<std::vector<std::uint32_t>> HostLags::add(const Workload& workload) 
       const bool host = op.stream == Stream::host;
       hosted = hosted || host;
       if (!hosted) continue;
-      const std::uint32_t issue = tree.number({before, op.work, op.kind, host});
+      const std::uint32_t issue = tree.number(before, op, host);
       if (op.kind != Op::Kind::communicate) of[i] = issue;
       before = host ? kNone : issue;
     }

@@ -44,8 +44,6 @@ class HostLags {
     std::uint32_t work = 0;
     Op::Kind kind = Op::Kind::compute;
     bool host = false;  ///< one of its own, before which nothing counts any more
-
-    bool operator==(const Issue&) const = default;
   };
   class Tree;
   std::vector<Issue> issues_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "sim/graph/signature.hpp"
 
@@ -24,6 +25,16 @@ PriceColours::PriceColours(const Channels& channels, const PriceList& prices, co
     }
     legs_.push_back(legs.number(signature));
   }
+  for (const Call& call : channels.calls) even_.push_back(shared.links.empty() && takes_equally_long(call));
+}
+
+bool PriceColours::takes_equally_long(const Call& call) const {
+  const auto transfers =
+      std::span(prices_.transfers).subspan(call.first_price, channels_.channels[call.channel].groups.size());
+  return std::ranges::all_of(transfers, [&](const Transfer& transfer) {
+    return transfer.price == transfers.front().price ||
+           times_[transfer.price] == times_[transfers.front().price];
+  });
 }
 
 namespace {
@@ -78,6 +89,12 @@ class ReplicaFolding {
   const Pace& pace_;
   const Topology& topology_;
   Replicas result_;
+  /// A call of a part that may tell replicas apart.
+  struct UnevenCall {
+    Replicas::Part part;
+    std::uint32_t call = 0;
+  };
+  std::vector<UnevenCall> uneven_calls_;
   std::vector<Replicas::Part> wide_parts_;      ///< ranks of replica 0 in groups that join replicas
   std::vector<std::uint32_t> block_;            ///< a forest: replicas that meet on links
   std::vector<std::uint32_t> number_in_block_;  ///< per shared link, in the block at hand
@@ -88,6 +105,12 @@ class ReplicaFolding {
 void ReplicaFolding::list_parts() {
   result_.wide.assign(channels_.channels.size(), false);
   workload_.for_each_rank_of_first_replica([&](std::uint32_t rank) { list_parts_of(rank); });
+  for (const Replicas::Part part : result_.parts) {
+    const Channel& channel = channels_.channels[part.channel];
+    for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
+      if (!colours_.even(c)) uneven_calls_.push_back({part, c});
+    }
+  }
 }
 
 void ReplicaFolding::list_parts_of(std::uint32_t rank) {
@@ -128,6 +151,7 @@ void ReplicaFolding::join_blocks() {
 }
 
 void ReplicaFolding::add_wide_loads() {
+  if (shared_.links.empty()) return;
   for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
     if (!result_.wide[channels_.channel_group[group]]) continue;
     for (const SharedLinks::Use& use : shared_.of(group)) {
@@ -177,13 +201,9 @@ void ReplicaFolding::sign_replica(std::uint32_t replica, Signature& signature) {
     for (const std::uint32_t rank : result_.ranks)
       signature.append(pace_.kind(rank + replica * workload_.replica_stride));
   }
-  for (const Replicas::Part part : result_.parts) {
-    const std::uint32_t of = group(part, replica);
-    const Channel& channel = channels_.channels[part.channel];
-    for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c)
-      signature.append(colours_.of(of, c));
-    sign_uses(of, signature);
-  }
+  for (const auto& [part, call] : uneven_calls_) signature.append(colours_.of(group(part, replica), call));
+  if (shared_.links.empty()) return;
+  for (const Replicas::Part part : result_.parts) sign_uses(group(part, replica), signature);
 }
 
 void ReplicaFolding::sign_uses(std::uint32_t group, Signature& signature) {

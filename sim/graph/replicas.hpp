@@ -24,13 +24,18 @@ class PriceColours {
         prices_.transfers[channels_.calls[call].first_price + channels_.group_place[group]].price;
     return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
   }
+  /// Whether it is the same for all groups, so that it tells none of them apart.
+  [[nodiscard]] bool even(std::uint32_t call) const { return even_[call]; }
 
  private:
+  [[nodiscard]] bool takes_equally_long(const Call& call) const;
+
   const Channels& channels_;
   const PriceList& prices_;
   const SharedLinks& shared_;
   std::vector<std::uint32_t> times_;  ///< per price: a number for how long it takes
   std::vector<std::uint32_t> legs_;   ///< and one for its legs
+  std::vector<bool> even_;            ///< per call
 };
 
 struct Replicas {

@@ -2,60 +2,49 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
+#include <utility>
 
 namespace orrery {
 namespace {
 
-/// The operations of a program by pass: those of the k-th pass in one direction.
-class PassOps {
+/// The passes of a program in one direction.
+class Passes {
  public:
-  PassOps(const Program& program, bool forward, std::int64_t micro_batches, std::int64_t chunks) {
-    struct Found {
-      std::uint32_t pass = 0;
-      std::uint32_t op = 0;
-    };
-    std::vector<Found> found;
-    std::vector<std::uint32_t> number(static_cast<std::size_t>(micro_batches * chunks), kNone);
-    std::vector<bool> computes;
-    for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
-      const Op& op = program.ops[i];
-      if (op.micro_batch < 0 || (op.phase == Phase::forward) != forward) continue;
-      std::uint32_t& pass = number[static_cast<std::size_t>(op.micro_batch * chunks + op.chunk)];
-      if (pass == kNone) {
-        pass = static_cast<std::uint32_t>(first_.size());
-        first_.push_back(i);
-        computes.push_back(false);
-      }
-      found.push_back({pass, i});
-      if (op.stream == Stream::compute) computes[pass] = true;
+  struct Pass {
+    std::uint32_t first = 0;  ///< operation
+    std::uint32_t last = kNone;
+    bool computes = false;
+  };
+
+  Passes(std::int64_t micro_batches, std::int64_t chunks)
+      : chunks_(chunks), number_(static_cast<std::size_t>(micro_batches * chunks), kNone) {}
+
+  /// Adds the next operation of the program; the one before it in its pass, or kNone.
+  std::uint32_t add(std::uint32_t i, const Op& op) {
+    std::uint32_t& number = number_[static_cast<std::size_t>(op.micro_batch * chunks_ + op.chunk)];
+    if (number == kNone) {
+      number = static_cast<std::uint32_t>(passes_.size());
+      passes_.push_back({i});
     }
-    computing_ = std::ranges::count(computes, true);
-    begin_.assign(first_.size() + 1, 0);
-    for (const Found& one : found) ++begin_[one.pass + 1];
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    ops_.resize(found.size());
-    std::vector<std::uint32_t> next = begin_;
-    for (const Found& one : found) ops_[next[one.pass]++] = one.op;
+    Pass& pass = passes_[number];
+    pass.computes = pass.computes || op.stream == Stream::compute;
+    return std::exchange(pass.last, i);
   }
 
-  [[nodiscard]] std::int64_t passes() const { return static_cast<std::int64_t>(first_.size()); }
-  [[nodiscard]] std::int64_t computing() const { return computing_; }  ///< passes that compute
-  [[nodiscard]] std::span<const std::uint32_t> of(std::int64_t pass) const {
-    const auto p = static_cast<std::size_t>(pass);
-    return std::span(ops_).subspan(begin_[p], begin_[p + 1] - begin_[p]);
-  }
-  /// Passes that begin before operation `op`.
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(passes_.size()); }
+  [[nodiscard]] const Pass& operator[](std::int64_t k) const { return passes_[static_cast<std::size_t>(k)]; }
+  /// How many compute.
+  [[nodiscard]] std::int64_t computing() const { return std::ranges::count(passes_, true, &Pass::computes); }
+  /// How many begin before operation `op`.
   [[nodiscard]] std::int64_t before(std::uint32_t op) const {
-    return std::ranges::lower_bound(first_, op) - first_.begin();
+    return std::ranges::lower_bound(passes_, op, {}, &Pass::first) - passes_.begin();
   }
 
  private:
-  std::vector<std::uint32_t> ops_;
-  std::vector<std::uint32_t> begin_;  ///< per pass + 1: range in ops_
-  std::vector<std::uint32_t> first_;  ///< per pass
-  std::int64_t computing_ = 0;
+  std::int64_t chunks_;
+  std::vector<std::uint32_t> number_;  ///< [micro-batch * chunks + chunk]
+  std::vector<Pass> passes_;           ///< in the order in which they begin
 };
 
 /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
@@ -74,15 +63,19 @@ class PeriodFinder {
         period_(rhythm_of(plan).period * plan.virtual_stages),
         alike_(rhythm_of(plan).alike * period_) {
     for (const Program& program : workload.programs) {
-      forward_.emplace_back(program, true, plan.micro_batches(), plan.virtual_stages);
-      backward_.emplace_back(program, false, plan.micro_batches(), plan.virtual_stages);
+      Passes& forward = forward_.emplace_back(plan.micro_batches(), plan.virtual_stages);
+      Passes& backward = backward_.emplace_back(plan.micro_batches(), plan.virtual_stages);
+      std::vector<std::uint32_t>& earlier = earlier_.emplace_back(program.ops.size());
+      for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+        const Op& op = program.ops[i];
+        if (op.micro_batch >= 0) earlier[i] = (op.phase == Phase::forward ? forward : backward).add(i, op);
+      }
       // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
-      const std::int64_t ahead =
-          backward_.back().passes() == 0 ? 0 : forward_.back().before(backward_.back().of(0).front());
+      const std::int64_t ahead = backward.size() == 0 ? 0 : forward.before(backward[0].first);
       warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
       const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
-      complete_ = complete_ && forward_.back().computing() == all && backward_.back().computing() == all;
-      pairs_ = std::min({pairs_, forward_.back().passes() - warm_up_.back(), backward_.back().passes()});
+      complete_ = complete_ && forward.computing() == all && backward.computing() == all;
+      pairs_ = std::min({pairs_, forward.size() - warm_up_.back(), backward.size()});
     }
   }
 
@@ -100,7 +93,7 @@ class PeriodFinder {
 
   /// Operation that ends the pair.
   [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
-    return backward_[program].of(pair).back() + 1;
+    return backward_[program][pair].last + 1;
   }
 
   /// False where periods do not do the same.
@@ -113,25 +106,25 @@ class PeriodFinder {
     return true;
   }
 
-  bool list_pass(std::size_t program, const PassOps& passes, std::int64_t pass) {
-    const auto now = passes.of(pass);
-    const auto before = passes.of(pass - period_);
-    if (now.size() != before.size()) return false;
+  bool list_pass(std::size_t program, const Passes& passes, std::int64_t pass) {
     const auto& ops = workload_.programs[program].ops;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const Op& op = ops[now[i]];
-      if (!alike(op, ops[before[i]])) return false;
-      result_.repeats.push_back({static_cast<std::uint32_t>(program), now[i], before[i], runs_ahead(op)});
+    const auto& earlier = earlier_[program];
+    std::uint32_t now = passes[pass].last;
+    std::uint32_t before = passes[pass - period_].last;
+    for (; now != kNone && before != kNone; now = earlier[now], before = earlier[before]) {
+      if (!alike(ops[now], ops[before])) return false;
+      result_.repeats.push_back({static_cast<std::uint32_t>(program), now, before, runs_ahead(ops[now])});
     }
-    return true;
+    return now == before;
   }
 
   const Workload& workload_;
-  std::int64_t period_;           ///< in pairs of passes
-  std::int64_t alike_;            ///< pairs to compare
-  std::vector<PassOps> forward_;  ///< per program
-  std::vector<PassOps> backward_;
-  std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
+  std::int64_t period_;          ///< in pairs of passes
+  std::int64_t alike_;           ///< pairs to compare
+  std::vector<Passes> forward_;  ///< per program
+  std::vector<Passes> backward_;
+  std::vector<std::vector<std::uint32_t>> earlier_;  ///< [program][op]: the one before it in its pass
+  std::vector<std::int64_t> warm_up_;                ///< per program: forward passes before the first pair
   std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
   bool complete_ = true;  ///< every pass computes
   Periods result_;
@@ -198,6 +191,12 @@ class SteadyState {
     return true;
   }
 
+  /// The host's latest own operation before operation `i`, if it waits for nobody.
+  static std::uint32_t host_before(std::span<const Op> ops, std::uint32_t i) {
+    while (i > 0 && ops[i - 1].stream != Stream::host) --i;
+    return i > 0 && runs_ahead(ops[i - 1]) ? i - 1 : kNone;
+  }
+
   /// Whether a host that falls behind ever less released an operation after the period: it would not
   /// after some more of them.
   [[nodiscard]] bool host_holds_up_later(const RunPart& part) const {
@@ -206,10 +205,10 @@ class SteadyState {
     for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
       const std::uint32_t program = run_.expanded.program[c];
       const auto& ops = run_.workload.programs[program].ops;
-      std::uint32_t host = kNone;
-      for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      std::uint32_t host = host_before(ops, part.ops[program].last);
+      for (std::uint32_t i = part.ops[program].last; i < ops.size(); ++i) {
         const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
-        if (host != kNone && i >= part.ops[program].last && waits) {
+        if (host != kNone && waits) {
           const std::uint32_t task = run_.expanded.task(c, i);
           if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
         }
