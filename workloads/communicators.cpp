@@ -18,6 +18,7 @@ class Communicators {
     workload_.replicas = static_cast<std::uint32_t>(plan.data_parallel);
     workload_.replica_stride = layout_.rank({0, 0, 1});
     workload_.group_of.assign(ranks * workload_.slots, kNoGroup);
+    workload_.group_members.reserve(workload_.group_of.size());
     workload_.group_begin.assign(1, 0);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       workload_.program_of_rank[rank] = static_cast<std::uint32_t>(layout_.coordinates(rank).pipeline);
@@ -140,30 +141,30 @@ class Communicators {
     }
   }
 
+  /// `rank` is one more member of the group that is being formed.
   void join(std::uint32_t rank, std::uint32_t slot) {
-    workload_.group_of[std::size_t{rank} * workload_.slots + slot] = workload_.groups() - 1;
+    workload_.group_members.push_back(rank);
+    workload_.group_of[std::size_t{rank} * workload_.slots + slot] = formed_;
   }
 
   void close() {
     workload_.group_begin.push_back(static_cast<std::uint32_t>(workload_.group_members.size()));
+    ++formed_;
   }
 
   void add(Slot slot) { add(static_cast<std::uint32_t>(slot)); }
   void add(std::uint32_t slot) {
-    workload_.group_members.insert(workload_.group_members.end(), members_.begin(), members_.end());
-    close();
     for (const std::uint32_t member : members_) join(member, slot);
+    close();
   }
 
   void add_pair(std::uint32_t sender, std::uint32_t receiver, Slot out, Slot in) {
     add_pair(sender, receiver, static_cast<std::uint32_t>(out), static_cast<std::uint32_t>(in));
   }
   void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in) {
-    workload_.group_members.push_back(sender);
-    workload_.group_members.push_back(receiver);
-    close();
     join(sender, out);
     join(receiver, in);
+    close();
   }
 
   const Plan& plan_;
@@ -171,6 +172,7 @@ class Communicators {
   RankLayout layout_;
   Workload& workload_;
   std::vector<std::uint32_t> members_;
+  std::uint32_t formed_ = 0;  ///< groups
 };
 
 }  // namespace

@@ -35,6 +35,22 @@ class ProgramWriter {
     return size() - 1;
   }
 
+  /// Appends the operations [first, end) again, for another micro-batch: they follow what those followed,
+  /// counted from where they stand.
+  void repeat(OpId first, OpId end, std::int32_t micro_batch) {
+    const auto by = static_cast<std::uint32_t>(size() - first);
+    const std::uint32_t begin = at(first).dep_begin;
+    const std::uint32_t deps_by = static_cast<std::uint32_t>(program_.deps.size()) - begin;
+    for (std::uint32_t d = begin; d < at(end - 1).dep_end; ++d)
+      program_.deps.push_back(program_.deps[d] + by);
+    for (OpId id = first; id < end; ++id) {
+      Op& op = program_.ops.emplace_back(at(id));
+      op.micro_batch = micro_batch;
+      op.dep_begin += deps_by;
+      op.dep_end += deps_by;
+    }
+  }
+
   /// The operation just written, to complete its labels.
   [[nodiscard]] Op& at(OpId id) { return program_.ops[static_cast<std::size_t>(id)]; }
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(program_.ops.size()); }

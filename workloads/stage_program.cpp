@@ -1,6 +1,7 @@
 #include "workloads/stage_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +23,20 @@ bool needs_host(const Software& s) {
 std::size_t most_steps(const Block& block) {
   return std::max(block.forward.list.size(), block.recompute.list.size() + block.backward.list.size());
 }
+
+/// What a whole pass may follow, of what is written before it.
+using PassStart = std::array<OpId, 5>;
+
+/// A whole pass that has been written, so that others can repeat it.
+struct WrittenPass {
+  OpId first = kNoOp;  ///< its operations
+  OpId end = kNoOp;
+  PassStart start{};
+  OpId result = kNoOp;
+  OpId collective = kNoOp;  ///< latest on the tensor stream
+};
+
+OpId shifted(OpId op, OpId by) { return op == kNoOp ? kNoOp : op + by; }
 
 class StageProgram {
  public:
@@ -53,8 +68,12 @@ class StageProgram {
 
  private:
   void write_step();
-  void forward(const Pass& pass);
-  void backward(const Pass& pass);
+  void write_pass(const Pass& pass);
+  void forward(const Pass& pass, bool whole);
+  void backward(const Pass& pass, bool whole);
+  void end_pass(const Pass& pass, OpId result);
+  [[nodiscard]] PassStart start_of(const Pass& pass);
+  [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
   OpId run_forward(const Pass& pass, OpId input);
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
@@ -82,12 +101,23 @@ class StageProgram {
     return gradients_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
                       static_cast<std::size_t>(chunk)];
   }
+  /// Place of what is known of a chunk in one direction.
+  [[nodiscard]] static std::size_t way(const Pass& pass) {
+    return 2 * static_cast<std::size_t>(pass.chunk) + (pass.kind == Pass::Kind::forward ? 0 : 1);
+  }
   [[nodiscard]] const Chunk& chunk(const Pass& pass) const {
     return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
   }
-  /// Where the input of a pass comes from: another rank, or an operation of this one.
-  OpId forward_input(const Pass& pass);
-  OpId backward_input(const Pass& pass);
+  [[nodiscard]] bool receives(const Pass& pass) const {
+    const bool ahead = pass.kind == Pass::Kind::forward;
+    return stage_.stages > 1 && !(ahead ? stage_.first_virtual(pass.chunk) : stage_.last_virtual(pass.chunk));
+  }
+  [[nodiscard]] bool sends(const Pass& pass) const {
+    const bool ahead = pass.kind == Pass::Kind::forward;
+    return stage_.stages > 1 && !(ahead ? stage_.last_virtual(pass.chunk) : stage_.first_virtual(pass.chunk));
+  }
+  /// The operation of this rank that a pass takes its input from, if any.
+  [[nodiscard]] OpId own_input(const Pass& pass);
 
   const Plan& plan_;
   std::int32_t steps_;
@@ -117,20 +147,16 @@ class StageProgram {
   std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
   std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
   WholePasses& known_passes_;
-  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][direction], filled in when first met
+  std::vector<WrittenPass> written_;               ///< [chunk][direction]: the latest of this step
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
 };
 
 void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
   wait_on_host(step_work_, {ended_});
-  for (const Pass& pass : passes_) {
-    if (pass.kind == Pass::Kind::forward) {
-      forward(pass);
-    } else {
-      backward(pass);
-    }
-  }
+  written_.assign(2 * stage_.chunks.size(), {});
+  for (const Pass& pass : passes_) write_pass(pass);
   const OpId reduced = data_.reduce_rest(last_);
   wait_on_host(wait_work_, {last_, reduced, sent_forward_, sent_backward_});
   ended_ = data_.optimize(last_);
@@ -211,16 +237,10 @@ void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, 
   (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
 }
 
-OpId StageProgram::forward_input(const Pass& pass) {
-  if (stage_.first_virtual(pass.chunk)) return kNoOp;
-  if (stage_.stages == 1) return output(pass, pass.chunk - 1);
-  return receive(pass, chunk(pass).input, true);
-}
-
-OpId StageProgram::backward_input(const Pass& pass) {
-  if (stage_.last_virtual(pass.chunk)) return output(pass, pass.chunk);
-  if (stage_.stages == 1) return gradient(pass, pass.chunk + 1);
-  return receive(pass, chunk(pass).output, false);
+OpId StageProgram::own_input(const Pass& pass) {
+  if (receives(pass)) return kNoOp;
+  if (pass.kind == Pass::Kind::forward) return pass.chunk == 0 ? kNoOp : output(pass, pass.chunk - 1);
+  return stage_.last_virtual(pass.chunk) ? output(pass, pass.chunk) : gradient(pass, pass.chunk + 1);
 }
 
 /// What all steps of a pass through a layer are.
@@ -272,23 +292,65 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
   return steps.output == kBlockInput ? input : first + steps.output;
 }
 
-void StageProgram::forward(const Pass& pass) {
-  OpId at = forward_input(pass);
-  begin_pass(pass, at);
-  at = whole_passes_ && !data_.meets(pass) ? run_whole(pass, at) : run_forward(pass, at);
-  output(pass, pass.chunk) = at;
-  last_ = at;
-  if (!stage_.last_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).output, true, at);
+/// Micro-batches go through a chunk alike, so most passes repeat the one before them.
+void StageProgram::write_pass(const Pass& pass) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const bool whole = whole_passes_ && !data_.meets(pass);
+  const bool repeats = whole && gate_ == kNoOp;
+  const PassStart start = start_of(pass);
+  if (repeats && repeat(pass, start, written_[way(pass)])) return;
+  const OpId first = writer_.size();
+  ahead ? forward(pass, whole) : backward(pass, whole);
+  if (repeats) written_[way(pass)] = {first, writer_.size(), start, last_, collective_};
 }
 
-void StageProgram::backward(const Pass& pass) {
-  OpId at = backward_input(pass);
-  begin_pass(pass, at);
-  at = whole_passes_ && !data_.meets(pass) ? run_whole(pass, at) : run_backward(pass, at);
-  gate_ = std::max(gate_, data_.after_backward_pass(pass, at));
-  gradient(pass, pass.chunk) = at;
-  last_ = at;
-  if (!stage_.first_virtual(pass.chunk) && stage_.stages > 1) send(pass, chunk(pass).input, false, at);
+PassStart StageProgram::start_of(const Pass& pass) {
+  PassStart start{own_input(pass), collective_, kNoOp, kNoOp, kNoOp};
+  if (synchronizes_) {
+    start[2] = last_;
+    start[3] = sent_forward_;
+    start[4] = sent_backward_;
+  }
+  return start;
+}
+
+/// Whether the pass, from `start` on, is that of another micro-batch again; if so, it is written.
+bool StageProgram::repeat(const Pass& pass, const PassStart& start, const WrittenPass& like) {
+  if (like.first == kNoOp) return false;
+  const OpId by = writer_.size() - like.first;
+  const auto follows = [by](OpId then, OpId now) { return shifted(then, by) == now; };
+  if (!std::ranges::equal(like.start, start, follows)) return false;
+  writer_.repeat(like.first, like.end, pass.micro_batch);
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const OpId result = shifted(like.result, by);
+  collective_ = shifted(like.collective, by);
+  if (!ahead) {
+    data_.after_blocks(pass, result);
+    data_.after_backward_pass(pass, result);
+  }
+  end_pass(pass, result);
+  if (sends(pass)) (ahead ? sent_forward_ : sent_backward_) = writer_.size() - 1;
+  return true;
+}
+
+void StageProgram::end_pass(const Pass& pass, OpId result) {
+  (pass.kind == Pass::Kind::forward ? output(pass, pass.chunk) : gradient(pass, pass.chunk)) = result;
+  last_ = result;
+}
+
+void StageProgram::forward(const Pass& pass, bool whole) {
+  const OpId input = receives(pass) ? receive(pass, chunk(pass).input, true) : own_input(pass);
+  begin_pass(pass, input);
+  end_pass(pass, whole ? run_whole(pass, input) : run_forward(pass, input));
+  if (sends(pass)) send(pass, chunk(pass).output, true, last_);
+}
+
+void StageProgram::backward(const Pass& pass, bool whole) {
+  const OpId input = receives(pass) ? receive(pass, chunk(pass).output, false) : own_input(pass);
+  begin_pass(pass, input);
+  end_pass(pass, whole ? run_whole(pass, input) : run_backward(pass, input));
+  gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
+  if (sends(pass)) send(pass, chunk(pass).input, false, last_);
 }
 
 OpId StageProgram::run_forward(const Pass& pass, OpId input) {
@@ -350,8 +412,7 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
 }
 
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
-  const bool ahead = pass.kind == Pass::Kind::forward;
-  const WholePass*& known = whole_passes_of_[2 * static_cast<std::size_t>(pass.chunk) + (ahead ? 0 : 1)];
+  const WholePass*& known = whole_passes_of_[way(pass)];
   if (known != nullptr) return *known;
   std::vector<std::uint32_t> kinds;
   kinds.reserve(chunk(pass).blocks.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "orrery/rank_layout.hpp"
@@ -45,11 +46,10 @@ std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std:
 }
 
 PassWork body_of(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
-  PassWork body(static_cast<std::size_t>(last - first));
-  std::transform(steps.begin() + first, steps.begin() + last, body.begin(),
-                 [first](const Step& step) -> PassStep {
-                   return {communicates(step), step.work, counted_from(first, step.after)};
-                 });
+  PassWork body;
+  body.reserve(static_cast<std::size_t>(last - first));
+  for (const Step& step : std::span(steps).subspan(static_cast<std::size_t>(first), body.capacity()))
+    body.push_back({communicates(step), step.work, counted_from(first, step.after)});
   return body;
 }
 
