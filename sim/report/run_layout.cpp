@@ -8,15 +8,15 @@ namespace {
 ProgramLayout lay_out(const Workload& workload, const Program& program) {
   ProgramLayout layout;
   layout.streams = stream_ops(program, workload.streams);
-  layout.priority.reserve(program.ops.size());
-  layout.host.reserve(program.ops.size());
+  layout.priority.resize(program.ops.size());
+  layout.host.resize(program.ops.size());
   std::uint32_t host = ProgramLayout::kNoHost;
-  for (const Op& op : program.ops) {
-    layout.host.push_back(host);
-    if (op.stream == Stream::host) host = static_cast<std::uint32_t>(layout.host.size() - 1);
-    const bool communicates = op.kind == Op::Kind::communicate;
-    layout.priority.push_back(
-        communicates ? kWaitPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)] : 0);
+  for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    layout.host[i] = host;
+    if (op.stream == Stream::host) host = i;
+    if (op.kind != Op::Kind::communicate) continue;
+    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)];
   }
   return layout;
 }

@@ -18,6 +18,9 @@ using StreamOps = std::vector<std::vector<std::uint32_t>>;
 [[nodiscard]] inline StreamOps stream_ops(const Program& program, std::uint32_t streams,
                                           std::span<const std::int32_t> steps = {}) {
   StreamOps out(streams);
+  std::vector<std::size_t> sizes(streams, 0);
+  for (const Op& op : program.ops) ++sizes[static_cast<std::size_t>(op.stream)];
+  for (std::size_t s = 0; s < streams; ++s) out[s].reserve(sizes[s]);
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
     if (!steps.empty() && std::find(steps.begin(), steps.end(), op.step) == steps.end()) continue;
