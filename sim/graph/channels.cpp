@@ -29,19 +29,20 @@ class Matcher {
     return result_.channel_of[workload_.program_of_rank[rank] * workload_.slots + slot];
   }
 
-  /// Mostly `slot` or the one after it, which members of a group and neighbours among groups use.
+  /// Mostly that of another member.
   [[nodiscard]] std::size_t slot_of(std::uint32_t rank, std::uint32_t group, std::size_t slot) const {
     const std::uint32_t* const groups = workload_.group_of.data() + std::size_t{rank} * workload_.slots;
-    while (groups[slot] != group) slot = slot + 1 < workload_.slots ? slot + 1 : 0;
+    if (groups[slot] == group) return slot;
+    slot = 0;
+    while (groups[slot] != group) ++slot;
     return slot;
   }
 
   void collect_groups() {
     std::vector<std::uint32_t> groups;  // per channel
-    std::size_t slot = 0;
     for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
       const auto members = workload_.members(group);
-      slot = slot_of(members.front(), group, slot);
+      std::size_t slot = slot_of(members.front(), group, 0);
       std::uint32_t channel = end(members.front(), slot);
       if (channel == kNone) {
         channel = static_cast<std::uint32_t>(result_.channels.size());

@@ -33,10 +33,11 @@ class Successors {
     std::iota(last_.begin(), last_.end(), heads_);
   }
 
-  void add(std::uint32_t from, std::uint32_t to) {
-    to_[size_] = to;
-    next_[last_[from]] = size_;
-    last_[from] = size_++;
+  /// Edge by edge, counted from 0.
+  void add(std::uint32_t edge, std::uint32_t from, std::uint32_t to) {
+    to_[edge] = to;
+    next_[last_[from]] = edge;
+    last_[from] = edge;
   }
   template <class Visit>
   void for_each(std::uint32_t from, Visit visit) const {
@@ -48,8 +49,7 @@ class Successors {
   }
 
  private:
-  std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
-  std::uint32_t size_ = 0;
+  std::uint32_t heads_;                    ///< node of the first list's head, those of the others follow
   std::unique_ptr<std::uint32_t[]> next_;  ///< per node
   std::unique_ptr<std::uint32_t[]> to_;    ///< per node that is no head
   std::vector<std::uint32_t> last_;        ///< per family
@@ -143,6 +143,7 @@ void FamilyMaker::number_families() {
   std::vector<std::uint32_t> next(workload_.slots);  // of the program at hand
   std::uint32_t compute = channels_.families;
   std::uint32_t* of = of_.data();
+  OpRef* const ops = result_.family_ops.data();
   for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
@@ -152,7 +153,7 @@ void FamilyMaker::number_families() {
     for (const Op& op : workload_.programs[p].ops) {
       const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
       *of++ = family;
-      result_.family_ops[place[family]++] = {p, o++};
+      ops[place[family]++] = {p, o++};
     }
   }
 }
@@ -185,11 +186,12 @@ std::uint32_t FamilyMaker::add_program(std::size_t p, std::uint32_t edges, Succe
     std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
     const bool issued = op.kind != Op::Kind::communicate;
     const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
-    const std::uint32_t* const end = predecessors.write(op, before, host, list + edges);
-    for (const std::uint32_t* at = list + edges; at != end; ++at) successors.add(of[*at], of[o]);
-    waits[of[o]] += static_cast<std::uint32_t>(end - list) - edges;
-    edges = static_cast<std::uint32_t>(end - list);
-    begin[o + 1] = edges;
+    const std::uint32_t family = of[o];
+    const std::uint32_t first = edges;
+    const auto end = static_cast<std::uint32_t>(predecessors.write(op, before, host, list + first) - list);
+    for (; edges != end; ++edges) successors.add(edges, of[list[edges]], family);
+    waits[family] += end - first;
+    begin[o + 1] = end;
     before = o;
   }
   return edges;

@@ -6,12 +6,10 @@ namespace orrery {
 namespace {
 
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
-  Picoseconds sum = 0;
-  for (const PassStep& step : pass) {
-    sum = capped_sum(
-        sum, step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps);
-  }
-  return sum;
+  Int128 sum = 0;
+  for (const PassStep& step : pass)
+    sum += step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
+  return static_cast<Picoseconds>(std::min<Int128>(sum, std::numeric_limits<Picoseconds>::max()));
 }
 
 }  // namespace
