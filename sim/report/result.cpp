@@ -67,12 +67,9 @@ Json sent(const Report& report, Dimension dimension) {
 Json links(const Report& report) {
   Json links = Json::array();
   for (const LinkUtilization& link : report.links) {
-    Json::object_t one;
-    one.reserve(3);
-    one.emplace_back("kind", kLinkKindNames[static_cast<std::size_t>(link.kind)]);
-    one.emplace_back("mean", timed(report, link.mean));
-    one.emplace_back("peak", timed(report, link.peak));
-    links.push_back(std::move(one));
+    links.push_back({{"kind", kLinkKindNames[static_cast<std::size_t>(link.kind)]},
+                     {"mean", timed(report, link.mean)},
+                     {"peak", timed(report, link.peak)}});
   }
   return links;
 }
@@ -227,89 +224,43 @@ std::string_view object_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot + 1);
 }
 
-/// Whether JSON holds the text as it is.
-bool is_plain(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+/// The object under a path that ends with a dot, added where it is new.
+Json::object_t& object_at(std::string_view path, Json& result) {
+  Json* at = &result;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    at = &(*at)[std::string(path.substr(0, dot))];
+    if (at->is_null()) *at = Json::object();
+    path.remove_prefix(dot + 1);
+  }
+  return at->get_ref<Json::object_t&>();
 }
 
-/// JSON written piece by piece, as Json::dump() writes a document of those pieces.
-class JsonText {
- public:
-  explicit JsonText(int indent)
-      : indent_(indent),
-        others_(nlohmann::detail::output_adapter<char>(text_), ' ', Json::error_handler_t::replace) {}
-
-  void open(char bracket) {
-    text_ += bracket;
-    ++depth_;
-    empty_ = true;
-  }
-  void close(char bracket) {
-    --depth_;
-    if (!empty_) new_line();
-    text_ += bracket;
-    empty_ = false;
-  }
-  void key(std::string_view name) {
-    next();
-    text_.append(1, '"').append(name).append(indent_ < 0 ? "\":" : "\": ");
-  }
-  void value(const Json& json) {
-    if (json.is_object()) {
-      open('{');
-      for (const auto& [name, member] : json.get_ref<const Json::object_t&>()) {
-        key(name);
-        value(member);
-      }
-      close('}');
-    } else if (json.is_array()) {
-      open('[');
-      for (const Json& element : json) {
-        next();
-        value(element);
-      }
-      close(']');
-    } else if (json.is_string() && is_plain(json.get_ref<const std::string&>())) {
-      text_.append(1, '"').append(json.get_ref<const std::string&>()).append(1, '"');
-    } else {
-      others_.dump(json, false, false, 0);
+/// Those keys of the result.
+Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
+  Json result = Json::object();
+  Json::object_t* object = nullptr;
+  std::string_view of;
+  for (const ResultKey* key : keys) {
+    Json value = key->value(report);
+    if (value.is_discarded()) continue;
+    if (const std::string_view path = object_of(key->path); object == nullptr || path != of) {
+      object = &object_at(path, result);
+      of = path;
     }
+    object->emplace_back(std::string(key->path.substr(of.size())), std::move(value));
   }
-  /// Closes and opens objects; both paths end with a dot or are empty.
-  void move(std::string_view from, std::string_view to) {
-    if (from == to) return;
-    const auto differ = std::ranges::mismatch(from, to).in1;
-    std::size_t at = object_of(from.substr(0, static_cast<std::size_t>(differ - from.begin()))).size();
-    for (auto left = std::ranges::count(from.substr(at), '.'); left > 0; --left) close('}');
-    for (; at < to.size(); at = to.find('.', at) + 1) {
-      key(to.substr(at, to.find('.', at) - at));
-      open('{');
-    }
-  }
-  [[nodiscard]] const std::string& line() { return text_ += '\n'; }
+  return result;
+}
 
- private:
-  /// Another member or element begins.
-  void next() {
-    if (!empty_) text_ += ',';
-    empty_ = false;
-    new_line();
-  }
-  void new_line() {
-    if (indent_ >= 0) text_.append(1, '\n').append(depth_ * static_cast<std::size_t>(indent_), ' ');
-  }
-
-  int indent_;
-  std::size_t depth_ = 0;
-  bool empty_ = true;  ///< the object or array that is open
-  std::string text_;
-  nlohmann::detail::serializer<Json> others_;  ///< numbers, and texts with escapes
-};
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!value.is_array()) return dump(value, -1);
   std::string joined;
   for (const Json& sentence : value) {
     if (!joined.empty()) joined += "; ";
@@ -373,21 +324,7 @@ std::vector<ResultFigure> result_figures(const Report& report, const ResultSelec
 }
 
 void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink) {
-  JsonText text(indent);
-  text.open('{');
-  std::string_view inside;
-  for (const ResultKey* key : keys.keys()) {
-    const Json value = key->value(report);
-    if (value.is_discarded()) continue;
-    const std::string_view object = object_of(key->path);
-    text.move(inside, object);
-    text.key(key->path.substr(object.size()));
-    text.value(value);
-    inside = object;
-  }
-  text.move(inside, "");
-  text.close('}');
-  sink(text.line());
+  sink(dump(result_of(report, keys.keys()), indent) + "\n");
 }
 
 void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink) {
