@@ -9,18 +9,28 @@
 namespace orrery {
 namespace {
 
-class Matcher {
+/// Puts communicators on the channels that their members' slots are on.
+class Grouping {
  public:
-  explicit Matcher(const Workload& workload) : workload_(workload) {
+  explicit Grouping(const Workload& workload) : workload_(workload) {
     result_.channel_of.assign(workload.programs.size() * workload.slots, kNone);
     result_.channel_group.assign(workload.groups(), kNone);
     result_.group_place.assign(workload.groups(), 0);
   }
 
-  Channels match() {
-    collect_groups();
-    collect_requests();
-    lay_out();
+  Channels group() {
+    std::vector<std::uint32_t> groups;  // per channel
+    for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
+      const std::uint32_t channel = channel_of(group);
+      if (channel == groups.size()) groups.push_back(0);
+      result_.channel_group[group] = channel;
+      result_.group_place[group] = groups[channel]++;
+      const auto members = static_cast<std::uint32_t>(workload_.members(group).size());
+      count_size(result_.channels[channel].sizes, members);
+    }
+    for (std::size_t c = 0; c < groups.size(); ++c) result_.channels[c].groups.resize(groups[c]);
+    for (std::uint32_t group = 0; group < workload_.groups(); ++group)
+      result_.channels[result_.channel_group[group]].groups[result_.group_place[group]] = group;
     return std::move(result_);
   }
 
@@ -38,30 +48,22 @@ class Matcher {
     return slot;
   }
 
-  void collect_groups() {
-    std::vector<std::uint32_t> groups;  // per channel
-    for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
-      const auto members = workload_.members(group);
-      std::size_t slot = slot_of(members.front(), group, 0);
-      std::uint32_t channel = end(members.front(), slot);
-      if (channel == kNone) {
-        channel = static_cast<std::uint32_t>(result_.channels.size());
-        result_.channels.emplace_back();
-        groups.push_back(0);
-      }
-      for (const std::uint32_t member : members) {
-        slot = slot_of(member, group, slot);
-        std::uint32_t& here = end(member, slot);
-        if (here != kNone && here != channel) throw std::logic_error("a program slot meets two channels");
-        here = channel;
-      }
-      result_.channel_group[group] = channel;
-      result_.group_place[group] = groups[channel]++;
-      count_size(result_.channels[channel].sizes, static_cast<std::uint32_t>(members.size()));
+  /// A new one where none of its first member's is on one.
+  std::uint32_t channel_of(std::uint32_t group) {
+    const auto members = workload_.members(group);
+    std::size_t slot = slot_of(members.front(), group, 0);
+    std::uint32_t channel = end(members.front(), slot);
+    if (channel == kNone) {
+      channel = static_cast<std::uint32_t>(result_.channels.size());
+      result_.channels.emplace_back();
     }
-    for (std::size_t c = 0; c < groups.size(); ++c) result_.channels[c].groups.resize(groups[c]);
-    for (std::uint32_t group = 0; group < workload_.groups(); ++group)
-      result_.channels[result_.channel_group[group]].groups[result_.group_place[group]] = group;
+    for (const std::uint32_t member : members) {
+      slot = slot_of(member, group, slot);
+      std::uint32_t& here = end(member, slot);
+      if (here != kNone && here != channel) throw std::logic_error("a program slot meets two channels");
+      here = channel;
+    }
+    return channel;
   }
 
   static void count_size(std::vector<Channel::Size>& sizes, std::uint32_t members) {
@@ -77,6 +79,21 @@ class Matcher {
     }
   }
 
+  const Workload& workload_;
+  Channels result_;
+};
+
+class Matcher {
+ public:
+  Matcher(const Workload& workload, Channels grouped) : workload_(workload), result_(std::move(grouped)) {}
+
+  Channels match() {
+    collect_requests();
+    lay_out();
+    return std::move(result_);
+  }
+
+ private:
   /// What each channel is asked for, by all of its ends.
   void collect_requests() {
     first_told_.resize(result_.channels.size());
@@ -155,6 +172,10 @@ class Matcher {
 
 }  // namespace
 
-Channels match_channels(const Workload& workload) { return Matcher(workload).match(); }
+Channels group_channels(const Workload& workload) { return Grouping(workload).group(); }
+
+Channels match_channels(const Workload& workload, Channels grouped) {
+  return Matcher(workload, std::move(grouped)).match();
+}
 
 }  // namespace orrery

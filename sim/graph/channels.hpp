@@ -64,9 +64,17 @@ struct Channels {
   }
 };
 
+/// The communicators of each channel, whatever programs do on it.
+/// @throws std::logic_error if a slot of a program meets two channels.
+[[nodiscard]] Channels group_channels(const Workload& workload);
+
 /// @throws std::logic_error if the ends of a channel do not have equally many operations or disagree
 ///         on a message, or if a program uses a slot on two streams: a mistake in a schedule, not in an
 ///         experiment.
-[[nodiscard]] Channels match_channels(const Workload& workload);
+/// @param grouped  group_channels() of the workload
+[[nodiscard]] Channels match_channels(const Workload& workload, Channels grouped);
+[[nodiscard]] inline Channels match_channels(const Workload& workload) {
+  return match_channels(workload, group_channels(workload));
+}
 
 }  // namespace orrery

@@ -111,6 +111,7 @@ struct KeptRunner::Cut {
   KeptPrices prices;
   bool complete = true;    ///< the latest run has been priced to its end
   Workload communicators;  ///< without anything else
+  Channels grouped;        ///< without calls
   Kept<Folded> folded;     ///< by pattern of prices and channels
 };
 
@@ -278,7 +279,8 @@ KeptRunner::Meetings& KeptRunner::meetings_of(const Signature& communicators) {
   std::unique_ptr<Meetings>& meetings = order_->meetings[communicators];
   if (meetings == nullptr) {
     auto made = std::make_unique<Meetings>();
-    made->channels = match_channels(workload_);
+    if (cut_->grouped.channels.empty()) cut_->grouped = group_channels(workload_);
+    made->channels = match_channels(workload_, cut_->grouped);
     for (const Call& call : made->channels.calls) made->calls.push_back(call.operations);
     add_bytes_kept(std::size_t{3} * workload_.groups() * sizeof(std::uint32_t));
     meetings = std::move(made);
