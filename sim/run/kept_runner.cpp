@@ -23,6 +23,8 @@ constexpr std::int64_t kMostRanks = 1 << 14;
 constexpr std::size_t kMostPrices = 1 << 15;
 constexpr std::size_t kTaskBytes = 80;  ///< with what figures need to know
 constexpr std::size_t kMostCuts = 256;
+constexpr std::size_t kMostCutRanks = 1 << 20;  ///< of all cuts
+constexpr std::size_t kMostFolded = 64;         ///< of a cut
 constexpr std::size_t kMostPlaces = 64;
 
 void append(std::string_view text, Signature& signature) {
@@ -183,7 +185,9 @@ void KeptRunner::put_back() {
 const Workload& KeptRunner::outline(const Experiment& experiment) {
   put_back();
   if (bytes_ > most_bytes_) forget_half();
-  if (cuts_.size() > kMostCuts) cuts_.clear();
+  const std::size_t cuts = cuts_.size();
+  if (cuts > kMostCuts || cuts * static_cast<std::size_t>(experiment.plan.gpus()) > kMostCutRanks)
+    cuts_.clear();
   experiment_ = &experiment;
   place_ = &place_of(experiment.cluster);
   layout_.emplace(experiment, GossipGraph{});
@@ -242,19 +246,20 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   key.append(std::bit_cast<std::uint64_t>(experiment_->software.split_node_efficiency));
   std::unique_ptr<Cut>& cut = cuts_[key];
   if (cut == nullptr || !cut->complete || cut->prices.size() > kMostPrices) {
-    cut = std::make_unique<Cut>(*place_->topology, *experiment_);
-    Workload& made = cut->communicators;
-    made.slots = workload_.slots;
-    made.tied = workload_.tied;
-    made.passes = workload_.passes;
-    add_communicators(written_.plan, *layout_, made);
+    auto made = std::make_unique<Cut>(*place_->topology, *experiment_);
+    Workload& workload = made->communicators;
+    workload.slots = workload_.slots;
+    workload.tied = workload_.tied;
+    workload.passes = workload_.passes;
+    add_communicators(written_.plan, *layout_, workload);
+    workload.passes.clear();
+    cut = std::move(made);
   }
   return *cut;
 }
 
-/// @param content  has programs of few micro-batches and one stage of each kind; is made that of all where
-/// those
-///                 do not tell it
+/// @param content  of programs of few micro-batches and one stage of each kind; made that of all where the
+///                 two differ
 KeptRunner::Order& KeptRunner::order_of(const Signature& key, Workload& content) {
   const auto known = orders_.find(key);
   if (known != orders_.end() && known->second->told_by_few) return *known->second;
@@ -447,6 +452,7 @@ const Folded& KeptRunner::folded_of(const Signature& pattern) {
   const Channels& channels = meetings_->channels;
   Signature key = pattern;
   for (const std::uint32_t channel : channels.channel_of) key.append(channel);
+  if (cut_->folded.size() > kMostFolded) cut_->folded.clear();
   std::unique_ptr<Folded>& folded = cut_->folded[key];
   if (folded == nullptr)
     folded = std::make_unique<Folded>(fold(workload_, channels, list_prices(), *place_->topology, {}));
