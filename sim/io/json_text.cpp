@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/io/findings.hpp"
@@ -118,7 +117,7 @@ class PositionWalk {
       key();
     } else {
       table_.value_at(pointer_, at_);
-      at_ = token_end(text_, at_);
+      at_ = c == '"' ? string_end() : word_end();
     }
   }
 
@@ -140,13 +139,23 @@ class PositionWalk {
   }
 
   void key() {
-    const std::size_t end = token_end(text_, at_);
+    const std::size_t end = string_end();
     const Json name = Json::parse(text_.substr(at_, end - at_), nullptr, false);
     pointer_.resize(open_.back().base);
     pointer_ += "/" + (name.is_string() ? pointer_token(name.get_ref<const std::string&>()) : "");
     table_.key_at(pointer_, at_);
     open_.back().key_next = false;
     at_ = end;
+  }
+
+  [[nodiscard]] std::size_t string_end() const {
+    std::size_t i = at_ + 1;
+    while (i < text_.size() && text_[i] != '"') i += text_[i] == '\\' ? 2 : 1;
+    return std::min(i + 1, text_.size());
+  }
+
+  [[nodiscard]] std::size_t word_end() const {
+    return std::min(text_.find_first_of(",:]}[{\"/ \t\r\n", at_ + 1), text_.size());
   }
 
   std::string_view text_;
@@ -156,71 +165,7 @@ class PositionWalk {
   std::vector<Level> open_;
 };
 
-/// Walks over text that is known to be sound, and the value read from it.
-class ScalarWalk {
- public:
-  ScalarWalk(std::string_view text, std::vector<JsonScalar>& found) : text_(text), found_(found) {}
-
-  /// False where a key cannot be told.
-  bool walk(Json& value) {
-    at_ = skip(text_, at_);
-    if (value.is_object()) return members(value);
-    if (value.is_array()) return elements(value);
-    const std::size_t begin = std::exchange(at_, token_end(text_, at_));
-    found_.push_back({begin, at_, &value, part_});
-    return true;
-  }
-
- private:
-  bool members(Json& object) {
-    const bool outermost = part_ == nullptr;
-    for (std::size_t i = 0; i < object.size(); ++i) {
-      at_ = skip(text_, at_ + 1);  // after the brace or comma
-      const std::string_view name = text_.substr(at_ + 1, token_end(text_, at_) - at_ - 2);
-      if (name.find('\\') != std::string_view::npos) return false;
-      at_ = skip(text_, at_ + name.size() + 2) + 1;
-      const auto member = object.find(name);
-      if (outermost) part_ = &member.key();
-      if (!walk(*member)) return false;
-      at_ = skip(text_, at_);
-    }
-    return close(object);
-  }
-
-  bool elements(Json& list) {
-    for (Json& element : list) {
-      ++at_;
-      if (!walk(element)) return false;
-      at_ = skip(text_, at_);
-    }
-    return close(list);
-  }
-
-  bool close(const Json& structure) {
-    at_ = structure.empty() ? skip(text_, at_ + 1) + 1 : at_ + 1;
-    return true;
-  }
-
-  std::string_view text_;
-  std::vector<JsonScalar>& found_;
-  std::size_t at_ = 0;
-  const std::string* part_ = nullptr;
-};
-
 }  // namespace
-
-std::size_t token_end(std::string_view text, std::size_t at) {
-  if (text[at] != '"') return std::min(text.find_first_of(",:]}[{\"/ \t\r\n", at + 1), text.size());
-  ++at;
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return std::min(at + 1, text.size());
-}
-
-std::vector<JsonScalar> json_scalars(std::string_view text, Json& value) {
-  std::vector<JsonScalar> found;
-  if (!ScalarWalk(text, found).walk(value)) found.clear();
-  return found;
-}
 
 bool looks_like_json(std::string_view text) {
   const std::size_t at = skip(text, 0);

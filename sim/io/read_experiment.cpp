@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/io/catalog_data.hpp"
-#include "sim/io/document_series.hpp"
+#include "sim/io/document.hpp"
 #include "sim/io/fields.hpp"
 #include "sim/io/locate.hpp"
 #include "sim/io/overrides.hpp"
@@ -227,13 +227,14 @@ class ExperimentReader {
 };
 
 /// What is wrong is told by a reader that has seen all of the experiment, not what is known of it.
-Experiment read_text_with(DocumentSeries& documents, KnownParts* known, std::string_view text,
-                          const std::string& source, const Catalog& catalog, const Menus& menus,
-                          const ExperimentUse& use) {
+Experiment read_text_with(KnownParts* known, std::string_view text, const std::string& source,
+                          const std::vector<std::string>& overrides, const Catalog& catalog,
+                          const Menus& menus, const ExperimentUse& use) {
+  Document document = parse_document(text, source);
+  Json given = std::move(document.value);
   std::vector<Problem> problems;
-  const Document document = documents.read(text, source, problems);
-  const Json& given = documents.value();
-  const std::vector<std::string>& set = documents.overridden();
+  std::vector<std::string> set;
+  if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
   std::optional<ExperimentReader> reader;
   reader.emplace(catalog, menus, known);
   Experiment experiment = reader->read(given, set);
@@ -260,8 +261,7 @@ Experiment read_text_with(DocumentSeries& documents, KnownParts* known, std::str
 Experiment read_experiment_text(std::string_view text, const std::string& source,
                                 const std::vector<std::string>& overrides, const Catalog& catalog,
                                 const Menus& menus, const ExperimentUse& use) {
-  DocumentSeries alone(overrides);
-  return read_text_with(alone, nullptr, text, source, catalog, menus, use);
+  return read_text_with(nullptr, text, source, overrides, catalog, menus, use);
 }
 
 Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
@@ -270,20 +270,20 @@ Experiment read_experiment_file(const std::string& path, const std::vector<std::
 }
 
 struct ExperimentSeries::Latest {
-  explicit Latest(std::vector<std::string> set) : overrides(std::move(set)) {}
-  std::vector<std::string> overrides;
-  DocumentSeries documents{overrides};
   KnownParts parts;
 };
 
 ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides)
-    : catalog_(&catalog), menus_(std::move(menus)), latest_(std::make_unique<Latest>(std::move(overrides))) {}
+    : catalog_(&catalog),
+      menus_(std::move(menus)),
+      overrides_(std::move(overrides)),
+      latest_(std::make_unique<Latest>()) {}
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
 Experiment ExperimentSeries::read(std::string_view text, const std::string& source,
                                   const ExperimentUse& use) {
-  return read_text_with(latest_->documents, &latest_->parts, text, source, *catalog_, menus_, use);
+  return read_text_with(&latest_->parts, text, source, overrides_, *catalog_, menus_, use);
 }
 
 }  // namespace orrery

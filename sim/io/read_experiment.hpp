@@ -44,6 +44,7 @@ class ExperimentSeries {
   struct Latest;
   const Catalog* catalog_;
   Menus menus_;
+  std::vector<std::string> overrides_;
   std::unique_ptr<Latest> latest_;
 };
 

@@ -1,10 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "support.hpp"
 
 using namespace orrery;
@@ -208,39 +204,24 @@ TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by i
   CHECK(group(R"({"tensor_parallel": 2})", true) == 16);                  // nothing is sharded
 }
 
-namespace {
-
-/// Each reads as it does alone, whatever came before it.
-void check_series(std::span<const std::string> texts, const std::vector<std::string>& overrides) {
-  ExperimentSeries series(io_test::catalog(), io_test::menus(), overrides);
+TEST_CASE("experiments of a series are those read one by one, and so are their mistakes") {
+  ExperimentSeries series(io_test::catalog(), io_test::menus(), {"plan.micro_batch_size=2"});
   const auto outcome = [](auto&& read) {
     try {
       const Experiment e = read();
-      return fmt::format("{} {} {} | {} {} {} {} {} | {} {} | {} {} {} | {} {} {} {}", e.model.name,
+      return fmt::format("{} {} {} | {} {} {} {} {} | {} {} | {} {} {} | {} {} {}", e.model.name,
                          e.model.hidden, e.model.layers, e.cluster.name, e.cluster.nodes,
                          e.cluster.gpus_per_node, e.cluster.gpu.memory_gb, e.cluster.gpu.gemm_efficiency,
                          e.cluster.node.link_gb_per_s, e.cluster.fabric.nic_gbps, e.software.step_overhead_ms,
-                         e.software.gemm_speed, e.stack, e.plan.zero_stage, e.plan.micro_batch_size,
-                         e.plan.data_parallel, e.name);
+                         e.software.gemm_speed, e.stack, e.plan.micro_batch_size, e.plan.data_parallel,
+                         e.name);
     } catch (const InputError& error) {
       std::string text;
       for (const Problem& problem : error.problems()) text += problem.text() + "\n";
       return text;
     }
   };
-  for (int round = 0; round < 2; ++round) {
-    for (const std::string& text : texts) {
-      CAPTURE(text);
-      CHECK(outcome([&] { return series.read(text, "e.json"); }) ==
-            outcome([&] { return read(text, overrides); }));
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("experiments of a series are those read one by one, and so are their mistakes") {
-  const std::vector<std::string> texts{
+  const char* const texts[] = {
       R"({"model": "tiny", "cluster": "box"})",
       R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}})",
       R"({"model": "tiny", "cluster": "box", "software": {"step_overhead_ms": 3}, "stack": "ideal"})",
@@ -263,51 +244,11 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
       R"({"model": "tiny", "cluster": "box"} and more)",
       R"({"model": "tiny", "cluster": "box"})",
   };
-  check_series(texts, {"plan.micro_batch_size=2"});
-}
-
-TEST_CASE("texts of a series that differ in a number or name are read as they are alone") {
-  std::vector<std::string> texts{R"({"model": "tiny", "cluster": "box", "plan": {"stage_layers": [1, 2]}})",
-                                 R"({"model": "tiny", "cluster": "box", "plan": {"stage_layers": [2, 2]}})",
-                                 R"({"model": "tiny", "cluster": "box", "plan": {"stage_layers": [2]}})"};
-  const auto add = [&texts](const std::string& text) {
-    texts.push_back(R"({"model": "tiny", "cluster": "box", "plan": {"zero_stage": 1}})");
-    texts.push_back(R"({"model": "tiny", "cluster": "box", "plan": {"zero_stage": 3}})");
-    texts.push_back(text);
-  };
-  const std::vector<std::string> stages{"0",
-                                        "1.0",
-                                        "-1",
-                                        "01",
-                                        "1e",
-                                        "true",
-                                        "null",
-                                        "\"1\"",
-                                        "\"a\\\"b\"",
-                                        "\"a\\",
-                                        "\"\xff\"",
-                                        "{}",
-                                        "[1]",
-                                        "",
-                                        "1, \"zero_stage\": 1",
-                                        "\xEF\xBB\xBF\x31",
-                                        "1/**/",
-                                        "/**/1",
-                                        "1//",
-                                        "1e999",
-                                        "1 ",
-                                        "nul",
-                                        "1]"};
-  for (const std::string& stage : stages)
-    add(R"({"model": "tiny", "cluster": "box", "plan": {"zero_stage": )" + stage + "}}");
-  for (const std::string model : {"tiny-wide", "broken", "tin\\u0079", "tiny\", \"name\": \"x"})
-    add(R"({"model": ")" + model + R"(", "cluster": "box", "plan": {"zero_stage": 1}})");
-  for (const std::string key : {"model", "mod\\u0065l", "mod\\nl", "model"})
-    texts.push_back(R"({")" + key + R"(": "tiny", "cluster": "box"} // as before)");
-  check_series(texts, {});
-  check_series(texts, {"plan.micro_batch_size=2"});
-  check_series(texts, {"plan=null", "cluster.nodes=2", "stack=ideal"});
-  check_series(texts, {"model=tiny", "model.layers=3", "training.tokens=1000"});
-  check_series(texts, {"cluster.gpus_per_node=4", "cluster=3"});
-  check_series(texts, {"cluster=3", "cluster.nodes=2"});
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string text : texts) {
+      CAPTURE(text);
+      CHECK(outcome([&] { return series.read(text, "e.json"); }) ==
+            outcome([&] { return read(text, {"plan.micro_batch_size=2"}); }));
+    }
+  }
 }
