@@ -1,14 +1,11 @@
 #include "apps/batch.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <iostream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,9 +20,6 @@ namespace {
 constexpr std::size_t kMostLineBytes = 16'000'000;
 /// Answers that wait for a slow one, at most.
 constexpr std::uint64_t kMostEarly = 256;
-/// Of a worker: how long it is busy with the lines it takes at a time, about, and how many these are at most.
-constexpr std::chrono::nanoseconds kTurn = std::chrono::milliseconds(2);
-constexpr std::size_t kMostLines = 64;
 
 std::string error_line(const std::string& pointer, const std::string& message) {
   const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
@@ -76,46 +70,29 @@ class Conveyor {
   }
 
  private:
-  struct Line {
-    std::string text;
-    std::uint64_t number = 0;  ///< counts blank ones too
-    std::uint64_t ticket = 0;  ///< does not
-  };
-
-  /// Lines that follow each other have most in common, so a worker takes as many at a time as it answers in
-  /// kTurn.
   void work() {
-    using Clock = std::chrono::steady_clock;
     const Answer answer = make_answer_();
-    std::vector<Line> lines(kMostLines);
-    std::size_t most = 1;
-    while (const std::size_t taken = take(std::span(lines).first(most))) {
-      const Clock::time_point begin = Clock::now();
-      for (const Line& line : std::span(lines).first(taken))
-        deliver(line.ticket, guarded(answer, line.text, line.number));
-      const auto lines_a_turn =
-          static_cast<std::size_t>(kTurn * taken / (Clock::now() - begin + kTurn / kMostLines));
-      most = std::clamp<std::size_t>(lines_a_turn, 1, kMostLines);
+    std::string line;
+    for (;;) {
+      std::uint64_t ticket = 0;
+      std::uint64_t number = 0;
+      {
+        const std::lock_guard lock(input_);
+        do {
+          if (!next_line(line)) return;
+          ++lines_;
+        } while (line.find_first_not_of(" \t\r") == std::string::npos);
+        ticket = tickets_++;
+        number = lines_;
+      }
+      deliver(ticket, guarded(answer, line, number));
     }
-  }
-
-  /// Waits for a line, and takes those after it that are there; how many. None at the end of the input.
-  std::size_t take(std::span<Line> lines) {
-    const std::lock_guard lock(input_);
-    std::size_t taken = 0;
-    while (taken < lines.size() && (taken == 0 || std::cin.rdbuf()->in_avail() > 0) &&
-           next_line(lines[taken])) {
-      const bool blank = lines[taken].text.find_first_not_of(" \t\r") == std::string::npos;
-      if (!blank) lines[taken++].ticket = tickets_++;
-    }
-    return taken;
   }
 
   /// False at the end of the input, and where it cannot be read.
-  bool next_line(Line& line) {
-    const bool found = read_line(std::cin, line.text);
+  bool next_line(std::string& line) {
+    const bool found = read_line(std::cin, line);
     unreadable_ = std::cin.bad();
-    line.number = ++lines_;
     return found && !unreadable_;
   }
 

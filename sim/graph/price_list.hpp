@@ -27,6 +27,8 @@ struct Transfer {
 struct TransferTime {
   Picoseconds duration_ps = 0;
   Picoseconds lead_ps = 0;
+
+  friend bool operator==(const TransferTime&, const TransferTime&) = default;
 };
 
 struct PriceList {

@@ -19,12 +19,12 @@ namespace {
 
 /// Larger ones share little and would keep much.
 constexpr std::int64_t kMostRanks = 1 << 14;
-/// Of prices and topologies, which are small beside tasks.
-constexpr std::size_t kMostPrices = 1 << 15;
 constexpr std::size_t kTaskBytes = 80;  ///< with what figures need to know
 constexpr std::size_t kMostCuts = 256;
-constexpr std::size_t kMostCutRanks = 1 << 20;  ///< of all cuts
-constexpr std::size_t kMostFolded = 64;         ///< of a cut
+constexpr std::size_t kMostFolded = 64;  ///< of a cut
+/// Of all cuts: prices, and what else takes a few numbers a rank, times ranks.
+constexpr std::size_t kMostPriced = 1 << 26;
+constexpr std::size_t kPricesWorth = 64;  ///< as much as a cut takes without prices
 constexpr std::size_t kMostPlaces = 64;
 
 void append(std::string_view text, Signature& signature) {
@@ -185,14 +185,19 @@ void KeptRunner::put_back() {
 const Workload& KeptRunner::outline(const Experiment& experiment) {
   put_back();
   if (bytes_ > most_bytes_) forget_half();
-  const std::size_t cuts = cuts_.size();
-  if (cuts > kMostCuts || cuts * static_cast<std::size_t>(experiment.plan.gpus()) > kMostCutRanks)
-    cuts_.clear();
+  if (cuts_.size() > kMostCuts || priced() > kMostPriced) cuts_.clear();
   experiment_ = &experiment;
   place_ = &place_of(experiment.cluster);
   layout_.emplace(experiment, GossipGraph{});
   outlined_ = orrery::outline(experiment, *layout_);
   return outlined_.workload;
+}
+
+std::size_t KeptRunner::priced() const {
+  std::size_t sum = 0;
+  for (const auto& [key, cut] : cuts_)
+    sum += (cut->prices.size() + kPricesWorth) * cut->communicators.program_of_rank.size();
+  return sum;
 }
 
 void KeptRunner::write(std::int64_t micro_batches) {
@@ -244,18 +249,16 @@ KeptRunner::Cut& KeptRunner::cut_of(const Signature& communicators) {
   key.append(std::bit_cast<std::uintptr_t>(place_));
   for (const std::string& algorithm : experiment_->plan.collectives) append(algorithm, key);
   key.append(std::bit_cast<std::uint64_t>(experiment_->software.split_node_efficiency));
-  std::unique_ptr<Cut>& cut = cuts_[key];
-  if (cut == nullptr || !cut->complete || cut->prices.size() > kMostPrices) {
-    auto made = std::make_unique<Cut>(*place_->topology, *experiment_);
-    Workload& workload = made->communicators;
-    workload.slots = workload_.slots;
-    workload.tied = workload_.tied;
-    workload.passes = workload_.passes;
-    add_communicators(written_.plan, *layout_, workload);
-    workload.passes.clear();
-    cut = std::move(made);
-  }
-  return *cut;
+  const auto known = cuts_.find(key);
+  if (known != cuts_.end() && known->second->complete) return *known->second;
+  auto cut = std::make_unique<Cut>(*place_->topology, *experiment_);
+  Workload& workload = cut->communicators;
+  workload.slots = workload_.slots;
+  workload.tied = workload_.tied;
+  workload.passes = workload_.passes;
+  add_communicators(written_.plan, *layout_, workload);
+  workload.passes.clear();
+  return *(cuts_[key] = std::move(cut));
 }
 
 /// @param content  of programs of few micro-batches and one stage of each kind; made that of all where the
@@ -276,8 +279,9 @@ KeptRunner::Order& KeptRunner::keep_order(const Signature& key, Workload& whole,
   order->programs = std::move(whole.programs);
   for (const Program& program : order->programs)
     order->bytes += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
-  bytes_ += order->bytes;
-  return *(orders_[key] = std::move(order));
+  Order& kept = *(orders_[key] = std::move(order));
+  bytes_ += kept.bytes;
+  return kept;
 }
 
 KeptRunner::Meetings& KeptRunner::meetings_of(const Signature& communicators) {
@@ -311,7 +315,11 @@ const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figu
   const Folds& folds = folds_of(pattern());
   tasks_ = folds.tasks;
   ExpandedGraph& expanded = tasks_->expanded;
-  if (std::exchange(tasks_->latest, &folds) != &folds) expanded.stand_ins = folds.stand_ins;
+  if (tasks_->latest != &folds) {
+    tasks_->latest = nullptr;
+    expanded.stand_ins = folds.stand_ins;
+    tasks_->latest = &folds;
+  }
   transfers_.clear();
   for (const auto& [call, place] : expanded.stand_ins.transfers)
     transfers_.push_back(calls_[call].times[calls_[call].of_place[place]]);
@@ -395,15 +403,13 @@ KeptRunner::CallTimes KeptRunner::price_pass(const Call& call) {
   const std::span<const Load> loads = std::span(loads_).subspan(first_load);
   const bool even =
       std::ranges::all_of(loads, [](const Load& load) { return load.price->times.size() == 1; });
-  pass_met_.clear();
   for (std::size_t place = 0; place < (even ? 1 : places); ++place) {
-    const std::uint32_t number = number_of_pass(pass, loads, place);
-    const auto known = std::ranges::find(pass_met_, number);
-    pass_places_.push_back(static_cast<std::uint32_t>(known - pass_met_.begin()));
-    if (known != pass_met_.end()) continue;
-    const PassPrice& price = kept_passes_.price(number);
-    pass_met_.push_back(number);
-    pass_times_.push_back({price.duration_ps, price.lead_ps});
+    const PassPrice& price = kept_passes_.price(number_of_pass(pass, loads, place));
+    const TransferTime time{price.duration_ps, price.lead_ps};
+    const std::span<const TransferTime> known = std::span(pass_times_).subspan(first_time);
+    const auto at = static_cast<std::size_t>(std::ranges::find(known, time) - known.begin());
+    if (at == known.size()) pass_times_.push_back(time);
+    pass_places_.push_back(static_cast<std::uint32_t>(at));
     passes_[pass] = price.compute;
   }
   pass_places_.resize(first_place + places, 0);
@@ -447,15 +453,14 @@ KeptRunner::Folds& KeptRunner::folds_of(const Signature& pattern) {
   return *folds;
 }
 
-/// Orders of operations whose communicators meet on the same channels fold alike.
+/// All orders of a cut fold alike. (How many operations they have tells how far a folding is refined that
+/// takes long, which communicators of even ranks never do.)
 const Folded& KeptRunner::folded_of(const Signature& pattern) {
-  const Channels& channels = meetings_->channels;
-  Signature key = pattern;
-  for (const std::uint32_t channel : channels.channel_of) key.append(channel);
   if (cut_->folded.size() > kMostFolded) cut_->folded.clear();
-  std::unique_ptr<Folded>& folded = cut_->folded[key];
+  std::unique_ptr<Folded>& folded = cut_->folded[pattern];
   if (folded == nullptr)
-    folded = std::make_unique<Folded>(fold(workload_, channels, list_prices(), *place_->topology, {}));
+    folded =
+        std::make_unique<Folded>(fold(workload_, meetings_->channels, list_prices(), *place_->topology, {}));
   return *folded;
 }
 

@@ -72,6 +72,7 @@ class KeptRunner : public Runner {
   void add_bytes_kept(std::size_t bytes);
   Place& place_of(const Cluster& cluster);
   void put_back();
+  [[nodiscard]] std::size_t priced() const;
   Order& order_of(const Signature& key, Workload& content);
   Order& keep_order(const Signature& key, Workload& whole, const Workload& few);
   Cut& cut_of(const Signature& communicators);
@@ -115,7 +116,6 @@ class KeptRunner : public Runner {
   std::vector<CallTimes> calls_;
   std::vector<std::uint32_t> pass_places_;  ///< CallTimes::of_place of passes
   std::vector<TransferTime> pass_times_;    ///< CallTimes::times of passes
-  std::vector<std::uint32_t> pass_met_;     ///< numbers of a pass met so far, as its times
   std::vector<Load> loads_;
   bool with_loads_ = false;              ///< links are of interest
   std::vector<TransferTime> transfers_;  ///< per StandIns::transfers
