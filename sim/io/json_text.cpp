@@ -67,11 +67,11 @@ class SaxAdapter : public nlohmann::json_sax<Json> {
   TreeBuilder& tree_;
 };
 
-/// Offset after blanks, separators of `skipped` and comments.
+/// Offset after blanks and comments.
 std::size_t skip(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (text.substr(at, 2) == "//") {
-      at = std::min(text.find('\n', at), text.size());
+      at = std::min(text.find_first_of("\n\r", at), text.size());  // as the parser
     } else if (text.substr(at, 2) == "/*") {
       const auto end = text.find("*/", at + 2);
       at = end == std::string_view::npos ? text.size() : end + 2;

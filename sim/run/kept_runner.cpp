@@ -384,9 +384,8 @@ void KeptRunner::price_calls(std::int64_t more) {
 
 KeptPrices::Price& KeptRunner::price_message(const Call& call, std::uint32_t message,
                                              std::uint64_t operations) {
-  const Workload& workload = workload_;
-  KeptPrices::Price& price = cut_->prices.price(numbers_[message], workload.messages[message], call.channel,
-                                                workload, meetings_->channels, with_loads_);
+  KeptPrices::Price& price = cut_->prices.price(numbers_[message], workload_.messages[message], call.channel,
+                                                workload_, meetings_->channels, with_loads_);
   loads_.push_back({&price, operations});
   return price;
 }

@@ -13,7 +13,8 @@
 //
 // Programs treat all micro-batches alike but for the first and the last, and inner stages that hold the same
 // alike. So programs of few micro-batches and of one stage of each kind stand for all of them, and hold the
-// same works, messages and passes.
+// same works, messages and passes. Where they number these otherwise, as interleaved schedules do, the whole
+// programs are written for each run.
 #pragma once
 
 #include <cstdint>

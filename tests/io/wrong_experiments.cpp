@@ -15,6 +15,9 @@ TEST_CASE("unknown keys are named with the nearest known one, in JSON and YAML")
       problems("model: tiny\ncluster: box\nsimulation:\n  stepz: 3\n", {}, "e.yaml") ==
       "e.yaml:4:3: /simulation/stepz: found unknown key \"stepz\", allowed network, folding, detail, steps, "
       "seed; did you mean \"steps\"?");
+  // A carriage return ends a comment too.
+  CHECK(problems("{\"model\": \"tiny\", // a box\r \"cluster\": \"box\", \"simulation\": {\"stepz\": 3}}")
+            .starts_with("e.json:1:62: /simulation/stepz: found unknown key"));
   CHECK(problems(R"({"model": "tiny", "cluster": "box"})", {"simulation.stpes=3"}) ==
         "command line: /simulation/stpes: found unknown key \"stpes\", allowed network, folding, detail, "
         "steps, seed; did you mean \"steps\"?");
