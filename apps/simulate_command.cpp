@@ -112,12 +112,10 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   return run.report.feasible ? kDone : kInfeasible;
 }
 
-/// One of so many side by side.
-LineMaker make_answer(const ResultSelection& keys, const Figures& figures, unsigned threads) {
-  return [keys, figures, simulator = std::make_shared<Simulator>(Simulator::kUsualBytes / threads)](
-             const Experiment& experiment) {
+LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {
+  return [keys, figures, &simulator](const Experiment& experiment) {
     const auto begin = std::chrono::steady_clock::now();
-    Report report = simulator->simulate(experiment, figures);
+    Report report = simulator.simulate(experiment, figures);
     measure_process(begin, report.stats);
     return json_line(report, keys);
   };
@@ -150,8 +148,9 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
     };
     Figures figures = keys.figures();
     figures.of_infeasible = !options->skip_infeasible;
+    Simulator simulator;
     return run_on_experiments(options->arguments, common, one,
-                              [&] { return make_answer(keys, figures, common.threads); });
+                              [&] { return make_answer(keys, figures, simulator); });
   };
 }
 

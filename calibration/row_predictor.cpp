@@ -20,14 +20,14 @@ double robust_loss(double log_ratio) { return std::hypot(1.0, log_ratio / kError
 double robust_weight(double log_ratio) { return 1 / std::hypot(1.0, log_ratio / kErrorOfInterest); }
 
 RowPredictor::RowPredictor(const FitProblem& problem, unsigned threads)
-    : problem_(problem), simulators_(simulators_for(threads)) {}
+    : problem_(problem), threads_(threads) {}
 
-double RowPredictor::ratio(const FitRow& row, std::span<const double> values, Simulator& simulator) const {
+double RowPredictor::ratio(const FitRow& row, std::span<const double> values) {
   Experiment experiment = row.experiment;
   for (std::size_t j = 0; j < values.size(); ++j) {
     if (row.takes[j]) problem_.variables[j].constant.set(experiment, values[j]);
   }
-  const Prediction prediction = predict(experiment, {&row.figure, 1}, simulator);
+  const Prediction prediction = predict(experiment, {&row.figure, 1}, simulator_);
   const auto found = prediction.figures.find(row.figure);
   if (found == prediction.figures.end() || !(found->second > 0)) {
     throw InputError({Problem{row.table, 0, 0, "", row.name + ": no " + row.figure + " is predicted"}});
@@ -42,10 +42,9 @@ std::vector<double> RowPredictor::ratios(std::span<const std::size_t> rows, std:
                            [&](std::size_t i) { return simulation_size(problem_.rows[rows[i]].experiment); });
   std::vector<double> out(rows.size());
   std::vector<std::exception_ptr> errors(rows.size());
-  const auto threads = static_cast<unsigned>(simulators_.size());
-  for_each_index_on_thread(rows.size(), threads, [&](std::size_t i, std::size_t thread) {
+  for_each_index(rows.size(), threads_, [&](std::size_t i) {
     try {
-      out[order[i]] = ratio(problem_.rows[rows[order[i]]], values, simulators_[thread]);
+      out[order[i]] = ratio(problem_.rows[rows[order[i]]], values);
     } catch (...) {
       errors[order[i]] = std::current_exception();
     }

@@ -27,10 +27,11 @@ class RowPredictor {
   [[nodiscard]] double loss(std::span<const std::size_t> rows, std::span<const double> values);
 
  private:
-  [[nodiscard]] double ratio(const FitRow& row, std::span<const double> values, Simulator& simulator) const;
+  [[nodiscard]] double ratio(const FitRow& row, std::span<const double> values);
 
   const FitProblem& problem_;
-  std::vector<Simulator> simulators_;  ///< one a thread; evaluations of a row differ in prices alone
+  unsigned threads_;
+  Simulator simulator_;  ///< evaluations of a row differ in prices alone
 };
 
 }  // namespace orrery

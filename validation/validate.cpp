@@ -42,10 +42,10 @@ void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progr
   std::ranges::stable_sort(order, std::greater<>(), &Job::size);
   std::size_t done = 0;
   std::mutex counting;
-  std::vector<Simulator> simulators = simulators_for(threads);
-  for_each_index_on_thread(order.size(), threads, [&](std::size_t i, std::size_t thread) {
+  Simulator simulator;
+  for_each_index(order.size(), threads, [&](std::size_t i) {
     try {
-      order[i]->prediction = predict(order[i]->row->experiment, order[i]->table->keys, simulators[thread]);
+      order[i]->prediction = predict(order[i]->row->experiment, order[i]->table->keys, simulator);
     } catch (...) {
       order[i]->error = std::current_exception();
     }
@@ -134,13 +134,6 @@ Prediction predict(const Experiment& experiment, std::span<const std::string> ke
     if (figure.value) prediction.figures.emplace(figure.key, *figure.value);
   }
   return prediction;
-}
-
-std::vector<Simulator> simulators_for(unsigned threads) {
-  std::vector<Simulator> out;
-  const unsigned count = std::max(1U, threads);
-  for (unsigned i = 0; i < count; ++i) out.emplace_back(Simulator::kUsualBytes / count);
-  return out;
 }
 
 std::vector<TableResult> validate(const std::vector<MeasuredTable>& tables, unsigned threads,

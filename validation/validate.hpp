@@ -27,9 +27,6 @@ struct Prediction {
 [[nodiscard]] Prediction predict(const Experiment& experiment, std::span<const std::string> keys,
                                  Simulator& simulator);
 
-/// One for each of `threads` threads; together they keep what one usually does.
-[[nodiscard]] std::vector<Simulator> simulators_for(unsigned threads);
-
 /// What the time to simulate grows with: start the large ones first.
 [[nodiscard]] std::int64_t simulation_size(const Experiment& experiment);
 

@@ -11,23 +11,17 @@
 
 namespace orrery {
 
-/// Calls `work` with 0 to `count` - 1, each once, in that order of starts, on at most `threads` threads, and
-/// with the number of the thread, below `threads`: for what each keeps to itself. `work` must not throw.
-inline void for_each_index_on_thread(std::size_t count, unsigned threads,
-                                     const std::function<void(std::size_t, std::size_t thread)>& work) {
-  std::atomic<std::size_t> next = 0;
-  const auto run = [&](std::size_t thread) {
-    for (std::size_t i = next++; i < count; i = next++) work(i, thread);
-  };
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) helpers.emplace_back(run, i);
-  run(0);
-}
-
-/// The same for work that needs no number.
+/// Calls `work` with 0 to `count` - 1, each once, in that order of starts, on at most `threads` threads.
+/// `work` must not throw.
 inline void for_each_index(std::size_t count, unsigned threads,
                            const std::function<void(std::size_t)>& work) {
-  for_each_index_on_thread(count, threads, [&](std::size_t i, std::size_t /*thread*/) { work(i); });
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> helpers;
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) helpers.emplace_back(run);
+  run();
 }
 
 }  // namespace orrery

@@ -14,8 +14,9 @@ namespace orrery {
 /// @throws InputError if the cluster cannot be built or the graph would not fit into memory.
 [[nodiscard]] Report simulate(const Experiment& experiment);
 
-/// Simulates experiments one after the other and keeps what later ones can use: topologies, graphs of tasks
-/// and prices. Figures are those of simulate(), but for Report::stats' wall clock. One thread at a time.
+/// Simulates one experiment after another and keeps what later ones can use: topologies, graphs of tasks and
+/// prices. Figures are those of simulate(), but for Report::stats' wall clock. Safe to use from several
+/// threads, which share what is kept.
 class Simulator {
  public:
   static constexpr std::size_t kUsualBytes = 1'000'000'000;

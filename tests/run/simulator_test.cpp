@@ -1,8 +1,13 @@
 // What a Simulator keeps from experiment to experiment changes nothing: reports are those of fresh runs.
 #include <doctest/doctest.h>
 
-#include <sstream>
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
 
+#include "orrery/error.hpp"
+#include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/report/writers.hpp"
 #include "sim/run/kept_runner.hpp"
@@ -51,6 +56,43 @@ TEST_CASE("a simulator tells of one experiment after another what a fresh run te
     }
   }
   CHECK(kept > 200);
+}
+
+TEST_CASE("threads that share a simulator tell what fresh runs tell") {
+  std::vector<Experiment> experiments;
+  for (std::uint64_t seed = 22000; seed < 22060; ++seed) {
+    try {
+      Experiment e = read(RandomExperiment(seed).text_with_software());
+      e.simulation.steps = 1;
+      e.simulation.network = Network::alpha_beta;
+      e.simulation.folding = Folding::automatic;
+      // Neighbours in the list share much, as they do in a search.
+      for (int variant = 0; variant < 8; ++variant) {
+        experiments.push_back(e);
+        if (variant % 2 == 0) e.plan.global_batch_size *= 2;
+        if (variant % 4 == 1) e.cluster.gpu.gemm_efficiency *= 0.9;
+      }
+    } catch (const InputError&) {
+    }
+  }
+  std::vector<std::string> fresh(experiments.size());
+  std::vector<std::string> told(experiments.size());
+  const auto text = [&](std::size_t i, auto tell) {
+    try {
+      return text_of(tell(experiments[i]));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  for (const std::size_t most_bytes : {Simulator::kUsualBytes, std::size_t{300'000}}) {
+    Simulator simulator(most_bytes);
+    for_each_index(experiments.size(), 4, [&](std::size_t i) {
+      fresh[i] = text(i, [](const Experiment& e) { return simulate(e); });
+      told[i] = text(i, [&](const Experiment& e) { return simulator.simulate(e); });
+    });
+    CHECK(experiments.size() > 200);
+    CHECK(std::ranges::equal(told, fresh));
+  }
 }
 
 TEST_CASE("figures that nobody asks for leave those that are asked for as they are") {
