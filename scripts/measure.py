@@ -1,5 +1,5 @@
-"""Whole-process measurements for the scripts beside this file: CPU seconds and peak memory of a command, run
-on one core, and the statistics that decide whether two series differ."""
+"""Whole-process measurements for the scripts beside this file: seconds and peak memory of a command, run on one
+core or more, and the statistics that decide whether two series differ."""
 
 import math
 import os
@@ -14,30 +14,34 @@ SIMULATED = (0, 3)  # exit status 3: simulated, but the plan does not fit into m
 
 
 class Run:
-    """One finished process: CPU seconds (user and system), peak resident bytes (never less than this Python's, which
-    the process starts as), standard output."""
+    """One finished process: CPU seconds (user and system), seconds from its start to its end, peak resident bytes
+    (never less than this Python's, which the process starts as), standard output."""
 
-    def __init__(self, cpu_s, peak_bytes, output):
+    def __init__(self, cpu_s, wall_s, peak_bytes, output):
         self.cpu_s = cpu_s
+        self.wall_s = wall_s
         self.peak_bytes = peak_bytes
         self.output = output
 
 
-def run(command):
-    """Runs `command` to its end on one core; raises when it fails."""
+def run(command, cores=1):
+    """Runs `command` to its end on so many cores; raises when it fails."""
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, preexec_fn=pin_to_one_core)
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, preexec_fn=lambda: pin_to(cores))
         _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read().decode("utf-8", "replace")
     if process.returncode not in SIMULATED:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
-    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
+    return Run(usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss * 1024, text)
 
 
-def pin_to_one_core():
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+def pin_to(cores):
+    """The last ones there are."""
+    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[-cores:]))
 
 
 def median_run(command, repeats):
@@ -46,16 +50,21 @@ def median_run(command, repeats):
     return runs[len(runs) // 2]
 
 
+def median_wall_s(command, repeats, cores):
+    """Seconds from start to end: the median of `repeats` undisturbed runs on so many cores."""
+    return statistics.median(undisturbed_run(command, cores).wall_s for _ in range(repeats))
+
+
 ATTEMPTS, PATIENCE_S = 20, 10
 
 
-def undisturbed_run(command):
+def undisturbed_run(command, cores=1):
     """A run beside which others took less than a fifth of a core: neighbours that share caches and cores cost up to
     half as much CPU time again. The fastest run when there is none in 20 attempts or 10 s of CPU time."""
     runs = []
     while len(runs) < ATTEMPTS and sum(each.cpu_s for each in runs) < PATIENCE_S:
         begin, busy = time.monotonic(), busy_seconds()
-        runs.append(run(command))
+        runs.append(run(command, cores))
         others = busy_seconds() - busy - runs[-1].cpu_s
         if others < 0.2 * (time.monotonic() - begin) + 0.01:
             return runs[-1]
