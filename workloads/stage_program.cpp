@@ -296,6 +296,8 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 void StageProgram::write_pass(const Pass& pass) {
   const bool ahead = pass.kind == Pass::Kind::forward;
   const bool whole = whole_passes_ && !data_.meets(pass);
+  // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
+  if (whole_passes_ && data_.meets_first(pass) && plan_.micro_batches() > 1) whole_pass(pass);
   const bool repeats = whole && gate_ == kNoOp;
   const PassStart start = start_of(pass);
   if (repeats && repeat(pass, start, written_[way(pass)])) return;
