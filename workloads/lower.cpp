@@ -51,7 +51,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   const ModelBlocks& blocks = result.blocks;
   result.stages = make_stages(plan, blocks);
   for (const Stage& stage : result.stages)
-    workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
+    workload.stage_memory.push_back(memory_of(stage, experiment, layout));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
   workload.streams = layout.streams();
