@@ -19,11 +19,6 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
-/// In either direction.
-std::size_t most_steps(const Block& block) {
-  return std::max(block.forward.list.size(), block.recompute.list.size() + block.backward.list.size());
-}
-
 /// What a whole pass may follow, of what is written before it.
 using PassStart = std::array<OpId, 5>;
 
@@ -78,7 +73,7 @@ class StageProgram {
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
   const WholePass& whole_pass(const Pass& pass);
-  [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
+  [[nodiscard]] StepLists steps_of(const Pass& pass) const;
   [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
   OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
   void add_host_works(const Experiment& experiment);
@@ -416,38 +411,24 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const WholePass*& known = whole_passes_of_[way(pass)];
   if (known != nullptr) return *known;
-  std::vector<std::uint32_t> kinds;
-  kinds.reserve(chunk(pass).blocks.size());
-  for (const PlacedBlock& block : chunk(pass).blocks) kinds.push_back(block.kind);
-  const auto [at, anew] = known_passes_.try_emplace({pass.kind, std::move(kinds)});
-  if (anew) at->second = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
+  const auto [at, anew] = known_passes_.try_emplace(steps_of(pass));
+  if (anew) at->second = add_whole_pass(at->first, plan_.tensor_parallel, workload_);
   known = &at->second;
   return *known;
 }
 
 /// All that run_forward or run_backward would write of this pass.
-std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
+StepLists StageProgram::steps_of(const Pass& pass) const {
   const auto& placed = chunk(pass).blocks;
-  std::size_t count = 0;
-  for (const PlacedBlock& block : placed) count += most_steps(blocks_.kinds[block.kind]);
-  std::vector<Step> all;
-  all.reserve(count);
-  std::int32_t at = kBlockInput;
-  const auto append = [&all, &at](const Steps& steps) {
-    const std::int32_t input = at;
-    const auto first = static_cast<std::int32_t>(all.size());
-    all.insert(all.end(), steps.list.begin(), steps.list.end());
-    for (Step& step : std::span(all).subspan(static_cast<std::size_t>(first)))
-      step.after = step.after == kBlockInput ? input : first + step.after;
-    at = steps.output == kBlockInput ? input : first + steps.output;
-  };
+  StepLists all;
+  all.reserve(2 * placed.size());
   if (pass.kind == Pass::Kind::forward) {
-    for (const PlacedBlock& block : placed) append(blocks_.kinds[block.kind].forward);
+    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].forward);
     return all;
   }
   for (std::size_t b = placed.size(); b-- > 0;) {
-    append(blocks_.kinds[placed[b].kind].recompute);
-    append(blocks_.kinds[placed[b].kind].backward);
+    all.push_back(&blocks_.kinds[placed[b].kind].recompute);
+    all.push_back(&blocks_.kinds[placed[b].kind].backward);
   }
   return all;
 }

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "orrery/experiment.hpp"
 #include "workloads/stages.hpp"
@@ -13,8 +11,8 @@
 
 namespace orrery {
 
-/// Passes as few operations, by direction and the blocks they run over: stages share them.
-using WholePasses = std::map<std::pair<Pass::Kind, std::vector<std::uint32_t>>, WholePass>;
+/// Passes as few operations, by the steps they consist of: stages share them.
+using WholePasses = std::map<StepLists, WholePass>;
 
 [[nodiscard]] Program write_stage_program(const Experiment& experiment, const SyncLayout& layout,
                                           const ModelBlocks& blocks, const Stage& stage, Workload& workload,
