@@ -67,9 +67,9 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
 void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                     const std::vector<Stage>& stages, Workload& workload) {
   check_size(experiment, layout, blocks, stages);
-  WholePasses passes;
+  ProgramParts parts(experiment, workload);
   for (const Stage& stage : stages)
-    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, passes));
+    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, parts));
 }
 
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
