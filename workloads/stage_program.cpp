@@ -19,6 +19,8 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
+constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
+
 /// What a whole pass may follow, of what is written before it.
 using PassStart = std::array<OpId, 5>;
 
@@ -49,7 +51,9 @@ class StageProgram {
         results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
         parts_(parts),
         whole_passes_of_(ways(), nullptr) {
-    if (!workload.programs.empty()) writer_.expect(workload.programs.back());
+    const bool first = workload.programs.empty();
+    writer_.expect(first ? kUsualOps : workload.programs.back().ops.size(),
+                   first ? kUsualOps : workload.programs.back().deps.size());
   }
 
   Program write() {
