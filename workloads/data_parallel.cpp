@@ -131,8 +131,7 @@ void DataParallel::gather_ahead() {
 
 bool DataParallel::meets(const Pass& pass) const {
   if (!enabled_ && !models_.by_bucket()) return false;
-  if (pass.kind == Pass::Kind::forward)
-    return plan_.zero_stage >= 3 || (!gathered_.empty() && pass.micro_batch == 0);
+  if (pass.kind == Pass::Kind::forward) return plan_.zero_stage >= 3 || meets_first(pass);
   const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
   if (models_.by_bucket()) return last;
   return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);

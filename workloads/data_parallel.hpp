@@ -32,6 +32,10 @@ class DataParallel {
 
   /// Whether its collectives meet this pass between its ends.
   [[nodiscard]] bool meets(const Pass& pass) const;
+  /// Whether they meet this pass, and not those of later micro-batches.
+  [[nodiscard]] bool meets_first(const Pass& pass) const {
+    return pass.kind == Pass::Kind::forward && pass.micro_batch == 0 && !gathered_.empty();
+  }
 
   /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
   OpId before_block(const Pass& pass, std::size_t block);

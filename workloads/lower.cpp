@@ -51,7 +51,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   const ModelBlocks& blocks = result.blocks;
   result.stages = make_stages(plan, blocks);
   for (const Stage& stage : result.stages)
-    workload.stage_memory.push_back(memory_of(stage, experiment, layout, blocks));
+    workload.stage_memory.push_back(memory_of(stage, experiment, layout));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
   workload.streams = layout.streams();
@@ -67,9 +67,9 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
 void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                     const std::vector<Stage>& stages, Workload& workload) {
   check_size(experiment, layout, blocks, stages);
-  WholePasses passes;
+  ProgramParts parts(experiment, workload);
   for (const Stage& stage : stages)
-    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, passes));
+    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, parts));
 }
 
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {

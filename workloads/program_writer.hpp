@@ -16,10 +16,10 @@ inline constexpr OpId kNoOp = -1;
 
 class ProgramWriter {
  public:
-  /// Makes room for as much as a program written before holds.
-  void expect(const Program& like) {
-    program_.ops.reserve(like.ops.size());
-    program_.deps.reserve(like.deps.size());
+  /// Makes room for so much.
+  void expect(std::size_t ops, std::size_t deps) {
+    program_.ops.reserve(ops);
+    program_.deps.reserve(deps);
   }
   /// Appends `op` after all of `deps` (kNoOp entries are skipped); its index.
   OpId add(const Op& op, std::initializer_list<OpId> deps) {

@@ -19,10 +19,7 @@ bool needs_host(const Software& s) {
          s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
-/// In either direction.
-std::size_t most_steps(const Block& block) {
-  return std::max(block.forward.list.size(), block.recompute.list.size() + block.backward.list.size());
-}
+constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
 
 /// What a whole pass may follow, of what is written before it.
 using PassStart = std::array<OpId, 5>;
@@ -41,7 +38,7 @@ OpId shifted(OpId op, OpId by) { return op == kNoOp ? kNoOp : op + by; }
 class StageProgram {
  public:
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-               const Stage& stage, Workload& workload, WholePasses& known_passes)
+               const Stage& stage, Workload& workload, ProgramParts& parts)
       : plan_(experiment.plan),
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
@@ -50,15 +47,13 @@ class StageProgram {
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
         message_host_(from_microseconds(experiment.software.collective_issue_us)),
-        hosted_(needs_host(experiment.software)),
-        whole_passes_(has_whole_passes(experiment)),
         synchronizes_(experiment.software.synchronize_passes),
-        outputs_(static_cast<std::size_t>(plan_.micro_batches()) * stage.chunks.size(), kNoOp),
-        gradients_(outputs_.size(), kNoOp),
-        known_passes_(known_passes),
-        whole_passes_of_(2 * stage.chunks.size(), nullptr) {
-    if (hosted_) add_host_works(experiment);
-    if (!workload.programs.empty()) writer_.expect(workload.programs.back());
+        results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
+        parts_(parts),
+        whole_passes_of_(ways(), nullptr) {
+    const bool first = workload.programs.empty();
+    writer_.expect(first ? kUsualOps : workload.programs.back().ops.size(),
+                   first ? kUsualOps : workload.programs.back().deps.size());
   }
 
   Program write() {
@@ -71,17 +66,16 @@ class StageProgram {
   void write_pass(const Pass& pass);
   void forward(const Pass& pass, bool whole);
   void backward(const Pass& pass, bool whole);
-  void end_pass(const Pass& pass, OpId result);
+  void end_pass(const Pass& pass, OpId end);
   [[nodiscard]] PassStart start_of(const Pass& pass);
   [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
   OpId run_forward(const Pass& pass, OpId input);
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
   const WholePass& whole_pass(const Pass& pass);
-  [[nodiscard]] std::vector<Step> steps_of(const Pass& pass) const;
+  [[nodiscard]] StepLists steps_of(const Pass& pass) const;
   [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
   OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
-  void add_host_works(const Experiment& experiment);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
   void begin_pass(const Pass& pass, OpId input);
@@ -93,14 +87,13 @@ class StageProgram {
   [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
     return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
   }
-  [[nodiscard]] OpId& output(const Pass& pass, std::int32_t chunk) {
-    return outputs_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
-                    static_cast<std::size_t>(chunk)];
+  /// End of the pass of that micro-batch through a chunk in one direction.
+  [[nodiscard]] OpId& result(Pass pass, Pass::Kind kind, std::int32_t chunk) {
+    pass.kind = kind;
+    pass.chunk = chunk;
+    return results_[static_cast<std::size_t>(pass.micro_batch) * ways() + way(pass)];
   }
-  [[nodiscard]] OpId& gradient(const Pass& pass, std::int32_t chunk) {
-    return gradients_[static_cast<std::size_t>(pass.micro_batch) * stage_.chunks.size() +
-                      static_cast<std::size_t>(chunk)];
-  }
+  [[nodiscard]] std::size_t ways() const { return 2 * stage_.chunks.size(); }
   /// Place of what is known of a chunk in one direction.
   [[nodiscard]] static std::size_t way(const Pass& pass) {
     return 2 * static_cast<std::size_t>(pass.chunk) + (pass.kind == Pass::Kind::forward ? 0 : 1);
@@ -127,13 +120,8 @@ class StageProgram {
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
-  Picoseconds message_host_;     ///< to issue a message
-  bool hosted_;                  ///< the software's host costs are known
-  bool whole_passes_;            ///< a pass is one operation where nothing meets it half-way
-  bool synchronizes_;            ///< its host waits before every pass
-  std::uint32_t step_work_ = 0;  ///< of the host: before a step, a pass and the optimizer
-  std::uint32_t pass_work_ = 0;
-  std::uint32_t wait_work_ = 0;
+  Picoseconds message_host_;   ///< to issue a message
+  bool synchronizes_;          ///< its host waits before every pass
   Bytes boundary_bytes_ = -1;  ///< of the latest message between stages
   std::uint32_t boundary_message_ = 0;
   OpId sent_forward_ = kNoOp;  ///< the latest sends
@@ -144,9 +132,8 @@ class StageProgram {
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
-  std::vector<OpId> outputs_;    ///< [micro-batch][chunk]: end of its forward pass
-  std::vector<OpId> gradients_;  ///< [micro-batch][chunk]: end of its backward pass
-  WholePasses& known_passes_;
+  std::vector<OpId> results_;  ///< [micro-batch][chunk][direction]: end of its pass
+  ProgramParts& parts_;
   std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][direction], filled in when first met
   std::vector<WrittenPass> written_;               ///< [chunk][direction]: the latest of this step
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
@@ -154,30 +141,18 @@ class StageProgram {
 
 void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
-  wait_on_host(step_work_, {ended_});
-  written_.assign(2 * stage_.chunks.size(), {});
+  wait_on_host(parts_.step_work, {ended_});
+  written_.assign(ways(), {});
   for (const Pass& pass : passes_) write_pass(pass);
   const OpId reduced = data_.reduce_rest(last_);
-  wait_on_host(wait_work_, {last_, reduced, sent_forward_, sent_backward_});
+  wait_on_host(parts_.wait_work, {last_, reduced, sent_forward_, sent_backward_});
   ended_ = data_.optimize(last_);
 }
 
-void StageProgram::add_host_works(const Experiment& experiment) {
-  const Software& software = experiment.software;
-  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
-  const auto add = [this](Picoseconds host_ps) {
-    const std::uint32_t work = find_work(workload_, {}, host_ps);
-    return whole_passes_ ? add_pass(workload_, {{false, work, kBlockInput}}) : work;
-  };
-  wait_work_ = add(0);
-  step_work_ = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
-  pass_work_ = add(from_microseconds(software.pass_overhead_us));
-}
-
 OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps) {
-  if (!hosted_) return kNoOp;
+  if (!parts_.hosted) return kNoOp;
   Op op;
-  op.kind = whole_passes_ ? Op::Kind::pass : Op::Kind::compute;
+  op.kind = parts_.whole_passes ? Op::Kind::pass : Op::Kind::compute;
   op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
@@ -189,9 +164,10 @@ OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> 
 
 /// Where messages are synchronous, the host has waited for all of the pass before and for the input.
 void StageProgram::begin_pass(const Pass& pass, OpId input) {
-  if (!hosted_) return;
-  const OpId op = synchronizes_ ? wait_on_host(pass_work_, {last_, input, sent_forward_, sent_backward_})
-                                : wait_on_host(pass_work_, {});
+  if (!parts_.hosted) return;
+  const OpId op = synchronizes_
+                      ? wait_on_host(parts_.pass_work, {last_, input, sent_forward_, sent_backward_})
+                      : wait_on_host(parts_.pass_work, {});
   writer_.at(op).phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
   writer_.at(op).micro_batch = pass.micro_batch;
   writer_.at(op).chunk = pass.chunk;
@@ -239,8 +215,10 @@ void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, 
 
 OpId StageProgram::own_input(const Pass& pass) {
   if (receives(pass)) return kNoOp;
-  if (pass.kind == Pass::Kind::forward) return pass.chunk == 0 ? kNoOp : output(pass, pass.chunk - 1);
-  return stage_.last_virtual(pass.chunk) ? output(pass, pass.chunk) : gradient(pass, pass.chunk + 1);
+  const bool turns = pass.kind == Pass::Kind::backward && stage_.last_virtual(pass.chunk);
+  if (turns) return result(pass, Pass::Kind::forward, pass.chunk);
+  if (pass.kind == Pass::Kind::backward) return result(pass, pass.kind, pass.chunk + 1);
+  return pass.chunk == 0 ? kNoOp : result(pass, pass.kind, pass.chunk - 1);
 }
 
 /// What all steps of a pass through a layer are.
@@ -295,7 +273,9 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 /// Micro-batches go through a chunk alike, so most passes repeat the one before them.
 void StageProgram::write_pass(const Pass& pass) {
   const bool ahead = pass.kind == Pass::Kind::forward;
-  const bool whole = whole_passes_ && !data_.meets(pass);
+  const bool whole = parts_.whole_passes && !data_.meets(pass);
+  // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
+  if (parts_.whole_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) whole_pass(pass);
   const bool repeats = whole && gate_ == kNoOp;
   const PassStart start = start_of(pass);
   if (repeats && repeat(pass, start, written_[way(pass)])) return;
@@ -333,10 +313,7 @@ bool StageProgram::repeat(const Pass& pass, const PassStart& start, const Writte
   return true;
 }
 
-void StageProgram::end_pass(const Pass& pass, OpId result) {
-  (pass.kind == Pass::Kind::forward ? output(pass, pass.chunk) : gradient(pass, pass.chunk)) = result;
-  last_ = result;
-}
+void StageProgram::end_pass(const Pass& pass, OpId end) { last_ = result(pass, pass.kind, pass.chunk) = end; }
 
 void StageProgram::forward(const Pass& pass, bool whole) {
   const OpId input = receives(pass) ? receive(pass, chunk(pass).input, true) : own_input(pass);
@@ -414,47 +391,47 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
 const WholePass& StageProgram::whole_pass(const Pass& pass) {
   const WholePass*& known = whole_passes_of_[way(pass)];
   if (known != nullptr) return *known;
-  std::vector<std::uint32_t> kinds;
-  kinds.reserve(chunk(pass).blocks.size());
-  for (const PlacedBlock& block : chunk(pass).blocks) kinds.push_back(block.kind);
-  const auto [at, anew] = known_passes_.try_emplace({pass.kind, std::move(kinds)});
-  if (anew) at->second = add_whole_pass(steps_of(pass), plan_.tensor_parallel, workload_);
+  const auto [at, anew] = parts_.passes.try_emplace(steps_of(pass));
+  if (anew) at->second = add_whole_pass(at->first, plan_.tensor_parallel, workload_);
   known = &at->second;
   return *known;
 }
 
 /// All that run_forward or run_backward would write of this pass.
-std::vector<Step> StageProgram::steps_of(const Pass& pass) const {
+StepLists StageProgram::steps_of(const Pass& pass) const {
   const auto& placed = chunk(pass).blocks;
-  std::size_t count = 0;
-  for (const PlacedBlock& block : placed) count += most_steps(blocks_.kinds[block.kind]);
-  std::vector<Step> all;
-  all.reserve(count);
-  std::int32_t at = kBlockInput;
-  const auto append = [&all, &at](const Steps& steps) {
-    const std::int32_t input = at;
-    const auto first = static_cast<std::int32_t>(all.size());
-    all.insert(all.end(), steps.list.begin(), steps.list.end());
-    for (Step& step : std::span(all).subspan(static_cast<std::size_t>(first)))
-      step.after = step.after == kBlockInput ? input : first + step.after;
-    at = steps.output == kBlockInput ? input : first + steps.output;
-  };
+  StepLists all;
+  all.reserve(2 * placed.size());
   if (pass.kind == Pass::Kind::forward) {
-    for (const PlacedBlock& block : placed) append(blocks_.kinds[block.kind].forward);
+    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].forward);
     return all;
   }
   for (std::size_t b = placed.size(); b-- > 0;) {
-    append(blocks_.kinds[placed[b].kind].recompute);
-    append(blocks_.kinds[placed[b].kind].backward);
+    all.push_back(&blocks_.kinds[placed[b].kind].recompute);
+    all.push_back(&blocks_.kinds[placed[b].kind].backward);
   }
   return all;
 }
 
 }  // namespace
 
+ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
+    : hosted(needs_host(experiment.software)), whole_passes(has_whole_passes(experiment)) {
+  if (!hosted) return;
+  const Software& software = experiment.software;
+  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
+  const auto add = [&](Picoseconds host_ps) {
+    const std::uint32_t work = find_work(workload, {}, host_ps);
+    return whole_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
+  };
+  wait_work = add(0);
+  step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
+  pass_work = add(from_microseconds(software.pass_overhead_us));
+}
+
 Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                            const Stage& stage, Workload& workload, WholePasses& whole_passes) {
-  return StageProgram(experiment, layout, blocks, stage, workload, whole_passes).write();
+                            const Stage& stage, Workload& workload, ProgramParts& parts) {
+  return StageProgram(experiment, layout, blocks, stage, workload, parts).write();
 }
 
 std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,

@@ -2,9 +2,8 @@
 // stages, and the data-parallel hooks around each block.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "orrery/experiment.hpp"
 #include "workloads/stages.hpp"
@@ -13,12 +12,21 @@
 
 namespace orrery {
 
-/// Passes as few operations, by direction and the blocks they run over: stages share them.
-using WholePasses = std::map<std::pair<Pass::Kind, std::vector<std::uint32_t>>, WholePass>;
+/// What the programs of a workload share.
+struct ProgramParts {
+  ProgramParts(const Experiment& experiment, Workload& workload);
+
+  bool hosted;                  ///< the software's host costs are known
+  bool whole_passes;            ///< a pass is one operation where nothing meets it half-way
+  std::uint32_t step_work = 0;  ///< of the host: before a step, a pass and the optimizer
+  std::uint32_t pass_work = 0;
+  std::uint32_t wait_work = 0;
+  std::map<StepLists, WholePass> passes;  ///< as few operations, by the steps they consist of
+};
 
 [[nodiscard]] Program write_stage_program(const Experiment& experiment, const SyncLayout& layout,
                                           const ModelBlocks& blocks, const Stage& stage, Workload& workload,
-                                          WholePasses& whole_passes);
+                                          ProgramParts& parts);
 
 /// Operations that program will have at most, to check before it is written.
 [[nodiscard]] std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,

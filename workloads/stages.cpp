@@ -23,6 +23,9 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     chunk.blocks.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
                             block.parameters, block.parameters, block.parameters - block.frozen});
     chunk.activations += block.activations;
+    chunk.workspace = std::max(chunk.workspace, block.workspace);
+    chunk.parameters += block.parameters;
+    chunk.trained += block.parameters - block.frozen;
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
   for (std::int64_t layer = from; layer < to; ++layer) {
@@ -36,9 +39,9 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
 
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  // Of one chunk, a stage is ahead by the warm-up of 1F1B at most, of less than p passes.
+  // Of one chunk, a stage is ahead by the warm-up of 1F1B at most, of p - 1 - stage passes.
   const std::int64_t enough = !schedule.collects && stage.chunks.size() == 1
-                                  ? std::min(plan.micro_batches(), plan.pipeline_parallel)
+                                  ? std::min(plan.micro_batches(), stage.stages - stage.index)
                                   : micro_batches_at_peak(plan);
   Bytes held = 0;
   Bytes peak = 0;
@@ -51,26 +54,28 @@ Bytes peak_activations(const Stage& stage, const Plan& plan) {
   return peak;
 }
 
-Bytes workspace_of(const Stage& stage, const Plan& plan, const ModelBlocks& blocks) {
-  Bytes recomputed = 0;
-  std::int64_t gathered = 0;
-  std::int64_t reduced = 0;
-  for (const auto& chunk : stage.chunks) {
-    for (const PlacedBlock& block : chunk.blocks) {
-      recomputed = std::max(recomputed, blocks.kinds[block.kind].workspace);
-      gathered = std::max(gathered, block.used);
-      reduced = std::max(reduced, block.trained);
-    }
+/// Parameters of the block of a stage that has most.
+std::int64_t most_in_block(const Stage& stage, std::int64_t PlacedBlock::*parameters) {
+  std::int64_t most = 0;
+  for (const Chunk& chunk : stage.chunks) {
+    for (const PlacedBlock& block : chunk.blocks) most = std::max(most, block.*parameters);
   }
+  return most;
+}
+
+Bytes workspace_of(const Stage& stage, const Plan& plan) {
+  Bytes recomputed = 0;
+  for (const Chunk& chunk : stage.chunks) recomputed = std::max(recomputed, chunk.workspace);
+  if (plan.sharding_replicas() <= 1 || plan.zero_stage < 2) return recomputed;
   // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
   // counted at the size of the largest.
-  const bool shards = plan.sharding_replicas() > 1;
-  const std::int64_t layers_held = !shards || plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
+  const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
+  const std::int64_t gathered = most_in_block(stage, &PlacedBlock::used);
   // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).
+  const std::int64_t reduced = most_in_block(stage, &PlacedBlock::trained);
   const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
-  const std::int64_t unreduced = !shards || plan.zero_stage < 2 ? 0
-                                 : plan.zero_stage < 3 ? std::min(stage.trained(), std::max(bucket, reduced))
-                                                       : reduced;
+  const std::int64_t unreduced =
+      plan.zero_stage < 3 ? std::min(stage.trained(), std::max(bucket, reduced)) : reduced;
   return recomputed + (layers_held * gathered + unreduced) * element_bytes(plan.precision);
 }
 
@@ -84,17 +89,13 @@ std::int64_t bucket_elements(const Plan& plan) {
 
 std::int64_t Stage::parameters() const {
   std::int64_t sum = 0;
-  for (const Chunk& chunk : chunks) {
-    for (const PlacedBlock& block : chunk.blocks) sum += block.parameters;
-  }
+  for (const Chunk& chunk : chunks) sum += chunk.parameters;
   return sum;
 }
 
 std::int64_t Stage::trained() const {
   std::int64_t sum = 0;
-  for (const Chunk& chunk : chunks) {
-    for (const PlacedBlock& block : chunk.blocks) sum += block.trained;
-  }
+  for (const Chunk& chunk : chunks) sum += chunk.trained;
   return sum;
 }
 
@@ -148,10 +149,14 @@ std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
     Chunk chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last);
     if (last && blocks.head >= 0) {
       // The last stage holds a copy of the tied embedding; alone, a stage has it already.
+      const std::int64_t copied = p > 1 ? blocks.tied_parameters : 0;
+      const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
       PlacedBlock& head = chunk.blocks.back();
-      if (p > 1) head.parameters += blocks.tied_parameters;
-      if (p > 1 && blocks.tied_are_trained) head.trained += blocks.tied_parameters;
+      head.parameters += copied;
+      head.trained += trained;
       head.used += blocks.tied_parameters;
+      chunk.parameters += copied;
+      chunk.trained += trained;
     }
     layer += counts[virtual_stage];
     stages[virtual_stage % static_cast<std::size_t>(p)].chunks.push_back(std::move(chunk));
@@ -172,8 +177,7 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
   memory.workspace += kModel * neighbours * trained;
 }
 
-StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
-                      const ModelBlocks& blocks) {
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
@@ -187,7 +191,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   memory.gradients = sharded(trained * gradient_bytes(experiment), 2);
   memory.optimizer = sharded(trained * states, 1);
   memory.activations = peak_activations(stage, plan);
-  memory.workspace = workspace_of(stage, plan, blocks);
+  memory.workspace = workspace_of(stage, plan);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
   return memory;
 }

@@ -25,9 +25,12 @@ struct PlacedBlock {
 /// The blocks of one virtual stage, in forward order.
 struct Chunk {
   std::vector<PlacedBlock> blocks;
-  Boundary input;         ///< what the virtual stage before it hands over
-  Boundary output;        ///< what it hands to the next
-  Bytes activations = 0;  ///< kept per micro-batch
+  Boundary input;               ///< what the virtual stage before it hands over
+  Boundary output;              ///< what it hands to the next
+  Bytes activations = 0;        ///< kept per micro-batch
+  Bytes workspace = 0;          ///< of the block that takes most
+  std::int64_t parameters = 0;  ///< of all blocks
+  std::int64_t trained = 0;     ///< of those
 };
 
 /// What one pipeline rank holds and does.
@@ -65,6 +68,6 @@ struct Stage {
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
 /// What keeps replicas in step adds its states to the optimizer's, and models received to the workspace.
 [[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
-                                    const SyncLayout& layout, const ModelBlocks& blocks);
+                                    const SyncLayout& layout);
 
 }  // namespace orrery

@@ -26,6 +26,8 @@ struct SubBlock {
 using SubBlocks = std::span<const SubBlock>;
 
 constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
+constexpr std::size_t kUsualWorks = 32;   // with those of programs
+constexpr std::size_t kUsualMessages = 16;
 
 void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -368,6 +370,8 @@ Block Transformer::head() const {
 }
 
 ModelBlocks Transformer::describe() {
+  workload_.works.reserve(kUsualWorks);
+  workload_.messages.reserve(kUsualMessages);
   ModelBlocks blocks;
   blocks.kinds.reserve(3);
   blocks.kinds.push_back(layer());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
+#include <functional>
 #include <utility>
 
 #include "orrery/rank_layout.hpp"
@@ -10,9 +10,6 @@
 
 namespace orrery {
 namespace {
-
-bool communicates(const Step& step) { return step.kind == Op::Kind::communicate; }
-bool computes(const Step& step) { return !communicates(step); }
 
 /// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
 /// group has the switch of a node for itself.
@@ -33,24 +30,69 @@ bool differs_in_groups(const Experiment& experiment) {
   return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
 }
 
+/// All steps in a row, `after` counted in all of them.
+PassWork joined(const StepLists& lists) {
+  std::size_t count = 0;
+  for (const Steps* steps : lists) count += steps->list.size();
+  PassWork all;
+  all.reserve(count);
+  std::int32_t input = kBlockInput;
+  for (const Steps* steps : lists) {
+    const auto first = static_cast<std::int32_t>(all.size());
+    for (const Step& step : steps->list) {
+      const std::int32_t after = step.after == kBlockInput ? input : first + step.after;
+      all.push_back({step.kind == Op::Kind::communicate, step.work, after});
+    }
+    if (steps->output != kBlockInput) input = first + steps->output;
+  }
+  return all;
+}
+
 /// What a step waits for, counted from step `first`: those before it are the input.
-std::int32_t counted_from(std::ptrdiff_t first, std::int32_t after) {
+std::int32_t counted_from(std::size_t first, std::int32_t after) {
   return std::max(after - static_cast<std::int32_t>(first), kBlockInput);
 }
 
-/// The steps [first, last).
-std::vector<Step> cut(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
-  std::vector<Step> part(steps.begin() + first, steps.begin() + last);
-  for (Step& step : part) step.after = counted_from(first, step.after);
+/// The steps [first, last) of all that are joined.
+std::vector<Step> cut(const StepLists& lists, const PassWork& all, std::size_t first, std::size_t last) {
+  std::vector<Step> part;
+  part.reserve(last - first);
+  std::size_t at = 0;
+  for (const Steps* steps : lists) {
+    const std::size_t begin = at;
+    if (begin >= last) break;
+    at += steps->list.size();
+    for (std::size_t i = std::max(begin, first); i < std::min(at, last); ++i) {
+      part.push_back(steps->list[i - begin]);
+      part.back().after = counted_from(first, all[i].after);
+    }
+  }
   return part;
 }
 
-PassWork body_of(const std::vector<Step>& steps, std::ptrdiff_t first, std::ptrdiff_t last) {
-  PassWork body;
-  body.reserve(static_cast<std::size_t>(last - first));
-  for (const Step& step : std::span(steps).subspan(static_cast<std::size_t>(first), body.capacity()))
-    body.push_back({communicates(step), step.work, counted_from(first, step.after)});
-  return body;
+/// The steps [first, last) of all.
+PassWork body_of(PassWork all, std::size_t first, std::size_t last) {
+  all.resize(last);
+  if (first == 0) return all;
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
+  for (PassStep& step : all) step.after = counted_from(first, step.after);
+  return all;
+}
+
+/// Where the body of a pass begins and ends. Where ranks meet: from the first step, once they met after they
+/// computed, that all later ones follow, to before the last collectives of all.
+std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t tensor_ranks) {
+  if (tensor_ranks == 1) return {0, all.size()};
+  const auto compute = std::ranges::find(all, false, &PassStep::communicates);
+  const auto met = std::find_if(compute, all.end(), std::mem_fn(&PassStep::communicates)) - all.begin();
+  auto first = static_cast<std::size_t>(met);
+  for (std::size_t i = first + 1; i < all.size(); ++i) {
+    if (all[i].after < static_cast<std::int32_t>(first)) first = i;
+  }
+  std::size_t last = all.size();
+  while (last > first && !all[last - 1].communicates) --last;
+  while (last > first && all[last - 1].communicates) --last;
+  return {first, last};
 }
 
 }  // namespace
@@ -61,32 +103,14 @@ bool has_whole_passes(const Experiment& experiment) {
          !differs_in_groups(experiment);
 }
 
-WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks, Workload& workload) {
-  const auto count = static_cast<std::ptrdiff_t>(steps.size());
-  std::ptrdiff_t first = 0;
-  std::ptrdiff_t last = count;
-  if (tensor_ranks > 1) {
-    // From the first step, once ranks meet after they computed, that all later ones follow, to before the
-    // last collectives of all.
-    const auto compute = std::ranges::find_if(steps, computes);
-    const std::ptrdiff_t met = std::find_if(compute, steps.end(), communicates) - steps.begin();
-    first = count;
-    for (std::ptrdiff_t i = count - 1, earliest = count; i >= met && i >= 0; --i) {
-      if (earliest >= i) first = i;
-      earliest = std::min<std::ptrdiff_t>(earliest, steps[static_cast<std::size_t>(i)].after);
-    }
-    const auto latest = std::find_if(steps.rbegin(), steps.rend(), communicates);
-    const auto others = std::find_if(latest, steps.rend(), computes);
-    last = std::max(first, steps.rend() - others);
-  }
+WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {
+  PassWork all = joined(lists);
+  const auto [first, last] = find_body(all, tensor_ranks);
   WholePass pass;
-  if (first == last) {
-    pass.head = steps;
-    return pass;
-  }
-  pass.head = cut(steps, 0, first);
-  pass.body = add_pass(workload, body_of(steps, first, last));
-  pass.tail = cut(steps, last, count);
+  pass.head = cut(lists, all, 0, first == last ? all.size() : first);
+  if (first == last) return pass;
+  pass.tail = cut(lists, all, last, all.size());
+  pass.body = add_pass(workload, body_of(std::move(all), first, last));
   return pass;
 }
 

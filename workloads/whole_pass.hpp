@@ -21,9 +21,11 @@ struct WholePass {
 /// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
 [[nodiscard]] bool has_whole_passes(const Experiment& experiment);
 
-/// @param steps         all of the pass, in issue order; Step::after counts in this list
+/// Steps of blocks that a pass runs over one after the other.
+using StepLists = std::vector<const Steps*>;
+
+/// @param lists         all steps of the pass
 /// @param tensor_ranks  of the group that does them
-[[nodiscard]] WholePass add_whole_pass(const std::vector<Step>& steps, std::int64_t tensor_ranks,
-                                       Workload& workload);
+[[nodiscard]] WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload);
 
 }  // namespace orrery

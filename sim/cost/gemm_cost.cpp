@@ -38,15 +38,17 @@ class Product {
   [[nodiscard]] double seconds() const {
     const double whole = operand_bytes() / rates_.bytes_per_s;
     if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);
-    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(kOnlyTile, 1, depth(1, 1)), whole);
+    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(laid(kOnlyTile), 1, depth(1, 1)), whole);
+    std::array<Laid, kTiles.size()> laid_out;
+    for (std::size_t i = 0; i < kTiles.size(); ++i) laid_out[i] = laid(kTiles[i]);
     double best = HUGE_VAL;
     for (const double split : kSplits) {
       const double part = depth(split, kDepthStep);
       const double traffic = split > 1 ? partial_sums(split) : whole;
       const double reduction = split > 1 ? gpu_.gemm_start_us * 1e-6 : 0;
       if (traffic + reduction >= best) continue;  // no tile makes up for it
-      for (const Tile& tile : kTiles)
-        best = std::min(best, std::max(tile_seconds(tile, split, part), traffic) + reduction);
+      for (const Laid& tiles : laid_out)
+        best = std::min(best, std::max(tile_seconds(tiles, split, part), traffic) + reduction);
     }
     return best;
   }
@@ -63,15 +65,24 @@ class Product {
   [[nodiscard]] double depth(double split, double step) const {
     return std::ceil(k_ / (split * step)) * step;
   }
-  /// Tiles are worked off in waves of one per SM; a partial last wave takes as long as a full one.
-  [[nodiscard]] double tile_seconds(const Tile& tile, double split, double depth) const {
-    const auto sms = static_cast<double>(gpu_.sms);
+  /// The result cut into tiles, whatever the depth.
+  struct Laid {
+    double area;
+    double count;
+    double slower;  ///< than with the largest tile
+    double turn_s;  ///< fixed time of each
+  };
+  [[nodiscard]] Laid laid(const Tile& tile) const {
     const double feed = gpu_.tile_feed_elements;
-    const double slower = (1 + feed * tile.feed()) / (1 + feed * kLargest.feed());
-    const double tiles = batch_ * std::ceil(m_ / tile.m) * std::ceil(n_ / tile.n) * split;
-    const double multiply = 2 * tile.area() * depth * sms / rates_.flops_per_s * slower;
-    const double turn = gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area());
-    return std::ceil(tiles / sms) * (multiply + turn);
+    return {tile.area(), batch_ * std::ceil(m_ / tile.m) * std::ceil(n_ / tile.n),
+            (1 + feed * tile.feed()) / (1 + feed * kLargest.feed()),
+            gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area())};
+  }
+  /// Tiles are worked off in waves of one per SM; a partial last wave takes as long as a full one.
+  [[nodiscard]] double tile_seconds(const Laid& tiles, double split, double depth) const {
+    const auto sms = static_cast<double>(gpu_.sms);
+    const double multiply = 2 * tiles.area * depth * sms / rates_.flops_per_s * tiles.slower;
+    return std::ceil(tiles.count * split / sms) * (multiply + tiles.turn_s);
   }
 
   const Gpu& gpu_;

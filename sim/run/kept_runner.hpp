@@ -6,7 +6,7 @@
 //
 // Programs treat all micro-batches alike but for the first and the last, and inner stages that hold the same
 // alike. So programs of few micro-batches and of one stage of each kind stand for all of them, and hold the
-// same works, messages and passes. Where they number these otherwise, as interleaved schedules do, the whole
+// same works, messages and passes in the same order. Where a schedule should not keep to that, the whole
 // programs are written for each run.
 #pragma once
 

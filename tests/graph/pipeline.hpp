@@ -72,9 +72,9 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   Workload workload;
   const SyncLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
-  WholePasses passes;
+  ProgramParts parts(e, workload);
   for (const Stage& stage : make_stages(e.plan, blocks)) {
-    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, passes));
+    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
   }
   workload.stage_memory.resize(workload.programs.size());
   add_communicators(e.plan, layout, workload);

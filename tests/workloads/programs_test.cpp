@@ -267,3 +267,25 @@ TEST_CASE("layers split evenly are balanced; given layers are kept") {
   w = lower(e);
   CHECK(layers(w, 2) == 0);
 }
+
+TEST_CASE("more micro-batches use the works, messages and passes of fewer, in the same order") {
+  for (const char* schedule : {"sequential", "gpipe", "1f1b", "interleaved-1f1b"}) {
+    for (const std::int64_t zero_stage : {0, 1, 2, 3}) {
+      CAPTURE(schedule);
+      CAPTURE(zero_stage);
+      Experiment few = experiment(gpt(16, 64, 4, 128, 1000), 2, 4, 2, 4);
+      few.plan.pipeline_schedule = schedule;
+      few.plan.virtual_stages = schedule == std::string("interleaved-1f1b") ? 2 : 1;
+      few.plan.zero_stage = zero_stage;
+      few.plan.overlap_gradient_reduce = few.plan.overlap_parameter_gather = true;
+      few.simulation.detail = Detail::stage;
+      Experiment many = few;
+      many.plan.global_batch_size *= 4;
+      const Workload a = lower(few);
+      const Workload b = lower(many);
+      CHECK(a.works == b.works);
+      CHECK(a.messages == b.messages);
+      CHECK(a.passes == b.passes);
+    }
+  }
+}

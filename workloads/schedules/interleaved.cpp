@@ -12,10 +12,16 @@ struct Place {
   std::int64_t chunk;
 };
 
-/// The k-th pass of a rank in one direction, chunks counted in the order they are visited.
-Place kth(const ScheduleShape& shape, std::int64_t k) {
-  const std::int64_t group = shape.stages * shape.chunks;
-  return {k / group * shape.stages + k % shape.stages, k % group / shape.stages};
+/// The passes of a rank in one direction, chunks counted in the order they are visited.
+std::vector<Place> places_of(const ScheduleShape& shape) {
+  std::vector<Place> places;
+  places.reserve(static_cast<std::size_t>(shape.micro_batches * shape.chunks));
+  for (std::int64_t first = 0; first < shape.micro_batches; first += shape.stages) {
+    for (std::int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      for (std::int64_t i = first; i < first + shape.stages; ++i) places.push_back({i, chunk});
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -29,12 +35,13 @@ std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t sta
           : std::min(2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages, total);
   std::vector<Pass> order;
   order.reserve(static_cast<std::size_t>(2 * total));
+  const std::vector<Place> places = places_of(shape);
   const auto forward = [&](std::int64_t k) {
-    const Place at = kth(shape, k);
+    const Place at = places[static_cast<std::size_t>(k)];
     order.push_back(forward_pass(at.micro_batch, at.chunk));
   };
   const auto backward = [&](std::int64_t k) {
-    const Place at = kth(shape, k);
+    const Place at = places[static_cast<std::size_t>(k)];
     order.push_back(backward_pass(at.micro_batch, shape.chunks - 1 - at.chunk));
   };
   for (std::int64_t k = 0; k < warmup; ++k) forward(k);
