@@ -1,7 +1,6 @@
 #include "sim/graph/channels.hpp"
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -88,86 +87,96 @@ class Matcher {
   Matcher(const Workload& workload, Channels grouped) : workload_(workload), result_(std::move(grouped)) {}
 
   Channels match() {
-    collect_requests();
+    told_.resize(result_.channels.size());
+    for (std::size_t program = 0; program < workload_.programs.size(); ++program) follow(program);
     lay_out();
     return std::move(result_);
   }
 
  private:
-  /// What each channel is asked for, by all of its ends.
-  void collect_requests() {
-    first_told_.resize(result_.channels.size());
-    asked_.resize(workload_.slots);
-    for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
-      list_requests(workload_.programs[program]);
-      for (std::size_t slot = 0; slot < workload_.slots; ++slot) compare_end(program, slot);
+  /// A slot of the program at hand.
+  struct End {
+    std::vector<Request>* told = nullptr;  ///< of its channel
+    std::size_t operations = 0;            ///< so far
+    const Op* first = nullptr;             ///< message
+  };
+
+  /// What a program asks of its channels, against what the ends before it asked of them.
+  void follow(std::size_t program) {
+    ends_.assign(workload_.slots, {});
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t channel = channel_of(program, slot);
+      if (channel != kNone) ends_[slot].told = &told_[channel];
     }
+    for (const Op& op : workload_.programs[program].ops) {
+      if (op.kind != Op::Kind::compute && !fits(op, ends_[op.slot])) disagree(program, op.slot);
+    }
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) close_end(program, slot);
   }
 
-  /// By slot, in order.
-  void list_requests(const Program& program) {
-    for (auto& asked : asked_) asked.clear();
-    first_.assign(workload_.slots, nullptr);
-    for (const Op& op : program.ops) {
-      if (op.kind == Op::Kind::compute) continue;
-      asked_[op.slot].push_back(request_of(op));
-      if (op.kind == Op::Kind::pass) continue;
-      const Op*& first = first_[op.slot];
-      if (first == nullptr) first = &op;
-      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
+  /// Adds the next operation of an end; false where another end asks for something else.
+  static bool fits(const Op& op, End& end) {
+    if (end.told == nullptr) throw std::logic_error("an operation communicates without a communicator");
+    if (op.kind == Op::Kind::communicate) {
+      if (end.first == nullptr) end.first = &op;
+      if (op.stream != end.first->stream) throw std::logic_error("a program slot is used on two streams");
     }
+    const std::size_t number = end.operations++;
+    if (number < end.told->size()) return (*end.told)[number] == request_of(op);
+    end.told->push_back(request_of(op));
+    return true;
   }
 
-  void compare_end(std::size_t program, std::size_t slot) {
-    std::vector<Request>& asked = asked_[slot];
-    const std::uint32_t number = result_.channel_of[program * workload_.slots + slot];
-    if (number == kNone) {
-      if (!asked.empty()) throw std::logic_error("an operation communicates without a communicator");
-      return;
-    }
+  void close_end(std::size_t program, std::size_t slot) {
+    const std::uint32_t number = channel_of(program, slot);
+    if (number == kNone) return;
     Channel& channel = result_.channels[number];
-    if (!asked.empty()) ++channel.ends;
+    const auto operations = static_cast<std::uint32_t>(ends_[slot].operations);
+    if (operations > 0) ++channel.ends;
     if (channel.operations == 0) {
-      channel.operations = static_cast<std::uint32_t>(asked.size());
-      first_told_[number] = told_.size();
-      told_.insert(told_.end(), asked.begin(), asked.end());
-    } else if (!std::ranges::equal(told(number), asked)) {
-      throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
-                             ", slot " + std::to_string(slot));
+      channel.operations = operations;
+      result_.families += operations;
     }
+    if (channel.operations != operations) disagree(program, slot);
   }
 
-  [[nodiscard]] std::span<const Request> told(std::size_t channel) const {
-    return std::span(told_).subspan(first_told_[channel], result_.channels[channel].operations);
+  [[noreturn]] static void disagree(std::size_t program, std::size_t slot) {
+    throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
+                           ", slot " + std::to_string(slot));
+  }
+
+  [[nodiscard]] std::uint32_t channel_of(std::size_t program, std::size_t slot) const {
+    return result_.channel_of[program * workload_.slots + slot];
   }
 
   void lay_out() {
+    result_.call_of.reserve(result_.families);
+    latest_call_.assign(workload_.messages.size() + workload_.passes.size(), kNone);
     for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
       Channel& channel = result_.channels[c];
-      channel.first_family = result_.families;
-      result_.families += channel.operations;
+      channel.first_family = static_cast<std::uint32_t>(result_.call_of.size());
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (const Request request : told(c)) count(c, request);
+      for (const Request request : told_[c]) count(c, request);
       channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
   void count(std::uint32_t channel, Request request) {
-    for (std::size_t at = result_.channels[channel].first_call; at < result_.calls.size(); ++at) {
-      if (result_.calls[at].request != request) continue;
-      ++result_.calls[at].operations;
-      return;
+    std::uint32_t& call = latest_call_[request.work + (request.pass ? workload_.messages.size() : 0)];
+    if (call == kNone || result_.calls[call].channel != channel) {
+      call = static_cast<std::uint32_t>(result_.calls.size());
+      result_.calls.push_back({channel, request, 0, result_.prices});
+      result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
     }
-    result_.calls.push_back({channel, request, 1, result_.prices});
-    result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+    ++result_.calls[call].operations;
+    result_.call_of.push_back(call);
   }
 
   const Workload& workload_;
   Channels result_;
-  std::vector<Request> told_;                ///< by the end of each channel that is met first
-  std::vector<std::size_t> first_told_;      ///< [channel]
-  std::vector<std::vector<Request>> asked_;  ///< [slot], by the program at hand
-  std::vector<const Op*> first_;             ///< [slot]: the first message of that program
+  std::vector<std::vector<Request>> told_;  ///< [channel]: by the end that is ahead
+  std::vector<End> ends_;                   ///< [slot]
+  std::vector<std::uint32_t> latest_call_;  ///< per message, then per pass: the call made for it last
 };
 
 }  // namespace

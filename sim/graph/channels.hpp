@@ -53,6 +53,7 @@ struct Channels {
   std::vector<std::uint32_t> channel_of;     ///< [program * Workload::slots + slot], or kNone
   std::vector<std::uint32_t> channel_group;  ///< per group: its channel
   std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
+  std::vector<std::uint32_t> call_of;        ///< per communication family, channel by channel: its call
   std::uint32_t families = 0;                ///< communication families over all channels
   std::uint32_t prices = 0;                  ///< sum over calls of communicators
 

@@ -35,9 +35,8 @@ class Expansion {
   ExpandedGraph expand() {
     place_classes();
     write_costs();
-    number_tasks();
+    make_room();
     write_tasks();
-    if (is_hosted(workload_)) list_lagging();
     set_costs(prices_.works, times_, result_.host_lags.values(workload_, prices_.works), result_);
     return std::move(result_);
   }
@@ -58,25 +57,25 @@ class Expansion {
   [[nodiscard]] const Transfer& transfer(const Call& call, std::uint32_t group) const {
     return prices_.transfers[call.first_price + channels_.group_place[group]];
   }
-  void number_tasks();
+  void make_room();
   void write_tasks();
-  void list_lagging();
+  void add_lagging(std::uint32_t first, std::uint32_t lag, const Op& op);
   void write_compute(OpRef at);
   [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
-  void write_communication(std::span<const OpRef> operations);
+  void write_communication(std::uint32_t call, std::span<const OpRef> operations);
   void write_predecessors(std::uint32_t cls, OpRef at);
   void close_task(std::uint32_t cost);
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
   }
-  [[nodiscard]] std::uint32_t family_channel(OpRef at) const {
-    return channels_.channel_of[at.program * workload_.slots + slot(at)];
+  /// Predecessors of the operations of a program.
+  [[nodiscard]] std::int64_t edges_of(std::uint32_t program) const {
+    const std::uint32_t* const begin = families_.predecessor_begin.data() + families_.first_op[program];
+    return std::int64_t{begin[workload_.programs[program].ops.size()]} - begin[0];
   }
-  [[nodiscard]] std::uint32_t slot(OpRef at) const { return result_.ops[at.program][at.op].slot; }
-  [[nodiscard]] bool alone(OpRef at) const { return slot(at) == ExpandedGraph::OpTasks::kAlone; }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
 
   const Workload& workload_;
@@ -203,42 +202,40 @@ void Expansion::check_size(std::int64_t tasks, std::int64_t edges) const {
                                               " GB; let folding be auto, or simulate fewer steps");
 }
 
-/// Gives every family its range of task ids, in topological order.
-void Expansion::number_tasks() {
+void Expansion::make_room() {
   std::int64_t tasks = 0;
+  for (std::size_t c = 0; c < channels_.channels.size(); ++c)
+    tasks += std::int64_t{channels_.channels[c].operations} * std::ssize(positions_.groups[c]);
+  for (const OpRef at : families_.compute_operations(channels_)) tasks += classes_of(at.program);
   std::int64_t edges = 0;
-  for (const Program& program : workload_.programs) {
-    auto& ops = result_.ops.emplace_back();
-    ops.reserve(program.ops.size());
-    for (const Op& op : program.ops)
-      ops.push_back({0, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
-  }
-  result_.families.reserve(families_.order.size());
-  for (const std::uint32_t family : families_.order) {
-    const std::span<const OpRef> operations = families_.operations(family);
-    const OpRef any = operations.front();
-    result_.families.push_back({static_cast<std::uint32_t>(tasks), any.program, any.op});
-    for (const OpRef at : operations) {
-      result_.ops[at.program][at.op].first = static_cast<std::uint32_t>(tasks);
-      edges += std::ssize(families_.before(at)) * classes_of(at.program);
-    }
-    tasks += alone(any) ? classes_of(any.program) : std::ssize(positions_.groups[family_channel(any)]);
+  for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
+    edges += edges_of(p) * classes_of(p);
+    result_.ops.emplace_back(workload_.programs[p].ops.size());
   }
   check_size(tasks, edges);
+  result_.families.reserve(families_.order.size());
   result_.graph.cost.resize(static_cast<std::size_t>(tasks));
   result_.graph.pred_begin.resize(static_cast<std::size_t>(tasks) + 1);
   result_.graph.preds.resize(static_cast<std::size_t>(edges));
 }
 
+/// Family by family, in topological order.
 void Expansion::write_tasks() {
+  std::vector<std::vector<std::uint32_t>> lags;
+  if (is_hosted(workload_)) lags = result_.host_lags.add(workload_);
   for (const std::uint32_t family : families_.order) {
     const std::span<const OpRef> operations = families_.operations(family);
-    if (alone(operations.front())) {
-      write_compute(operations.front());
+    const OpRef any = operations.front();
+    const std::uint32_t first = task_;
+    result_.families.push_back({first, any.program, any.op});
+    if (family < channels_.families) {
+      write_communication(channels_.call_of[family], operations);
     } else {
-      write_communication(operations);
+      write_compute(any);
     }
+    if (!lags.empty()) add_lagging(first, lags[any.program][any.op], op(any));
   }
+  if (!lags.empty()) result_.graph.lag.assign(result_.graph.tasks(), 0);
 }
 
 void Expansion::close_task(std::uint32_t cost) {
@@ -247,25 +244,18 @@ void Expansion::close_task(std::uint32_t cost) {
 }
 
 /// Works and passes wait for the host, messages do not.
-void Expansion::list_lagging() {
-  result_.graph.lag.assign(result_.graph.tasks(), 0);
-  const auto lags = result_.host_lags.add(workload_);
-  for (std::size_t f = 0; f < result_.families.size(); ++f) {
-    const auto [first, program, number] = result_.families[f];
-    const std::uint32_t last =
-        f + 1 < result_.families.size() ? result_.families[f + 1].first_task : result_.graph.tasks();
-    const Op& op = workload_.programs[program].ops[number];
-    const std::uint32_t lag = lags[program][number];
-    if (lag == kNone) continue;
-    result_.lagging.push_back({first, last, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
-  }
+void Expansion::add_lagging(std::uint32_t first, std::uint32_t lag, const Op& op) {
+  if (lag == kNone) return;
+  result_.lagging.push_back({first, task_, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
 }
 
 void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
+  const ExpandedGraph::Place place = result_.place(cls);
   const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
+  const std::span<const std::uint32_t> before = families_.before(at);
   std::uint32_t* pred = result_.graph.preds.data() + pred_;
-  for (const std::uint32_t before : families_.before(at)) *pred++ = result_.task(cls, tasks[before]);
-  pred_ = static_cast<std::uint32_t>(pred - result_.graph.preds.data());
+  for (const std::uint32_t op : before) *pred++ = place.task(tasks[op]);
+  pred_ += static_cast<std::uint32_t>(before.size());
 }
 
 /// What communication beside it adds to an operation.
@@ -293,17 +283,18 @@ std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picose
 }
 
 void Expansion::write_compute(OpRef at) {
+  result_.ops[at.program][at.op].first = task_;
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
     close_task(cost_of(cls, at));
   }
 }
 
-void Expansion::write_communication(std::span<const OpRef> operations) {
-  const OpRef any = operations.front();
-  const std::uint32_t channel = family_channel(any);
-  const std::uint32_t transfer = first_transfer_[channels_.call(channel, request_of(op(any)))];
-  const bool slowed = op(any).kind == Op::Kind::pass && !delays_.empty();
+void Expansion::write_communication(std::uint32_t call, std::span<const OpRef> operations) {
+  const std::uint32_t channel = channels_.calls[call].channel;
+  const std::uint32_t transfer = first_transfer_[call];
+  const bool slowed = channels_.calls[call].request.pass && !delays_.empty();
+  for (const OpRef at : operations) result_.ops[at.program][at.op] = {task_, op(at).slot};
   const std::span<const std::uint32_t> member_begin = member_begin_[channel];
   const std::span<const std::uint32_t> members = members_[channel];
   for (std::uint32_t place = 0; place + 1 < member_begin.size(); ++place) {
@@ -312,7 +303,7 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
       const std::uint32_t cls = members[m];
       for (const OpRef at : operations) {
         const bool joins = at.program == result_.program[cls] &&
-                           result_.group_position[std::size_t{cls} * workload_.slots + slot(at)] == place;
+                           result_.group_position[std::size_t{cls} * workload_.slots + op(at).slot] == place;
         if (!joins) continue;
         write_predecessors(cls, at);
         if (slowed) longest = std::max(longest, delay(cls, at));

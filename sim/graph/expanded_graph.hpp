@@ -63,6 +63,16 @@ struct ExpandedGraph {
   std::uint32_t slots = kSlotCount;           ///< of each class
   std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
 
+  /// Where a class is among the tasks of an operation.
+  struct Place {
+    std::uint32_t alone = 0;
+    const std::uint32_t* of_slot = nullptr;
+
+    [[nodiscard]] std::uint32_t task(OpTasks tasks) const {
+      return tasks.first + (tasks.slot == OpTasks::kAlone ? alone : of_slot[tasks.slot]);
+    }
+  };
+
   [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(program.size()); }
 
   /// The cost of a work or transfer that `cost` stands for, or is.
@@ -75,10 +85,9 @@ struct ExpandedGraph {
   [[nodiscard]] std::uint32_t task(std::uint32_t cls, std::uint32_t op) const {
     return task(cls, ops[program[cls]][op]);
   }
-  [[nodiscard]] std::uint32_t task(std::uint32_t cls, OpTasks tasks) const {
-    return tasks.first + (tasks.slot == OpTasks::kAlone
-                              ? position[cls]
-                              : group_position[std::size_t{cls} * slots + tasks.slot]);
+  [[nodiscard]] std::uint32_t task(std::uint32_t cls, OpTasks tasks) const { return place(cls).task(tasks); }
+  [[nodiscard]] Place place(std::uint32_t cls) const {
+    return {position[cls], group_position.data() + std::size_t{cls} * slots};
   }
 };
 
