@@ -1,6 +1,7 @@
 #include "sim/graph/channels.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -84,7 +85,10 @@ class Grouping {
 
 class Matcher {
  public:
-  Matcher(const Workload& workload, Channels grouped) : workload_(workload), result_(std::move(grouped)) {}
+  Matcher(const Workload& workload, Channels grouped)
+      : workload_(workload),
+        result_(std::move(grouped)),
+        messages_(static_cast<std::uint32_t>(workload.messages.size())) {}
 
   Channels match() {
     told_.resize(result_.channels.size());
@@ -96,9 +100,9 @@ class Matcher {
  private:
   /// A slot of the program at hand.
   struct End {
-    std::vector<Request>* told = nullptr;  ///< of its channel
-    std::size_t operations = 0;            ///< so far
-    const Op* first = nullptr;             ///< message
+    std::vector<std::uint32_t>* told = nullptr;  ///< of its channel
+    std::uint32_t operations = 0;                ///< so far
+    std::optional<Stream> stream;                ///< of its messages
   };
 
   /// What a program asks of its channels, against what the ends before it asked of them.
@@ -115,15 +119,19 @@ class Matcher {
   }
 
   /// Adds the next operation of an end; false where another end asks for something else.
-  static bool fits(const Op& op, End& end) {
+  bool fits(const Op& op, End& end) const {
     if (end.told == nullptr) throw std::logic_error("an operation communicates without a communicator");
-    if (op.kind == Op::Kind::communicate) {
-      if (end.first == nullptr) end.first = &op;
-      if (op.stream != end.first->stream) throw std::logic_error("a program slot is used on two streams");
+    std::uint32_t request = op.work;
+    if (op.kind == Op::Kind::pass) {
+      request += messages_;
+    } else if (end.stream.value_or(op.stream) != op.stream) {
+      throw std::logic_error("a program slot is used on two streams");
+    } else {
+      end.stream = op.stream;
     }
-    const std::size_t number = end.operations++;
-    if (number < end.told->size()) return (*end.told)[number] == request_of(op);
-    end.told->push_back(request_of(op));
+    const std::uint32_t number = end.operations++;
+    if (number < end.told->size()) return (*end.told)[number] == request;
+    end.told->push_back(request);
     return true;
   }
 
@@ -131,7 +139,7 @@ class Matcher {
     const std::uint32_t number = channel_of(program, slot);
     if (number == kNone) return;
     Channel& channel = result_.channels[number];
-    const auto operations = static_cast<std::uint32_t>(ends_[slot].operations);
+    const std::uint32_t operations = ends_[slot].operations;
     if (operations > 0) ++channel.ends;
     if (channel.operations == 0) {
       channel.operations = operations;
@@ -151,21 +159,22 @@ class Matcher {
 
   void lay_out() {
     result_.call_of.reserve(result_.families);
-    latest_call_.assign(workload_.messages.size() + workload_.passes.size(), kNone);
+    latest_call_.assign(messages_ + workload_.passes.size(), kNone);
     for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
       Channel& channel = result_.channels[c];
       channel.first_family = static_cast<std::uint32_t>(result_.call_of.size());
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (const Request request : told_[c]) count(c, request);
+      for (const std::uint32_t request : told_[c]) count(c, request);
       channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
-  void count(std::uint32_t channel, Request request) {
-    std::uint32_t& call = latest_call_[request.work + (request.pass ? workload_.messages.size() : 0)];
-    if (call == kNone || result_.calls[call].channel != channel) {
+  void count(std::uint32_t channel, std::uint32_t request) {
+    std::uint32_t& call = latest_call_[request];
+    if (call == kNone || call < result_.channels[channel].first_call) {
       call = static_cast<std::uint32_t>(result_.calls.size());
-      result_.calls.push_back({channel, request, 0, result_.prices});
+      const bool pass = request >= messages_;
+      result_.calls.push_back({channel, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
       result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
     }
     ++result_.calls[call].operations;
@@ -174,9 +183,10 @@ class Matcher {
 
   const Workload& workload_;
   Channels result_;
-  std::vector<std::vector<Request>> told_;  ///< [channel]: by the end that is ahead
-  std::vector<End> ends_;                   ///< [slot]
-  std::vector<std::uint32_t> latest_call_;  ///< per message, then per pass: the call made for it last
+  std::uint32_t messages_;                        ///< requests are numbers of messages, then of passes
+  std::vector<std::vector<std::uint32_t>> told_;  ///< [channel]: requests of the end that is ahead
+  std::vector<End> ends_;                         ///< [slot]
+  std::vector<std::uint32_t> latest_call_;        ///< per request: the call made for it last
 };
 
 }  // namespace

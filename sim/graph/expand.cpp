@@ -43,7 +43,7 @@ class Expansion {
 
  private:
   void place_classes();
-  void list_members(std::uint32_t channel);
+  void list_joins(std::uint32_t channel);
   void write_costs();
   /// What one leg of a simulated transfer puts on a class of links.
   struct Load {
@@ -65,8 +65,18 @@ class Expansion {
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
   void write_communication(std::uint32_t call, std::span<const OpRef> operations);
-  void write_predecessors(std::uint32_t cls, OpRef at);
-  void close_task(std::uint32_t cost);
+  void write_predecessors(std::uint32_t cls, OpRef at) {
+    const ExpandedGraph::Place place = result_.place(cls);
+    const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
+    std::uint32_t* const preds = result_.graph.preds.data();
+    std::uint32_t pred = pred_;
+    for (const std::uint32_t before : families_.before(at)) preds[pred++] = place.task(tasks[before]);
+    pred_ = pred;
+  }
+  void close_task(std::uint32_t cost) {
+    result_.graph.cost[task_] = cost;
+    result_.graph.pred_begin[++task_] = pred_;
+  }
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
@@ -90,9 +100,16 @@ class Expansion {
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
-  /// [channel]: classes that take part in each simulated group, member_begin/members as CSR.
-  std::vector<std::vector<std::uint32_t>> member_begin_;
-  std::vector<std::vector<std::uint32_t>> members_;
+  /// A class that takes part in a simulated group with a slot of its program.
+  struct Join {
+    std::uint32_t cls = 0;
+    std::uint32_t program = 0;
+    std::uint32_t end = 0;  ///< program * slots + slot
+  };
+  /// [channel]: those of each simulated group, join_begin/joins as CSR.
+  std::vector<std::vector<std::uint32_t>> join_begin_;
+  std::vector<std::vector<Join>> joins_;
+  std::vector<std::uint32_t> meeting_;  ///< per end: its operation in the family being written, or kNone
   std::vector<std::uint32_t> first_transfer_;  ///< per call: its first entry in costs
   std::uint32_t task_ = 0;                     ///< the one being written
   std::uint32_t pred_ = 0;                     ///< the next entry of its predecessors
@@ -109,22 +126,33 @@ void Expansion::place_classes() {
     program_classes_[result_.program[c]].push_back(c);
     if (interference_.any()) delays_.push_back(interference_.of(result_.stand_ins.representative[c]));
   }
-  member_begin_.resize(positions_.groups.size());
-  members_.resize(positions_.groups.size());
-  for (std::uint32_t channel = 0; channel < positions_.groups.size(); ++channel) list_members(channel);
+  join_begin_.resize(positions_.groups.size());
+  joins_.resize(positions_.groups.size());
+  for (std::uint32_t channel = 0; channel < positions_.groups.size(); ++channel) list_joins(channel);
+  meeting_.resize(channels_.channel_of.size(), kNone);
 }
 
-void Expansion::list_members(std::uint32_t channel) {
-  auto& begin = member_begin_[channel];
-  auto& members = members_[channel];
+void Expansion::list_joins(std::uint32_t channel) {
+  std::vector<std::uint32_t>& begin = join_begin_[channel];
+  std::vector<std::uint32_t> members;  // classes
   begin.push_back(0);
   for (const std::uint32_t group : positions_.groups[channel]) {
-    const auto first = static_cast<std::ptrdiff_t>(members.size());
+    const std::size_t place = begin.size() - 1;
+    members.clear();
     for (const std::uint32_t rank : workload_.members(group))
       members.push_back(result_.stand_ins.class_of_rank[rank]);
-    std::sort(members.begin() + first, members.end());
-    members.erase(std::unique(members.begin() + first, members.end()), members.end());
-    begin.push_back(static_cast<std::uint32_t>(members.size()));
+    std::ranges::sort(members);
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    for (const std::uint32_t cls : members) {
+      const std::uint32_t program = result_.program[cls];
+      for (std::uint32_t slot = 0; slot < workload_.slots; ++slot) {
+        const std::uint32_t end = program * workload_.slots + slot;
+        const bool joins = channels_.channel_of[end] == channel &&
+                           result_.group_position[std::size_t{cls} * workload_.slots + slot] == place;
+        if (joins) joins_[channel].push_back({cls, program, end});
+      }
+    }
+    begin.push_back(static_cast<std::uint32_t>(joins_[channel].size()));
   }
 }
 
@@ -238,24 +266,10 @@ void Expansion::write_tasks() {
   if (!lags.empty()) result_.graph.lag.assign(result_.graph.tasks(), 0);
 }
 
-void Expansion::close_task(std::uint32_t cost) {
-  result_.graph.cost[task_] = cost;
-  result_.graph.pred_begin[++task_] = pred_;
-}
-
 /// Works and passes wait for the host, messages do not.
 void Expansion::add_lagging(std::uint32_t first, std::uint32_t lag, const Op& op) {
   if (lag == kNone) return;
   result_.lagging.push_back({first, task_, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
-}
-
-void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
-  const ExpandedGraph::Place place = result_.place(cls);
-  const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
-  const std::span<const std::uint32_t> before = families_.before(at);
-  std::uint32_t* pred = result_.graph.preds.data() + pred_;
-  for (const std::uint32_t op : before) *pred++ = place.task(tasks[op]);
-  pred_ += static_cast<std::uint32_t>(before.size());
 }
 
 /// What communication beside it adds to an operation.
@@ -294,20 +308,20 @@ void Expansion::write_communication(std::uint32_t call, std::span<const OpRef> o
   const std::uint32_t channel = channels_.calls[call].channel;
   const std::uint32_t transfer = first_transfer_[call];
   const bool slowed = channels_.calls[call].request.pass && !delays_.empty();
-  for (const OpRef at : operations) result_.ops[at.program][at.op] = {task_, op(at).slot};
-  const std::span<const std::uint32_t> member_begin = member_begin_[channel];
-  const std::span<const std::uint32_t> members = members_[channel];
-  for (std::uint32_t place = 0; place + 1 < member_begin.size(); ++place) {
+  for (const OpRef at : operations) {
+    const std::uint32_t slot = op(at).slot;
+    result_.ops[at.program][at.op] = {task_, slot};
+    meeting_[at.program * workload_.slots + slot] = at.op;
+  }
+  const std::span<const std::uint32_t> begin = join_begin_[channel];
+  const std::span<const Join> joins = joins_[channel];
+  for (std::uint32_t place = 0; place + 1 < begin.size(); ++place) {
     Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
-    for (std::uint32_t m = member_begin[place]; m < member_begin[place + 1]; ++m) {
-      const std::uint32_t cls = members[m];
-      for (const OpRef at : operations) {
-        const bool joins = at.program == result_.program[cls] &&
-                           result_.group_position[std::size_t{cls} * workload_.slots + op(at).slot] == place;
-        if (!joins) continue;
-        write_predecessors(cls, at);
-        if (slowed) longest = std::max(longest, delay(cls, at));
-      }
+    for (const auto& [cls, program, end] : joins.subspan(begin[place], begin[place + 1] - begin[place])) {
+      if (meeting_[end] == kNone) continue;
+      const OpRef at{program, meeting_[end]};
+      write_predecessors(cls, at);
+      if (slowed) longest = std::max(longest, delay(cls, at));
     }
     const std::uint32_t cost = transfer + place;
     const Picoseconds alone = times_[cost - prices_.works.size()].duration_ps;

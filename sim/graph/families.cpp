@@ -27,32 +27,34 @@ class Successors {
  public:
   Successors(std::uint32_t families, std::size_t most)
       : heads_(static_cast<std::uint32_t>(most)),
-        next_(new std::uint32_t[most + families]),
-        to_(new std::uint32_t[most]),
+        nodes_(std::make_unique_for_overwrite<Node[]>(most + families)),
         last_(families) {
     std::iota(last_.begin(), last_.end(), heads_);
   }
 
   /// Edge by edge, counted from 0.
   void add(std::uint32_t edge, std::uint32_t from, std::uint32_t to) {
-    to_[edge] = to;
-    next_[last_[from]] = edge;
+    nodes_[edge].to = to;
+    nodes_[last_[from]].next = edge;
     last_[from] = edge;
   }
   template <class Visit>
   void for_each(std::uint32_t from, Visit visit) const {
     const std::uint32_t last = last_[from];
     for (std::uint32_t node = heads_ + from; node != last;) {
-      node = next_[node];
-      visit(to_[node]);
+      node = nodes_[node].next;
+      visit(nodes_[node].to);
     }
   }
 
  private:
-  std::uint32_t heads_;                    ///< node of the first list's head, those of the others follow
-  std::unique_ptr<std::uint32_t[]> next_;  ///< per node
-  std::unique_ptr<std::uint32_t[]> to_;    ///< per node that is no head
-  std::vector<std::uint32_t> last_;        ///< per family
+  struct Node {
+    std::uint32_t next;
+    std::uint32_t to;  ///< of nodes that are no heads
+  };
+  std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
+  std::unique_ptr<Node[]> nodes_;
+  std::vector<std::uint32_t> last_;  ///< per family: node
 };
 
 /// What the operations of a program wait for on their own rank.
@@ -157,8 +159,8 @@ void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
   std::vector<std::uint32_t> next = first_families(p);
   std::vector<std::uint32_t> latest(workload_.streams, kNone);
   std::uint32_t edges = edges_;
-  for (std::uint32_t o = 0; o < program.ops.size(); ++o) {
-    const Op& op = program.ops[o];
+  std::uint32_t o = 0;
+  for (const Op& op : program.ops) {
     const std::uint32_t family = op.kind == Op::Kind::compute ? compute_++ : next[op.slot]++;
     of[o] = family;
     result_.family_ops[place_[family]++] = {p, o};
@@ -168,8 +170,8 @@ void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
     const auto end = static_cast<std::uint32_t>(predecessors.write(op, before, host, list + edges) - list);
     waits_[family] += end - edges;
     for (; edges != end; ++edges) successors.add(edges, of[list[edges]], family);
-    begin[o + 1] = end;
-    before = o;
+    before = o++;
+    begin[o] = end;
   }
   edges_ = edges;
 }
