@@ -57,39 +57,41 @@ class Successors {
   std::vector<std::uint32_t> last_;  ///< per family: node
 };
 
-/// What the operations of a program wait for on their own rank.
-class Predecessors {
+/// What the operations of a program wait for on their own rank, one operation after the other.
+class PredecessorList {
  public:
-  /// @param begin  of the program's first operation, as next ones are added
-  Predecessors(const Program& program, const std::uint32_t* begin, std::uint32_t* list)
-      : program_(program), begin_(begin), list_(list) {}
+  /// @param begin  of the program's first operation, those of the next ones are added
+  PredecessorList(std::uint32_t* list, std::uint32_t* begin)
+      : list_(list), begin_(begin), first_(*begin), end_(*begin) {}
 
-  /// Writes those of an operation, which follows `before` on its stream and is issued after `host`, from
-  /// `end` on; returns where they end.
-  std::uint32_t* write(const Op& op, std::uint32_t before, std::uint32_t host, std::uint32_t* end) const {
-    const std::uint32_t* const first = end;
-    bool implied = before == kNone || before == host;
-    if (host != kNone) *end++ = host;
-    for (const std::uint32_t dep : program_.dependencies(op)) {
-      if (lists(first, end, dep)) continue;
-      *end++ = dep;
-      implied = implied || dep == before || lists(list_ + begin_[dep], list_ + begin_[dep + 1], before);
-    }
-    if (!implied) *end++ = before;
-    return end;
+  /// Returns its place in the list.
+  std::uint32_t add(std::uint32_t pred) {
+    list_[end_] = pred;
+    return end_++;
+  }
+  [[nodiscard]] bool has(std::uint32_t pred) const { return lists(first_, end_, pred); }
+  [[nodiscard]] bool has(std::uint32_t pred, std::uint32_t earlier) const {
+    return lists(begin_[earlier], begin_[earlier + 1], pred);
+  }
+  /// Ends that of operation `op`; returns how many it has.
+  std::uint32_t close(std::uint32_t op) {
+    const std::uint32_t number = end_ - first_;
+    begin_[op + 1] = first_ = end_;
+    return number;
   }
 
  private:
-  static bool lists(const std::uint32_t* first, const std::uint32_t* last, std::uint32_t op) {
-    for (; first != last; ++first) {
-      if (*first == op) return true;
+  [[nodiscard]] bool lists(std::uint32_t first, std::uint32_t end, std::uint32_t pred) const {
+    for (; first != end; ++first) {
+      if (list_[first] == pred) return true;
     }
     return false;
   }
 
-  const Program& program_;
-  const std::uint32_t* begin_;
-  const std::uint32_t* list_;  ///< of all programs
+  std::uint32_t* list_;
+  std::uint32_t* begin_;
+  std::uint32_t first_;  ///< of the operation at hand
+  std::uint32_t end_;
 };
 
 class FamilyMaker {
@@ -117,7 +119,6 @@ class FamilyMaker {
   Families result_;
   std::uint32_t families_ = 0;
   std::size_t most_edges_ = 0;
-  std::uint32_t edges_ = 0;           ///< so far, as what follows
   std::uint32_t compute_ = 0;         ///< the next compute family
   std::vector<std::uint32_t> place_;  ///< per family: of its next operation in Families::family_ops
   std::vector<std::uint32_t> of_;     ///< per operation, counted over all programs: its family
@@ -152,28 +153,32 @@ void FamilyMaker::lay_out() {
 
 void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
   const Program& program = workload_.programs[p];
-  std::uint32_t* const list = result_.predecessors.get();
-  std::uint32_t* const begin = result_.predecessor_begin.data() + result_.first_op[p];
   std::uint32_t* const of = of_.data() + result_.first_op[p];
-  const Predecessors predecessors(program, begin, list);
   std::vector<std::uint32_t> next = first_families(p);
   std::vector<std::uint32_t> latest(workload_.streams, kNone);
-  std::uint32_t edges = edges_;
+  PredecessorList list(result_.predecessors.get(), result_.predecessor_begin.data() + result_.first_op[p]);
+  std::uint32_t compute = compute_;
   std::uint32_t o = 0;
   for (const Op& op : program.ops) {
-    const std::uint32_t family = op.kind == Op::Kind::compute ? compute_++ : next[op.slot]++;
+    const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
     of[o] = family;
     result_.family_ops[place_[family]++] = {p, o};
     std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
     const bool issued = op.kind != Op::Kind::communicate;
     const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
-    const auto end = static_cast<std::uint32_t>(predecessors.write(op, before, host, list + edges) - list);
-    waits_[family] += end - edges;
-    for (; edges != end; ++edges) successors.add(edges, of[list[edges]], family);
+    bool implied = before == kNone || before == host;
+    const auto add = [&](std::uint32_t pred) { successors.add(list.add(pred), of[pred], family); };
+    if (host != kNone) add(host);
+    for (const std::uint32_t dep : program.dependencies(op)) {
+      if (list.has(dep)) continue;
+      implied = implied || dep == before || list.has(before, dep);
+      add(dep);
+    }
+    if (!implied) add(before);
+    waits_[family] += list.close(o);
     before = o++;
-    begin[o] = end;
   }
-  edges_ = edges;
+  compute_ = compute;
 }
 
 /// Per slot of a program: that of its first operation.
