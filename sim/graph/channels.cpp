@@ -121,16 +121,13 @@ class Matcher {
   /// Adds the next operation of an end; false where another end asks for something else.
   bool fits(const Op& op, End& end) const {
     if (end.told == nullptr) throw std::logic_error("an operation communicates without a communicator");
-    std::uint32_t request = op.work;
-    if (op.kind == Op::Kind::pass) {
-      request += messages_;
-    } else if (end.stream.value_or(op.stream) != op.stream) {
-      throw std::logic_error("a program slot is used on two streams");
-    } else {
-      end.stream = op.stream;
+    if (op.kind == Op::Kind::communicate) {
+      if (!end.stream) end.stream = op.stream;
+      if (op.stream != end.stream) throw std::logic_error("a program slot is used on two streams");
     }
-    const std::uint32_t number = end.operations++;
-    if (number < end.told->size()) return (*end.told)[number] == request;
+    const std::uint32_t request = number_of(request_of(op));
+    const std::uint32_t place = end.operations++;
+    if (place < end.told->size()) return (*end.told)[place] == request;
     end.told->push_back(request);
     return true;
   }
@@ -141,10 +138,7 @@ class Matcher {
     Channel& channel = result_.channels[number];
     const std::uint32_t operations = ends_[slot].operations;
     if (operations > 0) ++channel.ends;
-    if (channel.operations == 0) {
-      channel.operations = operations;
-      result_.families += operations;
-    }
+    if (channel.operations == 0) channel.operations = operations;
     if (channel.operations != operations) disagree(program, slot);
   }
 
@@ -153,40 +147,47 @@ class Matcher {
                            ", slot " + std::to_string(slot));
   }
 
+  /// Messages come before passes.
+  [[nodiscard]] std::uint32_t number_of(Request request) const {
+    return request.work + (request.pass ? messages_ : 0);
+  }
   [[nodiscard]] std::uint32_t channel_of(std::size_t program, std::size_t slot) const {
     return result_.channel_of[program * workload_.slots + slot];
   }
 
   void lay_out() {
-    result_.call_of.reserve(result_.families);
-    latest_call_.assign(messages_ + workload_.passes.size(), kNone);
+    times_.assign(messages_ + workload_.passes.size(), 0);
     for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
       Channel& channel = result_.channels[c];
-      channel.first_family = static_cast<std::uint32_t>(result_.call_of.size());
+      channel.first_family = result_.families;
+      result_.families += channel.operations;
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (const std::uint32_t request : told_[c]) count(c, request);
+      list_calls(c);
       channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
-  void count(std::uint32_t channel, std::uint32_t request) {
-    std::uint32_t& call = latest_call_[request];
-    if (call == kNone || call < result_.channels[channel].first_call) {
-      call = static_cast<std::uint32_t>(result_.calls.size());
+  void list_calls(std::uint32_t channel) {
+    const auto groups = static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+    for (const std::uint32_t request : told_[channel]) {
+      if (times_[request]++ > 0) continue;
       const bool pass = request >= messages_;
       result_.calls.push_back({channel, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
-      result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+      result_.prices += groups;
     }
-    ++result_.calls[call].operations;
-    result_.call_of.push_back(call);
+    for (std::uint32_t c = result_.channels[channel].first_call; c < result_.calls.size(); ++c) {
+      const Request request = result_.calls[c].request;
+      result_.calls[c].operations = std::exchange(times_[number_of(request)], 0);
+    }
   }
 
   const Workload& workload_;
   Channels result_;
-  std::uint32_t messages_;                        ///< requests are numbers of messages, then of passes
-  std::vector<std::vector<std::uint32_t>> told_;  ///< [channel]: requests of the end that is ahead
-  std::vector<End> ends_;                         ///< [slot]
-  std::vector<std::uint32_t> latest_call_;        ///< per request: the call made for it last
+  std::uint32_t messages_;  ///< of the workload
+  std::vector<std::vector<std::uint32_t>>
+      told_;                          ///< [channel]: numbers of requests, by the end that is ahead
+  std::vector<End> ends_;             ///< [slot]
+  std::vector<std::uint32_t> times_;  ///< per request: how often it was made on the channel at hand
 };
 
 }  // namespace

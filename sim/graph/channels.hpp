@@ -35,7 +35,7 @@ struct Request {
   bool pass = false;
   std::uint32_t work = 0;  ///< index into Workload::messages, or Workload::passes
 
-  friend bool operator==(const Request&, const Request&) = default;
+  friend bool operator==(Request a, Request b) { return a.work == b.work && a.pass == b.pass; }
 };
 
 [[nodiscard]] inline Request request_of(const Op& op) { return {op.kind == Op::Kind::pass, op.work}; }
@@ -53,7 +53,6 @@ struct Channels {
   std::vector<std::uint32_t> channel_of;     ///< [program * Workload::slots + slot], or kNone
   std::vector<std::uint32_t> channel_group;  ///< per group: its channel
   std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
-  std::vector<std::uint32_t> call_of;        ///< per communication family, channel by channel: its call
   std::uint32_t families = 0;                ///< communication families over all channels
   std::uint32_t prices = 0;                  ///< sum over calls of communicators
 

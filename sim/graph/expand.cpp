@@ -59,19 +59,18 @@ class Expansion {
   }
   void make_room();
   void write_tasks();
-  void add_lagging(std::uint32_t first, std::uint32_t lag, const Op& op);
   void write_compute(OpRef at);
   [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
-  void write_communication(std::uint32_t call, std::span<const OpRef> operations);
+  void write_communication(std::span<const OpRef> operations);
   void write_predecessors(std::uint32_t cls, OpRef at) {
     const ExpandedGraph::Place place = result_.place(cls);
     const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
-    std::uint32_t* const preds = result_.graph.preds.data();
-    std::uint32_t pred = pred_;
-    for (const std::uint32_t before : families_.before(at)) preds[pred++] = place.task(tasks[before]);
-    pred_ = pred;
+    const std::span<const std::uint32_t> before = families_.before(at);
+    std::uint32_t* pred = result_.graph.preds.data() + pred_;
+    for (const std::uint32_t op : before) *pred++ = place.task(tasks[op]);
+    pred_ += static_cast<std::uint32_t>(before.size());
   }
   void close_task(std::uint32_t cost) {
     result_.graph.cost[task_] = cost;
@@ -83,7 +82,7 @@ class Expansion {
   }
   /// Predecessors of the operations of a program.
   [[nodiscard]] std::int64_t edges_of(std::uint32_t program) const {
-    const std::uint32_t* const begin = families_.predecessor_begin.data() + families_.first_op[program];
+    const std::uint32_t* const begin = families_.predecessor_begin.get() + families_.first_op[program];
     return std::int64_t{begin[workload_.programs[program].ops.size()]} - begin[0];
   }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
@@ -250,26 +249,19 @@ void Expansion::make_room() {
 /// Family by family, in topological order.
 void Expansion::write_tasks() {
   std::vector<std::vector<std::uint32_t>> lags;
-  if (is_hosted(workload_)) lags = result_.host_lags.add(workload_);
+  const bool hosted = is_hosted(workload_);
+  if (hosted) lags = result_.host_lags.add(workload_);
   for (const std::uint32_t family : families_.order) {
     const std::span<const OpRef> operations = families_.operations(family);
     const OpRef any = operations.front();
-    const std::uint32_t first = task_;
-    result_.families.push_back({first, any.program, any.op});
+    result_.families.push_back({task_, any.program, any.op, hosted ? lags[any.program][any.op] : kNone});
     if (family < channels_.families) {
-      write_communication(channels_.call_of[family], operations);
+      write_communication(operations);
     } else {
       write_compute(any);
     }
-    if (!lags.empty()) add_lagging(first, lags[any.program][any.op], op(any));
   }
-  if (!lags.empty()) result_.graph.lag.assign(result_.graph.tasks(), 0);
-}
-
-/// Works and passes wait for the host, messages do not.
-void Expansion::add_lagging(std::uint32_t first, std::uint32_t lag, const Op& op) {
-  if (lag == kNone) return;
-  result_.lagging.push_back({first, task_, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
+  if (hosted) result_.graph.lag.resize(result_.graph.tasks());
 }
 
 /// What communication beside it adds to an operation.
@@ -304,10 +296,12 @@ void Expansion::write_compute(OpRef at) {
   }
 }
 
-void Expansion::write_communication(std::uint32_t call, std::span<const OpRef> operations) {
-  const std::uint32_t channel = channels_.calls[call].channel;
-  const std::uint32_t transfer = first_transfer_[call];
-  const bool slowed = channels_.calls[call].request.pass && !delays_.empty();
+void Expansion::write_communication(std::span<const OpRef> operations) {
+  const OpRef any = operations.front();
+  const std::uint32_t channel = channels_.channel_of[any.program * workload_.slots + op(any).slot];
+  const Request request = request_of(op(any));
+  const std::uint32_t transfer = first_transfer_[channels_.call(channel, request)];
+  const bool slowed = request.pass && !delays_.empty();
   for (const OpRef at : operations) {
     const std::uint32_t slot = op(at).slot;
     result_.ops[at.program][at.op] = {task_, slot};
@@ -329,15 +323,21 @@ void Expansion::write_communication(std::uint32_t call, std::span<const OpRef> o
   }
 }
 
+/// Works and passes wait for the host, messages do not.
 void set_lags(std::size_t works, std::span<const TransferTime> transfers, std::span<const Picoseconds> lags,
               ExpandedGraph& expanded) {
-  TaskGraph& graph = expanded.graph;
-  for (const ExpandedGraph::Lagging& range : expanded.lagging) {
-    const Picoseconds lag = lags[range.lag];
-    for (std::uint32_t task = range.first_task; task < range.last_task; ++task) {
+  const std::span<Picoseconds> lag_of = expanded.graph.lag;
+  const std::span<const ExpandedGraph::Family> families = expanded.families;
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const std::uint32_t number = families[f].lag;
+    if (number == kNone) continue;
+    const Picoseconds lag = lags[number];
+    const bool led = expanded.host_lags.of_gpu_pass(number);
+    const std::size_t end = f + 1 < families.size() ? families[f + 1].first_task : lag_of.size();
+    for (std::size_t task = families[f].first_task; task < end; ++task) {
       const Picoseconds lead =
-          range.led ? transfers[expanded.usual_cost(graph.cost[task]) - works].lead_ps : 0;
-      graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
+          led ? transfers[expanded.usual_cost(expanded.graph.cost[task]) - works].lead_ps : 0;
+      lag_of[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
     }
   }
 }
@@ -350,7 +350,7 @@ void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime
   for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
   for (std::size_t t = 0; t < transfers.size(); ++t)
     costs[works.size() + t].duration_ps = transfers[t].duration_ps;
-  if (!expanded.lagging.empty()) set_lags(works.size(), transfers, lags, expanded);
+  if (!expanded.graph.lag.empty()) set_lags(works.size(), transfers, lags, expanded);
 }
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,

@@ -39,14 +39,6 @@ struct ExpandedGraph {
   };
   std::vector<std::vector<OpTasks>> ops;  ///< [program][op]
 
-  /// Tasks of an operation that waits for the host; passes wait as long as they lead in addition.
-  struct Lagging {
-    std::uint32_t first_task = 0;
-    std::uint32_t last_task = 0;  ///< the one after
-    std::uint32_t lag = 0;        ///< of HostLags
-    bool led = false;
-  };
-  std::vector<Lagging> lagging;  ///< empty where programs have no operations of the host
   HostLags host_lags;
 
   /// Costs of the graph are those of Workload::works, then of StandIns::transfers, then those of single
@@ -57,6 +49,7 @@ struct ExpandedGraph {
     std::uint32_t first_task = 0;
     std::uint32_t program = 0;
     std::uint32_t op = 0;
+    std::uint32_t lag = kNone;  ///< of HostLags; passes wait as long as they lead in addition
   };
   std::vector<Family> families;
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program

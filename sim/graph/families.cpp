@@ -28,8 +28,8 @@ class Successors {
   Successors(std::uint32_t families, std::size_t most)
       : heads_(static_cast<std::uint32_t>(most)),
         nodes_(std::make_unique_for_overwrite<Node[]>(most + families)),
-        last_(families) {
-    std::iota(last_.begin(), last_.end(), heads_);
+        last_(std::make_unique_for_overwrite<std::uint32_t[]>(families)) {
+    std::iota(last_.get(), last_.get() + families, heads_);
   }
 
   /// Edge by edge, counted from 0.
@@ -54,7 +54,7 @@ class Successors {
   };
   std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
   std::unique_ptr<Node[]> nodes_;
-  std::vector<std::uint32_t> last_;  ///< per family: node
+  std::unique_ptr<std::uint32_t[]> last_;  ///< per family: node
 };
 
 /// What the operations of a program wait for on their own rank, one operation after the other.
@@ -119,10 +119,10 @@ class FamilyMaker {
   Families result_;
   std::uint32_t families_ = 0;
   std::size_t most_edges_ = 0;
-  std::uint32_t compute_ = 0;         ///< the next compute family
-  std::vector<std::uint32_t> place_;  ///< per family: of its next operation in Families::family_ops
-  std::vector<std::uint32_t> of_;     ///< per operation, counted over all programs: its family
-  std::vector<std::uint32_t> waits_;  ///< per family: for so many others
+  std::uint32_t compute_ = 0;            ///< the next compute family
+  std::vector<std::uint32_t> place_;     ///< per family: of its next operation in Families::family_ops
+  std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its family
+  std::vector<std::uint32_t> waits_;     ///< per family: for so many others
 };
 
 /// Room for the operations of all families, as many as there can be of each.
@@ -143,20 +143,21 @@ void FamilyMaker::lay_out() {
   std::iota(begin.begin() + channels_.families, begin.end(), at);
   families_ = static_cast<std::uint32_t>(begin.size() - 1);
   result_.family_ops.resize(ops);
-  result_.predecessor_begin.resize(ops + 1);
+  result_.predecessor_begin = std::make_unique_for_overwrite<std::uint32_t[]>(ops + 1);
+  result_.predecessor_begin[0] = 0;
   result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges_);
   compute_ = channels_.families;
   place_ = begin;
-  of_.resize(ops);
+  of_ = std::make_unique_for_overwrite<std::uint32_t[]>(ops);
   waits_.resize(families_);
 }
 
 void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
   const Program& program = workload_.programs[p];
-  std::uint32_t* const of = of_.data() + result_.first_op[p];
+  std::uint32_t* const of = of_.get() + result_.first_op[p];
   std::vector<std::uint32_t> next = first_families(p);
   std::vector<std::uint32_t> latest(workload_.streams, kNone);
-  PredecessorList list(result_.predecessors.get(), result_.predecessor_begin.data() + result_.first_op[p]);
+  PredecessorList list(result_.predecessors.get(), result_.predecessor_begin.get() + result_.first_op[p]);
   std::uint32_t compute = compute_;
   std::uint32_t o = 0;
   for (const Op& op : program.ops) {

@@ -26,7 +26,7 @@ struct Families {
   /// its stream, without what follows from the others. Where the program has operations of the host,
   /// those of its GPU and host streams name the latest of them first.
   /// [predecessor_begin[first_op[program] + op] ...)
-  std::vector<std::uint32_t> predecessor_begin;
+  std::unique_ptr<std::uint32_t[]> predecessor_begin;
   std::unique_ptr<std::uint32_t[]> predecessors;
   /// Families in an order in which each comes after all it waits for.
   std::vector<std::uint32_t> order;
@@ -43,7 +43,7 @@ struct Families {
     return std::span(family_ops).subspan(ops_begin[channels.families]);
   }
   [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
-    const std::uint32_t* const begin = predecessor_begin.data() + first_op[at.program] + at.op;
+    const std::uint32_t* const begin = predecessor_begin.get() + first_op[at.program] + at.op;
     return {predecessors.get() + begin[0], predecessors.get() + begin[1]};
   }
 };
