@@ -1,7 +1,7 @@
 #include "sim/graph/channels.hpp"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,89 +85,109 @@ class Grouping {
 
 class Matcher {
  public:
-  Matcher(const Workload& workload, Channels grouped) : workload_(workload), result_(std::move(grouped)) {}
+  Matcher(const Workload& workload, Channels grouped)
+      : workload_(workload),
+        result_(std::move(grouped)),
+        messages_(static_cast<std::uint32_t>(workload.messages.size())) {}
 
   Channels match() {
-    collect_requests();
+    told_.resize(result_.channels.size());
+    for (std::size_t program = 0; program < workload_.programs.size(); ++program) follow(program);
     lay_out();
     return std::move(result_);
   }
 
  private:
-  /// What each channel is asked for, by all of its ends.
-  void collect_requests() {
-    first_told_.resize(result_.channels.size());
-    asked_.resize(workload_.slots);
-    for (std::size_t program = 0; program < workload_.programs.size(); ++program) {
-      list_requests(workload_.programs[program]);
-      for (std::size_t slot = 0; slot < workload_.slots; ++slot) compare_end(program, slot);
+  /// A slot of the program at hand.
+  struct End {
+    std::vector<std::uint32_t>* told = nullptr;  ///< of its channel
+    std::uint32_t operations = 0;                ///< so far
+    std::optional<Stream> stream;                ///< of its messages
+  };
+
+  /// What a program asks of its channels, against what the ends before it asked of them.
+  void follow(std::size_t program) {
+    ends_.assign(workload_.slots, {});
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t channel = channel_of(program, slot);
+      if (channel != kNone) ends_[slot].told = &told_[channel];
     }
+    for (const Op& op : workload_.programs[program].ops) {
+      if (op.kind != Op::Kind::compute && !fits(op, ends_[op.slot])) disagree(program, op.slot);
+    }
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) close_end(program, slot);
   }
 
-  /// By slot, in order.
-  void list_requests(const Program& program) {
-    for (auto& asked : asked_) asked.clear();
-    first_.assign(workload_.slots, nullptr);
-    for (const Op& op : program.ops) {
-      if (op.kind == Op::Kind::compute) continue;
-      asked_[op.slot].push_back(request_of(op));
-      if (op.kind == Op::Kind::pass) continue;
-      const Op*& first = first_[op.slot];
-      if (first == nullptr) first = &op;
-      if (op.stream != first->stream) throw std::logic_error("a program slot is used on two streams");
+  /// Adds the next operation of an end; false where another end asks for something else.
+  bool fits(const Op& op, End& end) const {
+    if (end.told == nullptr) throw std::logic_error("an operation communicates without a communicator");
+    if (op.kind == Op::Kind::communicate) {
+      if (!end.stream) end.stream = op.stream;
+      if (op.stream != end.stream) throw std::logic_error("a program slot is used on two streams");
     }
+    const std::uint32_t request = number_of(request_of(op));
+    const std::uint32_t place = end.operations++;
+    if (place < end.told->size()) return (*end.told)[place] == request;
+    end.told->push_back(request);
+    return true;
   }
 
-  void compare_end(std::size_t program, std::size_t slot) {
-    std::vector<Request>& asked = asked_[slot];
-    const std::uint32_t number = result_.channel_of[program * workload_.slots + slot];
-    if (number == kNone) {
-      if (!asked.empty()) throw std::logic_error("an operation communicates without a communicator");
-      return;
-    }
+  void close_end(std::size_t program, std::size_t slot) {
+    const std::uint32_t number = channel_of(program, slot);
+    if (number == kNone) return;
     Channel& channel = result_.channels[number];
-    if (!asked.empty()) ++channel.ends;
-    if (channel.operations == 0) {
-      channel.operations = static_cast<std::uint32_t>(asked.size());
-      first_told_[number] = told_.size();
-      told_.insert(told_.end(), asked.begin(), asked.end());
-    } else if (!std::ranges::equal(told(number), asked)) {
-      throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
-                             ", slot " + std::to_string(slot));
-    }
+    const std::uint32_t operations = ends_[slot].operations;
+    if (operations > 0) ++channel.ends;
+    if (channel.operations == 0) channel.operations = operations;
+    if (channel.operations != operations) disagree(program, slot);
   }
 
-  [[nodiscard]] std::span<const Request> told(std::size_t channel) const {
-    return std::span(told_).subspan(first_told_[channel], result_.channels[channel].operations);
+  [[noreturn]] static void disagree(std::size_t program, std::size_t slot) {
+    throw std::logic_error("the two ends of a channel disagree: program " + std::to_string(program) +
+                           ", slot " + std::to_string(slot));
+  }
+
+  /// Messages come before passes.
+  [[nodiscard]] std::uint32_t number_of(Request request) const {
+    return request.work + (request.pass ? messages_ : 0);
+  }
+  [[nodiscard]] std::uint32_t channel_of(std::size_t program, std::size_t slot) const {
+    return result_.channel_of[program * workload_.slots + slot];
   }
 
   void lay_out() {
+    times_.assign(messages_ + workload_.passes.size(), 0);
     for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
       Channel& channel = result_.channels[c];
       channel.first_family = result_.families;
       result_.families += channel.operations;
       channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
-      for (const Request request : told(c)) count(c, request);
+      list_calls(c);
       channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
-  void count(std::uint32_t channel, Request request) {
-    for (std::size_t at = result_.channels[channel].first_call; at < result_.calls.size(); ++at) {
-      if (result_.calls[at].request != request) continue;
-      ++result_.calls[at].operations;
-      return;
+  void list_calls(std::uint32_t channel) {
+    const auto groups = static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+    for (const std::uint32_t request : told_[channel]) {
+      if (times_[request]++ > 0) continue;
+      const bool pass = request >= messages_;
+      result_.calls.push_back({channel, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
+      result_.prices += groups;
     }
-    result_.calls.push_back({channel, request, 1, result_.prices});
-    result_.prices += static_cast<std::uint32_t>(result_.channels[channel].groups.size());
+    for (std::uint32_t c = result_.channels[channel].first_call; c < result_.calls.size(); ++c) {
+      const Request request = result_.calls[c].request;
+      result_.calls[c].operations = std::exchange(times_[number_of(request)], 0);
+    }
   }
 
   const Workload& workload_;
   Channels result_;
-  std::vector<Request> told_;                ///< by the end of each channel that is met first
-  std::vector<std::size_t> first_told_;      ///< [channel]
-  std::vector<std::vector<Request>> asked_;  ///< [slot], by the program at hand
-  std::vector<const Op*> first_;             ///< [slot]: the first message of that program
+  std::uint32_t messages_;  ///< of the workload
+  std::vector<std::vector<std::uint32_t>>
+      told_;                          ///< [channel]: numbers of requests, by the end that is ahead
+  std::vector<End> ends_;             ///< [slot]
+  std::vector<std::uint32_t> times_;  ///< per request: how often it was made on the channel at hand
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Request {
   bool pass = false;
   std::uint32_t work = 0;  ///< index into Workload::messages, or Workload::passes
 
-  friend bool operator==(const Request&, const Request&) = default;
+  friend bool operator==(Request a, Request b) { return a.work == b.work && a.pass == b.pass; }
 };
 
 [[nodiscard]] inline Request request_of(const Op& op) { return {op.kind == Op::Kind::pass, op.work}; }

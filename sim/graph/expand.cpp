@@ -35,16 +35,15 @@ class Expansion {
   ExpandedGraph expand() {
     place_classes();
     write_costs();
-    number_tasks();
+    make_room();
     write_tasks();
-    if (is_hosted(workload_)) list_lagging();
     set_costs(prices_.works, times_, result_.host_lags.values(workload_, prices_.works), result_);
     return std::move(result_);
   }
 
  private:
   void place_classes();
-  void list_members(std::uint32_t channel);
+  void list_joins(std::uint32_t channel);
   void write_costs();
   /// What one leg of a simulated transfer puts on a class of links.
   struct Load {
@@ -58,25 +57,34 @@ class Expansion {
   [[nodiscard]] const Transfer& transfer(const Call& call, std::uint32_t group) const {
     return prices_.transfers[call.first_price + channels_.group_place[group]];
   }
-  void number_tasks();
+  void make_room();
   void write_tasks();
-  void list_lagging();
   void write_compute(OpRef at);
   [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
   void write_communication(std::span<const OpRef> operations);
-  void write_predecessors(std::uint32_t cls, OpRef at);
-  void close_task(std::uint32_t cost);
+  void write_predecessors(std::uint32_t cls, OpRef at) {
+    const ExpandedGraph::Place place = result_.place(cls);
+    const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
+    const std::span<const std::uint32_t> before = families_.before(at);
+    std::uint32_t* pred = result_.graph.preds.data() + pred_;
+    for (const std::uint32_t op : before) *pred++ = place.task(tasks[op]);
+    pred_ += static_cast<std::uint32_t>(before.size());
+  }
+  void close_task(std::uint32_t cost) {
+    result_.graph.cost[task_] = cost;
+    result_.graph.pred_begin[++task_] = pred_;
+  }
   void check_size(std::int64_t tasks, std::int64_t edges) const;
   [[nodiscard]] std::uint32_t classes_of(std::uint32_t program) const {
     return static_cast<std::uint32_t>(program_classes_[program].size());
   }
-  [[nodiscard]] std::uint32_t family_channel(OpRef at) const {
-    return channels_.channel_of[at.program * workload_.slots + slot(at)];
+  /// Predecessors of the operations of a program.
+  [[nodiscard]] std::int64_t edges_of(std::uint32_t program) const {
+    const std::uint32_t* const begin = families_.predecessor_begin.get() + families_.first_op[program];
+    return std::int64_t{begin[workload_.programs[program].ops.size()]} - begin[0];
   }
-  [[nodiscard]] std::uint32_t slot(OpRef at) const { return result_.ops[at.program][at.op].slot; }
-  [[nodiscard]] bool alone(OpRef at) const { return slot(at) == ExpandedGraph::OpTasks::kAlone; }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
 
   const Workload& workload_;
@@ -91,9 +99,16 @@ class Expansion {
   ExpandedGraph result_;
 
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
-  /// [channel]: classes that take part in each simulated group, member_begin/members as CSR.
-  std::vector<std::vector<std::uint32_t>> member_begin_;
-  std::vector<std::vector<std::uint32_t>> members_;
+  /// A class that takes part in a simulated group with a slot of its program.
+  struct Join {
+    std::uint32_t cls = 0;
+    std::uint32_t program = 0;
+    std::uint32_t end = 0;  ///< program * slots + slot
+  };
+  /// [channel]: those of each simulated group, join_begin/joins as CSR.
+  std::vector<std::vector<std::uint32_t>> join_begin_;
+  std::vector<std::vector<Join>> joins_;
+  std::vector<std::uint32_t> meeting_;  ///< per end: its operation in the family being written, or kNone
   std::vector<std::uint32_t> first_transfer_;  ///< per call: its first entry in costs
   std::uint32_t task_ = 0;                     ///< the one being written
   std::uint32_t pred_ = 0;                     ///< the next entry of its predecessors
@@ -110,22 +125,33 @@ void Expansion::place_classes() {
     program_classes_[result_.program[c]].push_back(c);
     if (interference_.any()) delays_.push_back(interference_.of(result_.stand_ins.representative[c]));
   }
-  member_begin_.resize(positions_.groups.size());
-  members_.resize(positions_.groups.size());
-  for (std::uint32_t channel = 0; channel < positions_.groups.size(); ++channel) list_members(channel);
+  join_begin_.resize(positions_.groups.size());
+  joins_.resize(positions_.groups.size());
+  for (std::uint32_t channel = 0; channel < positions_.groups.size(); ++channel) list_joins(channel);
+  meeting_.resize(channels_.channel_of.size(), kNone);
 }
 
-void Expansion::list_members(std::uint32_t channel) {
-  auto& begin = member_begin_[channel];
-  auto& members = members_[channel];
+void Expansion::list_joins(std::uint32_t channel) {
+  std::vector<std::uint32_t>& begin = join_begin_[channel];
+  std::vector<std::uint32_t> members;  // classes
   begin.push_back(0);
   for (const std::uint32_t group : positions_.groups[channel]) {
-    const auto first = static_cast<std::ptrdiff_t>(members.size());
+    const std::size_t place = begin.size() - 1;
+    members.clear();
     for (const std::uint32_t rank : workload_.members(group))
       members.push_back(result_.stand_ins.class_of_rank[rank]);
-    std::sort(members.begin() + first, members.end());
-    members.erase(std::unique(members.begin() + first, members.end()), members.end());
-    begin.push_back(static_cast<std::uint32_t>(members.size()));
+    std::ranges::sort(members);
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    for (const std::uint32_t cls : members) {
+      const std::uint32_t program = result_.program[cls];
+      for (std::uint32_t slot = 0; slot < workload_.slots; ++slot) {
+        const std::uint32_t end = program * workload_.slots + slot;
+        const bool joins = channels_.channel_of[end] == channel &&
+                           result_.group_position[std::size_t{cls} * workload_.slots + slot] == place;
+        if (joins) joins_[channel].push_back({cls, program, end});
+      }
+    }
+    begin.push_back(static_cast<std::uint32_t>(joins_[channel].size()));
   }
 }
 
@@ -203,69 +229,39 @@ void Expansion::check_size(std::int64_t tasks, std::int64_t edges) const {
                                               " GB; let folding be auto, or simulate fewer steps");
 }
 
-/// Gives every family its range of task ids, in topological order.
-void Expansion::number_tasks() {
+void Expansion::make_room() {
   std::int64_t tasks = 0;
+  for (std::size_t c = 0; c < channels_.channels.size(); ++c)
+    tasks += std::int64_t{channels_.channels[c].operations} * std::ssize(positions_.groups[c]);
+  for (const OpRef at : families_.compute_operations(channels_)) tasks += classes_of(at.program);
   std::int64_t edges = 0;
-  for (const Program& program : workload_.programs) {
-    auto& ops = result_.ops.emplace_back();
-    ops.reserve(program.ops.size());
-    for (const Op& op : program.ops)
-      ops.push_back({0, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
-  }
-  result_.families.reserve(families_.order.size());
-  for (const std::uint32_t family : families_.order) {
-    const std::span<const OpRef> operations = families_.operations(family);
-    const OpRef any = operations.front();
-    result_.families.push_back({static_cast<std::uint32_t>(tasks), any.program, any.op});
-    for (const OpRef at : operations) {
-      result_.ops[at.program][at.op].first = static_cast<std::uint32_t>(tasks);
-      edges += std::ssize(families_.before(at)) * classes_of(at.program);
-    }
-    tasks += alone(any) ? classes_of(any.program) : std::ssize(positions_.groups[family_channel(any)]);
+  for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
+    edges += edges_of(p) * classes_of(p);
+    result_.ops.emplace_back(workload_.programs[p].ops.size());
   }
   check_size(tasks, edges);
+  result_.families.reserve(families_.order.size());
   result_.graph.cost.resize(static_cast<std::size_t>(tasks));
   result_.graph.pred_begin.resize(static_cast<std::size_t>(tasks) + 1);
   result_.graph.preds.resize(static_cast<std::size_t>(edges));
 }
 
+/// Family by family, in topological order.
 void Expansion::write_tasks() {
+  std::vector<std::vector<std::uint32_t>> lags;
+  const bool hosted = is_hosted(workload_);
+  if (hosted) lags = result_.host_lags.add(workload_);
   for (const std::uint32_t family : families_.order) {
     const std::span<const OpRef> operations = families_.operations(family);
-    if (alone(operations.front())) {
-      write_compute(operations.front());
-    } else {
+    const OpRef any = operations.front();
+    result_.families.push_back({task_, any.program, any.op, hosted ? lags[any.program][any.op] : kNone});
+    if (family < channels_.families) {
       write_communication(operations);
+    } else {
+      write_compute(any);
     }
   }
-}
-
-void Expansion::close_task(std::uint32_t cost) {
-  result_.graph.cost[task_] = cost;
-  result_.graph.pred_begin[++task_] = pred_;
-}
-
-/// Works and passes wait for the host, messages do not.
-void Expansion::list_lagging() {
-  result_.graph.lag.assign(result_.graph.tasks(), 0);
-  const auto lags = result_.host_lags.add(workload_);
-  for (std::size_t f = 0; f < result_.families.size(); ++f) {
-    const auto [first, program, number] = result_.families[f];
-    const std::uint32_t last =
-        f + 1 < result_.families.size() ? result_.families[f + 1].first_task : result_.graph.tasks();
-    const Op& op = workload_.programs[program].ops[number];
-    const std::uint32_t lag = lags[program][number];
-    if (lag == kNone) continue;
-    result_.lagging.push_back({first, last, lag, op.kind == Op::Kind::pass && op.stream != Stream::host});
-  }
-}
-
-void Expansion::write_predecessors(std::uint32_t cls, OpRef at) {
-  const ExpandedGraph::OpTasks* const tasks = result_.ops[at.program].data();
-  std::uint32_t* pred = result_.graph.preds.data() + pred_;
-  for (const std::uint32_t before : families_.before(at)) *pred++ = result_.task(cls, tasks[before]);
-  pred_ = static_cast<std::uint32_t>(pred - result_.graph.preds.data());
+  if (hosted) result_.graph.lag.resize(result_.graph.tasks());
 }
 
 /// What communication beside it adds to an operation.
@@ -293,6 +289,7 @@ std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picose
 }
 
 void Expansion::write_compute(OpRef at) {
+  result_.ops[at.program][at.op].first = task_;
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(cls, at);
     close_task(cost_of(cls, at));
@@ -301,22 +298,24 @@ void Expansion::write_compute(OpRef at) {
 
 void Expansion::write_communication(std::span<const OpRef> operations) {
   const OpRef any = operations.front();
-  const std::uint32_t channel = family_channel(any);
-  const std::uint32_t transfer = first_transfer_[channels_.call(channel, request_of(op(any)))];
-  const bool slowed = op(any).kind == Op::Kind::pass && !delays_.empty();
-  const std::span<const std::uint32_t> member_begin = member_begin_[channel];
-  const std::span<const std::uint32_t> members = members_[channel];
-  for (std::uint32_t place = 0; place + 1 < member_begin.size(); ++place) {
+  const std::uint32_t channel = channels_.channel_of[any.program * workload_.slots + op(any).slot];
+  const Request request = request_of(op(any));
+  const std::uint32_t transfer = first_transfer_[channels_.call(channel, request)];
+  const bool slowed = request.pass && !delays_.empty();
+  for (const OpRef at : operations) {
+    const std::uint32_t slot = op(at).slot;
+    result_.ops[at.program][at.op] = {task_, slot};
+    meeting_[at.program * workload_.slots + slot] = at.op;
+  }
+  const std::span<const std::uint32_t> begin = join_begin_[channel];
+  const std::span<const Join> joins = joins_[channel];
+  for (std::uint32_t place = 0; place + 1 < begin.size(); ++place) {
     Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
-    for (std::uint32_t m = member_begin[place]; m < member_begin[place + 1]; ++m) {
-      const std::uint32_t cls = members[m];
-      for (const OpRef at : operations) {
-        const bool joins = at.program == result_.program[cls] &&
-                           result_.group_position[std::size_t{cls} * workload_.slots + slot(at)] == place;
-        if (!joins) continue;
-        write_predecessors(cls, at);
-        if (slowed) longest = std::max(longest, delay(cls, at));
-      }
+    for (const auto& [cls, program, end] : joins.subspan(begin[place], begin[place + 1] - begin[place])) {
+      if (meeting_[end] == kNone) continue;
+      const OpRef at{program, meeting_[end]};
+      write_predecessors(cls, at);
+      if (slowed) longest = std::max(longest, delay(cls, at));
     }
     const std::uint32_t cost = transfer + place;
     const Picoseconds alone = times_[cost - prices_.works.size()].duration_ps;
@@ -324,15 +323,21 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
   }
 }
 
+/// Works and passes wait for the host, messages do not.
 void set_lags(std::size_t works, std::span<const TransferTime> transfers, std::span<const Picoseconds> lags,
               ExpandedGraph& expanded) {
-  TaskGraph& graph = expanded.graph;
-  for (const ExpandedGraph::Lagging& range : expanded.lagging) {
-    const Picoseconds lag = lags[range.lag];
-    for (std::uint32_t task = range.first_task; task < range.last_task; ++task) {
+  const std::span<Picoseconds> lag_of = expanded.graph.lag;
+  const std::span<const ExpandedGraph::Family> families = expanded.families;
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const std::uint32_t number = families[f].lag;
+    if (number == kNone) continue;
+    const Picoseconds lag = lags[number];
+    const bool led = expanded.host_lags.of_gpu_pass(number);
+    const std::size_t end = f + 1 < families.size() ? families[f + 1].first_task : lag_of.size();
+    for (std::size_t task = families[f].first_task; task < end; ++task) {
       const Picoseconds lead =
-          range.led ? transfers[expanded.usual_cost(graph.cost[task]) - works].lead_ps : 0;
-      graph.lag[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
+          led ? transfers[expanded.usual_cost(expanded.graph.cost[task]) - works].lead_ps : 0;
+      lag_of[task] = std::max<Picoseconds>(0, capped_sum(lead, lag));
     }
   }
 }
@@ -345,7 +350,7 @@ void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime
   for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
   for (std::size_t t = 0; t < transfers.size(); ++t)
     costs[works.size() + t].duration_ps = transfers[t].duration_ps;
-  if (!expanded.lagging.empty()) set_lags(works.size(), transfers, lags, expanded);
+  if (!expanded.graph.lag.empty()) set_lags(works.size(), transfers, lags, expanded);
 }
 
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,

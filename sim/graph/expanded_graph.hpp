@@ -39,14 +39,6 @@ struct ExpandedGraph {
   };
   std::vector<std::vector<OpTasks>> ops;  ///< [program][op]
 
-  /// Tasks of an operation that waits for the host; passes wait as long as they lead in addition.
-  struct Lagging {
-    std::uint32_t first_task = 0;
-    std::uint32_t last_task = 0;  ///< the one after
-    std::uint32_t lag = 0;        ///< of HostLags
-    bool led = false;
-  };
-  std::vector<Lagging> lagging;  ///< empty where programs have no operations of the host
   HostLags host_lags;
 
   /// Costs of the graph are those of Workload::works, then of StandIns::transfers, then those of single
@@ -57,11 +49,22 @@ struct ExpandedGraph {
     std::uint32_t first_task = 0;
     std::uint32_t program = 0;
     std::uint32_t op = 0;
+    std::uint32_t lag = kNone;  ///< of HostLags; passes wait as long as they lead in addition
   };
   std::vector<Family> families;
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
   std::uint32_t slots = kSlotCount;           ///< of each class
   std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
+
+  /// Where a class is among the tasks of an operation.
+  struct Place {
+    std::uint32_t alone = 0;
+    const std::uint32_t* of_slot = nullptr;
+
+    [[nodiscard]] std::uint32_t task(OpTasks tasks) const {
+      return tasks.first + (tasks.slot == OpTasks::kAlone ? alone : of_slot[tasks.slot]);
+    }
+  };
 
   [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(program.size()); }
 
@@ -75,10 +78,9 @@ struct ExpandedGraph {
   [[nodiscard]] std::uint32_t task(std::uint32_t cls, std::uint32_t op) const {
     return task(cls, ops[program[cls]][op]);
   }
-  [[nodiscard]] std::uint32_t task(std::uint32_t cls, OpTasks tasks) const {
-    return tasks.first + (tasks.slot == OpTasks::kAlone
-                              ? position[cls]
-                              : group_position[std::size_t{cls} * slots + tasks.slot]);
+  [[nodiscard]] std::uint32_t task(std::uint32_t cls, OpTasks tasks) const { return place(cls).task(tasks); }
+  [[nodiscard]] Place place(std::uint32_t cls) const {
+    return {position[cls], group_position.data() + std::size_t{cls} * slots};
   }
 };
 

@@ -27,67 +27,71 @@ class Successors {
  public:
   Successors(std::uint32_t families, std::size_t most)
       : heads_(static_cast<std::uint32_t>(most)),
-        next_(new std::uint32_t[most + families]),
-        to_(new std::uint32_t[most]),
-        last_(families) {
-    std::iota(last_.begin(), last_.end(), heads_);
+        nodes_(std::make_unique_for_overwrite<Node[]>(most + families)),
+        last_(std::make_unique_for_overwrite<std::uint32_t[]>(families)) {
+    std::iota(last_.get(), last_.get() + families, heads_);
   }
 
   /// Edge by edge, counted from 0.
   void add(std::uint32_t edge, std::uint32_t from, std::uint32_t to) {
-    to_[edge] = to;
-    next_[last_[from]] = edge;
+    nodes_[edge].to = to;
+    nodes_[last_[from]].next = edge;
     last_[from] = edge;
   }
   template <class Visit>
   void for_each(std::uint32_t from, Visit visit) const {
     const std::uint32_t last = last_[from];
     for (std::uint32_t node = heads_ + from; node != last;) {
-      node = next_[node];
-      visit(to_[node]);
+      node = nodes_[node].next;
+      visit(nodes_[node].to);
     }
   }
 
  private:
-  std::uint32_t heads_;                    ///< node of the first list's head, those of the others follow
-  std::unique_ptr<std::uint32_t[]> next_;  ///< per node
-  std::unique_ptr<std::uint32_t[]> to_;    ///< per node that is no head
-  std::vector<std::uint32_t> last_;        ///< per family
+  struct Node {
+    std::uint32_t next;
+    std::uint32_t to;  ///< of nodes that are no heads
+  };
+  std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
+  std::unique_ptr<Node[]> nodes_;
+  std::unique_ptr<std::uint32_t[]> last_;  ///< per family: node
 };
 
-/// What the operations of a program wait for on their own rank.
-class Predecessors {
+/// What the operations of a program wait for on their own rank, one operation after the other.
+class PredecessorList {
  public:
-  /// @param begin  of the program's first operation, as next ones are added
-  Predecessors(const Program& program, const std::uint32_t* begin, std::uint32_t* list)
-      : program_(program), begin_(begin), list_(list) {}
+  /// @param begin  of the program's first operation, those of the next ones are added
+  PredecessorList(std::uint32_t* list, std::uint32_t* begin)
+      : list_(list), begin_(begin), first_(*begin), end_(*begin) {}
 
-  /// Writes those of an operation, which follows `before` on its stream and is issued after `host`, from
-  /// `end` on; returns where they end.
-  std::uint32_t* write(const Op& op, std::uint32_t before, std::uint32_t host, std::uint32_t* end) const {
-    const std::uint32_t* const first = end;
-    bool implied = before == kNone || before == host;
-    if (host != kNone) *end++ = host;
-    for (const std::uint32_t dep : program_.dependencies(op)) {
-      if (lists(first, end, dep)) continue;
-      *end++ = dep;
-      implied = implied || dep == before || lists(list_ + begin_[dep], list_ + begin_[dep + 1], before);
-    }
-    if (!implied) *end++ = before;
-    return end;
+  /// Returns its place in the list.
+  std::uint32_t add(std::uint32_t pred) {
+    list_[end_] = pred;
+    return end_++;
+  }
+  [[nodiscard]] bool has(std::uint32_t pred) const { return lists(first_, end_, pred); }
+  [[nodiscard]] bool has(std::uint32_t pred, std::uint32_t earlier) const {
+    return lists(begin_[earlier], begin_[earlier + 1], pred);
+  }
+  /// Ends that of operation `op`; returns how many it has.
+  std::uint32_t close(std::uint32_t op) {
+    const std::uint32_t number = end_ - first_;
+    begin_[op + 1] = first_ = end_;
+    return number;
   }
 
  private:
-  static bool lists(const std::uint32_t* first, const std::uint32_t* last, std::uint32_t op) {
-    for (; first != last; ++first) {
-      if (*first == op) return true;
+  [[nodiscard]] bool lists(std::uint32_t first, std::uint32_t end, std::uint32_t pred) const {
+    for (; first != end; ++first) {
+      if (list_[first] == pred) return true;
     }
     return false;
   }
 
-  const Program& program_;
-  const std::uint32_t* begin_;
-  const std::uint32_t* list_;  ///< of all programs
+  std::uint32_t* list_;
+  std::uint32_t* begin_;
+  std::uint32_t first_;  ///< of the operation at hand
+  std::uint32_t end_;
 };
 
 class FamilyMaker {
@@ -97,25 +101,28 @@ class FamilyMaker {
 
   Families make() {
     lay_out();
-    number_families();
-    find_predecessors();
+    Successors successors(families_, most_edges_);
+    for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) add_program(p, successors);
+    sort(successors);
     return std::move(result_);
   }
 
  private:
   void lay_out();
-  void number_families();
-  void find_predecessors();
-  std::uint32_t add_program(std::size_t p, std::uint32_t edges, Successors& successors,
-                            std::vector<std::uint32_t>& waits);
-  void sort(const Successors& successors, std::vector<std::uint32_t>& waits);
-  [[noreturn]] void explain_deadlock(const std::vector<std::uint32_t>& waiting) const;
+  void add_program(std::uint32_t p, Successors& successors);
+  [[nodiscard]] std::vector<std::uint32_t> first_families(std::uint32_t p) const;
+  void sort(const Successors& successors);
+  [[noreturn]] void explain_deadlock() const;
 
   const Workload& workload_;
   const Channels& channels_;
   Families result_;
   std::uint32_t families_ = 0;
-  std::vector<std::uint32_t> of_;  ///< per operation, counted over all programs: its family
+  std::size_t most_edges_ = 0;
+  std::uint32_t compute_ = 0;            ///< the next compute family
+  std::vector<std::uint32_t> place_;     ///< per family: of its next operation in Families::family_ops
+  std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its family
+  std::vector<std::uint32_t> waits_;     ///< per family: for so many others
 };
 
 /// Room for the operations of all families, as many as there can be of each.
@@ -124,6 +131,7 @@ void FamilyMaker::lay_out() {
   for (const Program& program : workload_.programs) {
     result_.first_op.push_back(ops);
     ops += program.ops.size();
+    most_edges_ += 2 * program.ops.size() + program.deps.size();
   }
   std::uint32_t at = 0;
   auto& begin = result_.ops_begin;
@@ -135,99 +143,86 @@ void FamilyMaker::lay_out() {
   std::iota(begin.begin() + channels_.families, begin.end(), at);
   families_ = static_cast<std::uint32_t>(begin.size() - 1);
   result_.family_ops.resize(ops);
-  of_.resize(ops);
+  result_.predecessor_begin = std::make_unique_for_overwrite<std::uint32_t[]>(ops + 1);
+  result_.predecessor_begin[0] = 0;
+  result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges_);
+  compute_ = channels_.families;
+  place_ = begin;
+  of_ = std::make_unique_for_overwrite<std::uint32_t[]>(ops);
+  waits_.resize(families_);
 }
 
-void FamilyMaker::number_families() {
-  std::vector<std::uint32_t> place(result_.ops_begin.begin(), result_.ops_begin.end());
-  std::vector<std::uint32_t> next(workload_.slots);  // of the program at hand
-  std::uint32_t compute = channels_.families;
-  std::uint32_t* of = of_.data();
-  OpRef* const ops = result_.family_ops.data();
-  for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
-      const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
-      next[slot] = channel == kNone ? kNone : channels_.channels[channel].first_family;
-    }
-    std::uint32_t o = 0;
-    for (const Op& op : workload_.programs[p].ops) {
-      const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
-      *of++ = family;
-      ops[place[family]++] = {p, o++};
-    }
-  }
-}
-
-void FamilyMaker::find_predecessors() {
-  std::size_t most = 2 * of_.size();
-  for (const Program& program : workload_.programs) most += program.deps.size();
-  result_.predecessors.resize(most);
-  result_.predecessor_begin.resize(of_.size() + 1);
-  Successors successors(families_, most);
-  std::vector<std::uint32_t> waits(families_, 0);
-  std::uint32_t edges = 0;
-  for (std::size_t p = 0; p < workload_.programs.size(); ++p)
-    edges = add_program(p, edges, successors, waits);
-  result_.predecessors.resize(edges);
-  sort(successors, waits);
-}
-
-/// `edges` have been found so far; returns that with those of the program.
-std::uint32_t FamilyMaker::add_program(std::size_t p, std::uint32_t edges, Successors& successors,
-                                       std::vector<std::uint32_t>& waits) {
+void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
   const Program& program = workload_.programs[p];
-  std::uint32_t* const list = result_.predecessors.data();
-  std::uint32_t* const begin = result_.predecessor_begin.data() + result_.first_op[p];
-  const std::uint32_t* const of = of_.data() + result_.first_op[p];
-  const Predecessors predecessors(program, begin, list);
+  std::uint32_t* const of = of_.get() + result_.first_op[p];
+  std::vector<std::uint32_t> next = first_families(p);
   std::vector<std::uint32_t> latest(workload_.streams, kNone);
-  for (std::uint32_t o = 0; o < program.ops.size(); ++o) {
-    const Op& op = program.ops[o];
+  PredecessorList list(result_.predecessors.get(), result_.predecessor_begin.get() + result_.first_op[p]);
+  std::uint32_t compute = compute_;
+  std::uint32_t o = 0;
+  for (const Op& op : program.ops) {
+    const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
+    of[o] = family;
+    result_.family_ops[place_[family]++] = {p, o};
     std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
     const bool issued = op.kind != Op::Kind::communicate;
     const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
-    const std::uint32_t family = of[o];
-    const std::uint32_t first = edges;
-    const auto end = static_cast<std::uint32_t>(predecessors.write(op, before, host, list + first) - list);
-    for (; edges != end; ++edges) successors.add(edges, of[list[edges]], family);
-    waits[family] += end - first;
-    begin[o + 1] = end;
-    before = o;
+    bool implied = before == kNone || before == host;
+    const auto add = [&](std::uint32_t pred) { successors.add(list.add(pred), of[pred], family); };
+    if (host != kNone) add(host);
+    for (const std::uint32_t dep : program.dependencies(op)) {
+      if (list.has(dep)) continue;
+      implied = implied || dep == before || list.has(before, dep);
+      add(dep);
+    }
+    if (!implied) add(before);
+    waits_[family] += list.close(o);
+    before = o++;
   }
-  return edges;
+  compute_ = compute;
+}
+
+/// Per slot of a program: that of its first operation.
+std::vector<std::uint32_t> FamilyMaker::first_families(std::uint32_t p) const {
+  std::vector<std::uint32_t> first;
+  for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+    const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
+    first.push_back(channel == kNone ? kNone : channels_.channels[channel].first_family);
+  }
+  return first;
 }
 
 /// Kahn's algorithm, first come first served.
-void FamilyMaker::sort(const Successors& successors, std::vector<std::uint32_t>& waits) {
+void FamilyMaker::sort(const Successors& successors) {
   result_.order.resize(families_);
   std::uint32_t* const order = result_.order.data();
   std::uint32_t* end = order;
   for (std::uint32_t f = 0; f < families_; ++f) {
-    if (waits[f] == 0) *end++ = f;
+    if (waits_[f] == 0) *end++ = f;
   }
   for (const std::uint32_t* at = order; at != end; ++at) {
     successors.for_each(*at, [&](std::uint32_t after) {
-      if (--waits[after] == 0) *end++ = after;
+      if (--waits_[after] == 0) *end++ = after;
     });
   }
-  if (end != order + families_) explain_deadlock(waits);
+  if (end != order + families_) explain_deadlock();
 }
 
 /// Follows waiting operations backwards until one comes up twice.
-void FamilyMaker::explain_deadlock(const std::vector<std::uint32_t>& waiting) const {
+void FamilyMaker::explain_deadlock() const {
   const auto cause = [&](std::uint32_t family, OpRef& from, OpRef& to) {
     for (std::uint32_t i = result_.ops_begin[family]; i < result_.ops_begin[family + 1]; ++i) {
       from = result_.family_ops[i];
       for (const std::uint32_t op : result_.before(from)) {
         to = {from.program, op};
         const std::uint32_t before = of_[result_.first_op[to.program] + to.op];
-        if (waiting[before] > 0) return before;
+        if (waits_[before] > 0) return before;
       }
     }
     return kNone;
   };
   std::uint32_t family = 0;
-  while (waiting[family] == 0) ++family;
+  while (waits_[family] == 0) ++family;
   std::vector<bool> seen(families_, false);
   OpRef from;
   OpRef to;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct Families {
   /// its stream, without what follows from the others. Where the program has operations of the host,
   /// those of its GPU and host streams name the latest of them first.
   /// [predecessor_begin[first_op[program] + op] ...)
-  std::vector<std::uint32_t> predecessor_begin;
-  std::vector<std::uint32_t> predecessors;
+  std::unique_ptr<std::uint32_t[]> predecessor_begin;
+  std::unique_ptr<std::uint32_t[]> predecessors;
   /// Families in an order in which each comes after all it waits for.
   std::vector<std::uint32_t> order;
   /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]). Compute families come after
@@ -37,9 +38,13 @@ struct Families {
   [[nodiscard]] std::span<const OpRef> operations(std::uint32_t family) const {
     return {family_ops.data() + ops_begin[family], family_ops.data() + ops_begin[family + 1]};
   }
+  /// Of families that do not communicate.
+  [[nodiscard]] std::span<const OpRef> compute_operations(const Channels& channels) const {
+    return std::span(family_ops).subspan(ops_begin[channels.families]);
+  }
   [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
-    const std::uint32_t* const begin = predecessor_begin.data() + first_op[at.program] + at.op;
-    return {predecessors.data() + begin[0], predecessors.data() + begin[1]};
+    const std::uint32_t* const begin = predecessor_begin.get() + first_op[at.program] + at.op;
+    return {predecessors.get() + begin[0], predecessors.get() + begin[1]};
   }
 };
 

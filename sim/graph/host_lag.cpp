@@ -30,8 +30,10 @@ class HostLags::Tree {
     const std::uint64_t what =
         std::uint64_t{op.work} << 8 | static_cast<std::uint64_t>(op.kind) << 1 | (host ? 1U : 0U);
     std::uint32_t* at = before == kNone ? &first_ : &nodes_[before].first;
-    for (; *at != kNone; at = &nodes_[*at].next) {
-      if (nodes_[*at].what == what) return *at;
+    while (*at != kNone) {
+      Node& node = nodes_[*at];
+      if (node.what == what) return *at;
+      at = &node.next;
     }
     const auto number = static_cast<std::uint32_t>(nodes_.size());
     *at = number;
@@ -56,15 +58,14 @@ std::vector<std::vector<std::uint32_t>> HostLags::add(const Workload& workload) 
   std::vector<std::vector<std::uint32_t>> numbers;
   for (const Program& program : workload.programs) {
     std::vector<std::uint32_t>& of = numbers.emplace_back(program.ops.size(), kNone);
-    bool hosted = false;
+    const auto is_host = [](const Op& op) { return op.stream == Stream::host; };
+    const auto first = std::ranges::find_if(program.ops, is_host) - program.ops.begin();
+    std::uint32_t* number = of.data() + first;
     std::uint32_t before = kNone;
-    for (std::size_t i = 0; i < program.ops.size(); ++i) {
-      const Op& op = program.ops[i];
-      const bool host = op.stream == Stream::host;
-      hosted = hosted || host;
-      if (!hosted) continue;
+    for (const Op& op : std::span(program.ops).subspan(static_cast<std::size_t>(first))) {
+      const bool host = is_host(op);
       const std::uint32_t issue = tree.number(before, op, host);
-      if (op.kind != Op::Kind::communicate) of[i] = issue;
+      *number++ = op.kind == Op::Kind::communicate ? kNone : issue;
       before = host ? kNone : issue;
     }
   }

@@ -31,6 +31,10 @@ class HostLags {
   /// Adds the lags of all programs: [program][op], their numbers; kNone for communication and before the
   /// first operation of the host.
   std::vector<std::vector<std::uint32_t>> add(const Workload& workload);
+  /// Whether a number is that of passes of the GPU.
+  [[nodiscard]] bool of_gpu_pass(std::uint32_t lag) const {
+    return issues_[lag].kind == Op::Kind::pass && !issues_[lag].host;
+  }
   /// By number: for works the least time between the end of the host operation before them and their start,
   /// for passes until the host begins to issue them.
   /// @param works  prices of Workload::works
