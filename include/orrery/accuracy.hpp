@@ -24,6 +24,8 @@ struct Accuracy {
   NoiseOf noise_of = NoiseOf::replica;
 
   [[nodiscard]] bool wanted() const { return target > 0; }
+
+  friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
 }  // namespace orrery

@@ -36,6 +36,8 @@ struct Gpu {
   double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
   std::string calibration{};       ///< where the constants above come from
+
+  friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
 /// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
@@ -99,6 +101,8 @@ struct GpuOverride {
   std::int64_t first_gpu = 0;
   std::int64_t gpus = 1;
   double speed = 1;  ///< of their kernels, over that of the others
+
+  friend bool operator==(const GpuOverride&, const GpuOverride&) = default;
 };
 
 struct Cluster {
@@ -112,6 +116,8 @@ struct Cluster {
   std::vector<GpuOverride> overrides;  ///< later ones win
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
+
+  friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
 }  // namespace orrery

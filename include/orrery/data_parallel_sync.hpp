@@ -68,6 +68,8 @@ struct Compression {
   double fraction = 0.01;      ///< top-k, random-k: k / d
   std::int64_t rank = 4;       ///< low-rank: r
   bool error_feedback = true;  ///< sign, top-k, random-k, low-rank: what is lost is added next time
+
+  friend bool operator==(const Compression&, const Compression&) = default;
 };
 
 struct DataParallelSync {
@@ -97,6 +99,8 @@ struct DataParallelSync {
     return method == SyncMethod::gossip || method == SyncMethod::push_sum ||
            method == SyncMethod::gossip_pga || method == SyncMethod::gossip_aga;
   }
+
+  friend bool operator==(const DataParallelSync&, const DataParallelSync&) = default;
 };
 
 }  // namespace orrery

@@ -36,12 +36,16 @@ struct SimulationOptions {
   Detail detail = Detail::layer;
   std::int64_t steps = 1;
   std::int64_t seed = 0;
+
+  friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
 /// The whole training run that the step is part of.
 struct Training {
   std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
   std::int64_t samples = 0;  ///< the same in samples
+
+  friend bool operator==(const Training&, const Training&) = default;
 };
 
 struct Experiment {
@@ -56,6 +60,8 @@ struct Experiment {
   Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
+
+  friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 
 }  // namespace orrery

@@ -75,6 +75,8 @@ struct Model {
   [[nodiscard]] bool adapts(Linear which) const {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
+
+  friend bool operator==(const Model&, const Model&) = default;
 };
 
 }  // namespace orrery

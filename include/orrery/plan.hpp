@@ -73,6 +73,8 @@ struct Plan {
     return zero_stage > 0 && sharding_replicas() < data_parallel;
   }
   [[nodiscard]] std::int64_t gpus() const { return tensor_parallel * pipeline_parallel * data_parallel; }
+
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 }  // namespace orrery

@@ -43,6 +43,8 @@ struct LearningProblem {
   double initial_spread = 0;         ///< standard deviation of the workers' first models
   std::int64_t iterations = 1000;
   std::int64_t evaluate_every = 0;  ///< iterations from one figure to the next; 0: 200 figures
+
+  friend bool operator==(const LearningProblem&, const LearningProblem&) = default;
 };
 
 }  // namespace orrery

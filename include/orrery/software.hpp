@@ -72,6 +72,8 @@ struct Software {
   double error_p90_one_node = 0;
   double error_p10_many_nodes = 0;
   double error_p90_many_nodes = 0;
+
+  friend bool operator==(const Software&, const Software&) = default;
 };
 
 }  // namespace orrery

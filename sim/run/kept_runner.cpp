@@ -62,12 +62,16 @@ bool same_content(const Workload& a, const Workload& b) {
   return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
 }
 
-/// Whose works, messages and passes a workload has, and what is outlined.
+/// Works, messages and passes.
 void take_content(Workload&& from, Workload& workload) {
   workload.works = std::move(from.works);
   workload.messages = std::move(from.messages);
   workload.passes = std::move(from.passes);
-  workload.stage_memory = std::move(from.stage_memory);
+}
+
+/// What is known without programs, but for their content.
+void take_outline(const Workload& from, Workload& workload) {
+  workload.stage_memory = from.stage_memory;
   workload.model_flops = from.model_flops;
   workload.hardware_flops = from.hardware_flops;
   workload.parameters = from.parameters;
@@ -105,10 +109,15 @@ bool KeptRunner::takes(const Experiment& experiment) {
 
 void KeptRunner::put_back() {
   if (order_ == nullptr) return;
-  order_->programs.swap(workload_.programs);
-  swap_communicators(cut_->communicators, workload_);
+  swap_parts();
   store_.orders.give(order_key_, std::move(order_));
   store_.cuts.give(cut_key_, std::move(cut_));
+}
+
+/// The workload at hand gets what the order and the cut at hand consist of, or gives it back.
+void KeptRunner::swap_parts() {
+  order_->programs.swap(workload_.programs);
+  swap_communicators(cut_->communicators, workload_);
 }
 
 const Workload& KeptRunner::outline(const Experiment& experiment) {
@@ -124,36 +133,60 @@ const Workload& KeptRunner::outline(const Experiment& experiment) {
 void KeptRunner::write(std::int64_t micro_batches) {
   put_back();
   written_ = with_micro_batches(*experiment_, micro_batches);
+  written_.name.clear();  // changes nothing
+  take_outline(outlined_.workload, workload_);
+  trail_ = store_.trail_of(written_);
+  followed_ = trail_ && follow(*trail_);
+  if (!followed_) {
+    take_order(write_few());
+    take_cut();
+    swap_parts();
+    meetings_ = &meetings_of(communicators_);
+  }
+}
+
+/// Whether all that the trail leads to is there; it is at hand then.
+bool KeptRunner::follow(const kept::Trail& trail) {
+  order_key_ = trail.order;
+  cut_key_ = trail.cut;
+  order_ = store_.orders.take(order_key_);
+  if (order_ == nullptr) return false;
+  cut_ = store_.cuts.take(cut_key_);
+  if (cut_ == nullptr) return false;
+  const auto meetings = order_->meetings.find(trail.communicators);
+  if (meetings == order_->meetings.end() || !meetings->second->folds.contains(trail.pattern)) return false;
+  meetings_ = meetings->second.get();
+  swap_parts();
+  return true;
+}
+
+/// Programs of few micro-batches and one stage of each kind, and the keys that they make.
+Workload KeptRunner::write_few() {
   few_ = with_micro_batches(*experiment_, few_micro_batches(written_.plan));
   order_key_ = {};
   const std::vector<Stage> kinds = kinds_of(outlined_.stages, order_key_);
   Workload few = outlined_.workload;
   write_programs(few_, *layout_, outlined_.blocks, kinds, few);
-  const Signature communicators = sign_communicators(written_.plan, few);
+  communicators_ = sign_communicators(written_.plan, few);
   order_key_.append(sign_programs(few));
   append(written_.plan.pipeline_schedule, order_key_);
-  order_key_.append(static_cast<std::uint64_t>(micro_batches));
+  order_key_.append(static_cast<std::uint64_t>(written_.plan.micro_batches()));
   order_key_.append(static_cast<std::uint64_t>(written_.plan.pipeline_parallel));
   order_key_.append(static_cast<std::uint64_t>(written_.plan.virtual_stages));
   order_key_.append(static_cast<std::uint64_t>(written_.simulation.steps));
-  take_order(std::move(few));
-  take_cut(communicators);
-  order_->programs.swap(workload_.programs);
-  swap_communicators(cut_->communicators, workload_);
-  meetings_ = &meetings_of(communicators);
+  return few;
 }
 
-/// @param content  of programs of few micro-batches and one stage of each kind; that of all is taken where
-///                 the two differ
-void KeptRunner::take_order(Workload&& content) {
-  order_ = store_.orders.take(order_key_);
+/// Where it is not at hand. Its content is that of `few`, or of all programs where the two differ.
+void KeptRunner::take_order(Workload few) {
+  if (order_ == nullptr) order_ = store_.orders.take(order_key_);
   if (order_ == nullptr || !order_->told_by_few) {
     Workload whole = outlined_.workload;
     write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, whole);
-    if (order_ == nullptr) make_order(whole, content);
-    if (!order_->told_by_few) content = std::move(whole);
+    if (order_ == nullptr) make_order(whole, few);
+    if (!order_->told_by_few) few = std::move(whole);
   }
-  take_content(std::move(content), workload_);
+  take_content(std::move(few), workload_);
 }
 
 /// Takes the programs of `whole`.
@@ -165,12 +198,12 @@ void KeptRunner::make_order(Workload& whole, const Workload& few) {
     order_->bytes += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
 }
 
-void KeptRunner::take_cut(const Signature& communicators) {
-  cut_key_ = communicators;
+void KeptRunner::take_cut() {
+  cut_key_ = communicators_;
   cut_key_.append(std::bit_cast<std::uintptr_t>(place_.get()));
   for (const std::string& algorithm : experiment_->plan.collectives) append(algorithm, cut_key_);
   cut_key_.append(std::bit_cast<std::uint64_t>(experiment_->software.split_node_efficiency));
-  cut_ = store_.cuts.take(cut_key_);
+  if (cut_ == nullptr) cut_ = store_.cuts.take(cut_key_);
   if (cut_ != nullptr) return;
   cut_ = std::make_unique<kept::Cut>(place_, *experiment_);
   Workload& workload = cut_->communicators;
@@ -204,25 +237,45 @@ const Periods& KeptRunner::periods() {
 
 const std::optional<WholeAndPart>& KeptRunner::run(std::int64_t more, const Figures& figures) {
   figures_ = figures;
+  const bool repeats = more > 0;
+  if (followed_) {
+    if (const auto* known = known_run(repeats)) return *known;
+    take_order(write_few());
+  }
   count_calls(more);
   pricer_.price(workload_, meetings_->channels, *experiment_, cut_->prices, figures.traffic);
   traffic_ = figures.traffic ? pricer_.traffic() : Traffic{};
-  stand_for(folds_of(pricer_.pattern()));
+  const Signature pattern = pricer_.pattern();
+  stand_for(folds_of(pattern));
   ExpandedGraph& expanded = tasks_->expanded;
   transfers_.clear();
   for (const auto& [call, place] : expanded.stand_ins.transfers)
     transfers_.push_back(pricer_.time(call, place));
   lags_ = expanded.host_lags.values(workload_, pricer_.works());
-  const Signature costs = sign_costs(more > 0);
-  const auto known = tasks_->taken.find(costs);
-  if (known != tasks_->taken.end()) return *known->second;
+  const Signature costs = sign_costs();
+  if (!trail_) store_.leave(written_, {order_key_, cut_key_, communicators_, pattern, costs});
+  const auto [known, is_new] = tasks_->taken.try_emplace(key_of_run(costs, repeats));
+  if (is_new) known->second = simulate(repeats);
+  return *known->second;
+}
+
+/// What the run at the end of the trail took, if it was asked for the same.
+const std::optional<WholeAndPart>* KeptRunner::known_run(bool repeats) {
+  if (figures_.traffic) return nullptr;  // depends on how often calls are made, and is counted for each run
+  stand_for(*meetings_->folds.at(trail_->pattern));
+  const auto known = tasks_->taken.find(key_of_run(trail_->costs, repeats));
+  return known == tasks_->taken.end() ? nullptr : known->second.get();
+}
+
+std::unique_ptr<std::optional<WholeAndPart>> KeptRunner::simulate(bool repeats) {
+  ExpandedGraph& expanded = tasks_->expanded;
   set_costs(pricer_.works(), transfers_, lags_, expanded);
   timeline_ = run_contention_free(expanded.graph, std::move(timeline_));
-  if (figures.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
-  auto taken = std::make_unique<std::optional<WholeAndPart>>(more > 0 ? measure_period(view(), periods())
-                                                                      : measure_all(view()));
-  order_->bytes += sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures.breakdown ? expanded.classes() : 0);
-  return *(tasks_->taken[costs] = std::move(taken));
+  if (figures_.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
+  auto taken = std::make_unique<std::optional<WholeAndPart>>(repeats ? measure_period(view(), periods())
+                                                                     : measure_all(view()));
+  order_->bytes += sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures_.breakdown ? expanded.classes() : 0);
+  return taken;
 }
 
 /// How often calls are made where the last period comes `more` times more often.
@@ -247,10 +300,15 @@ RunView KeptRunner::view() const {
           pricer_.works(), pricer_.passes(), traffic_,         figures_};
 }
 
-/// All that a run of the tasks and its figures depend on, but for traffic.
-Signature KeptRunner::sign_costs(bool repeats) const {
-  Signature costs;
+/// What is asked of a run, but for traffic, beside what it costs.
+Signature KeptRunner::key_of_run(Signature costs, bool repeats) const {
   costs.append((repeats ? 1U : 0U) | (figures_.breakdown ? 2U : 0U) | (figures_.critical_path ? 4U : 0U));
+  return costs;
+}
+
+/// All that a run of the tasks depends on.
+Signature KeptRunner::sign_costs() const {
+  Signature costs;
   const auto append = [&costs](Picoseconds a, Picoseconds b) {
     costs.append(static_cast<std::uint64_t>(a));
     costs.append(static_cast<std::uint64_t>(b));

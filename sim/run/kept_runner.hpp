@@ -1,8 +1,9 @@
 // Runs that share what they have in common with those before them: see kept_store.hpp.
 //
-// What is left for each run: what its stages hold, programs of a few micro-batches, to see what it shares and
-// which messages it sends, prices of works and passes, a sweep over the tasks and the figures. These are
-// those of a fresh run, to the bit.
+// A run is known whose experiment equals one that was written before, as that of a plan that differs in its
+// batch alone. What is left for others: what their stages hold, programs of a few micro-batches, to see what
+// they share and which messages they send, prices of works and passes, a sweep over the tasks and the
+// figures. These are those of a fresh run, to the bit.
 //
 // Programs treat all micro-batches alike but for the first and the last, and inner stages that hold the same
 // alike. So programs of few micro-batches and of one stage of each kind stand for all of them, and hold the
@@ -41,16 +42,22 @@ class KeptRunner : public Runner {
   void put_back();
 
  private:
-  void take_order(Workload&& content);
+  void swap_parts();
+  [[nodiscard]] bool follow(const kept::Trail& trail);
+  [[nodiscard]] Workload write_few();
+  void take_order(Workload few);
   void make_order(Workload& whole, const Workload& few);
-  void take_cut(const Signature& communicators);
+  void take_cut();
   [[nodiscard]] kept::Meetings& meetings_of(const Signature& communicators);
   [[nodiscard]] kept::Folds& folds_of(const Signature& pattern);
   [[nodiscard]] const Folded& folded_of(const Signature& pattern);
   [[nodiscard]] kept::Tasks& tasks_of(const Signature& shape, const Folded& folded);
   void count_calls(std::int64_t more);
   void stand_for(const kept::Folds& folds);
-  [[nodiscard]] Signature sign_costs(bool repeats) const;
+  [[nodiscard]] const std::optional<WholeAndPart>* known_run(bool repeats);
+  [[nodiscard]] std::unique_ptr<std::optional<WholeAndPart>> simulate(bool repeats);
+  [[nodiscard]] Signature sign_costs() const;
+  [[nodiscard]] Signature key_of_run(Signature costs, bool repeats) const;
 
   kept::Store& store_;
   CallPricer pricer_;
@@ -58,11 +65,14 @@ class KeptRunner : public Runner {
   const Experiment* experiment_ = nullptr;  ///< of the run at hand, as all that follows
   std::optional<SyncLayout> layout_;
   Outline outlined_;
-  Experiment written_;  ///< with the micro-batches of its programs
-  Experiment few_;      ///< with a few of them
+  Experiment written_;                ///< with the micro-batches of its programs
+  Experiment few_;                    ///< with a few of them
+  std::optional<kept::Trail> trail_;  ///< of one that was written before and is equal
+  bool followed_ = false;             ///< to its end; works, messages and passes are not there yet
   std::shared_ptr<const kept::Place> place_;
   Signature cut_key_;
   Signature order_key_;
+  Signature communicators_;
   std::unique_ptr<kept::Cut> cut_;
   std::unique_ptr<kept::Order> order_;
   kept::Meetings* meetings_ = nullptr;

@@ -13,6 +13,40 @@ constexpr std::size_t kMostCuts = 256;
 constexpr std::size_t kMostPriced = 1 << 26;  ///< of all cuts
 constexpr std::size_t kPricesWorth = 64;      ///< as much as a cut takes without prices
 
+constexpr std::size_t kMostTrailBytes = 64'000'000;
+
+/// Equal for equal experiments, and mostly different for those of a search that differ.
+Signature sign_plan(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
+  Signature signature;
+  for (const std::int64_t value :
+       {plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel, plan.micro_batch_size,
+        plan.global_batch_size, plan.virtual_stages, std::int64_t{plan.zero_stage}, plan.zero_group_size})
+    signature.append(static_cast<std::uint64_t>(value));
+  signature.append(static_cast<std::uint64_t>(plan.recompute) << 8 | (plan.sequence_parallel ? 1U : 0U) |
+                   (plan.overlap_gradient_reduce ? 2U : 0U) | (plan.overlap_parameter_gather ? 4U : 0U) |
+                   (plan.overlap_tensor_parallel ? 8U : 0U));
+  return signature;
+}
+
+/// About, with all that can be long.
+std::size_t bytes_of(const Experiment& e) {
+  std::size_t strings = e.name.size() + e.stack.size() + e.model.name.size() + e.cluster.name.size() +
+                        e.cluster.gpu.name.size() + e.plan.rank_order.size();
+  if (e.cluster.graph) {
+    for (const std::string& vertex : e.cluster.graph->vertices) strings += sizeof vertex + vertex.size();
+    for (const GraphLink& link : e.cluster.graph->links)
+      strings += sizeof link + link.from.size() + link.to.size();
+  }
+  std::size_t numbers = e.model.widths.size() + e.cluster.fabric.shape.size() + e.plan.stage_layers.size() +
+                        e.plan.tensor_partition.size() + e.data_parallel_sync.shape.size() +
+                        e.data_parallel_sync.places.size();
+  for (const auto& neighbours : e.data_parallel_sync.neighbours)
+    numbers += sizeof neighbours + neighbours.size();
+  return sizeof e + strings + sizeof(std::int64_t) * numbers +
+         sizeof(GpuOverride) * e.cluster.overrides.size();
+}
+
 }  // namespace
 
 bool Place::stands_for(const Cluster& other) const {
@@ -35,6 +69,29 @@ std::shared_ptr<const Place> Store::find(const Cluster& cluster) {
   const auto known =
       std::ranges::find_if(places_, [&](const auto& place) { return place->stands_for(cluster); });
   return known == places_.end() ? nullptr : *known;
+}
+
+std::optional<Trail> Store::trail_of(const Experiment& experiment) {
+  const Signature key = sign_plan(experiment);
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = trails_.equal_range(key);
+  for (auto left = first; left != last; ++left) {
+    if (left->second.experiment == experiment) return left->second.trail;
+  }
+  return {};
+}
+
+void Store::leave(const Experiment& experiment, const Trail& trail) {
+  const Signature key = sign_plan(experiment);
+  const std::size_t bytes = bytes_of(experiment);
+  const std::lock_guard lock(mutex_);
+  if (trail_bytes_ + bytes > kMostTrailBytes) {
+    trails_.clear();
+    trail_bytes_ = 0;
+  }
+  if (bytes > kMostTrailBytes) return;
+  trails_.emplace(key, Left{experiment, trail});
+  trail_bytes_ += bytes;
 }
 
 std::shared_ptr<const Place> Store::place_of(const Cluster& cluster) {

@@ -85,6 +85,15 @@ struct Order {
   [[nodiscard]] std::size_t weight() const { return bytes; }
 };
 
+/// Under which keys that is kept which the run of an experiment needs.
+struct Trail {
+  Signature order;
+  Signature cut;
+  Signature communicators;  ///< of Order::meetings
+  Signature pattern;        ///< of Meetings::folds
+  Signature costs;          ///< what runs take is kept by them and by what is asked for
+};
+
 /// Safe to use from several threads.
 class Store {
  public:
@@ -93,14 +102,24 @@ class Store {
 
   [[nodiscard]] std::shared_ptr<const Place> place_of(const Cluster& cluster);
 
+  /// That of an experiment that was run before and is equal.
+  [[nodiscard]] std::optional<Trail> trail_of(const Experiment& experiment);
+  void leave(const Experiment& experiment, const Trail& trail);
+
   Pool<Cut> cuts;
   Pool<Order> orders;
 
  private:
+  struct Left {
+    Experiment experiment;
+    Trail trail;
+  };
   [[nodiscard]] std::shared_ptr<const Place> find(const Cluster& cluster);
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Place>> places_;
+  std::unordered_multimap<Signature, Left, SignatureHash> trails_;  ///< by sign_plan()
+  std::size_t trail_bytes_ = 0;                                     ///< about
 };
 
 }  // namespace orrery::kept

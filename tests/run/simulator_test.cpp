@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,37 @@ TEST_CASE("threads that share a simulator tell what fresh runs tell") {
     CHECK(experiments.size() > 200);
     CHECK(std::ranges::equal(told, fresh));
   }
+}
+
+TEST_CASE("plans of other batches are told from what one of them took, and others are not") {
+  Simulator simulator;
+  const Experiment first = read(
+      R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 4}, "simulation": {"network": "alpha-beta",
+          "detail": "stage"}, "plan": {"tensor_parallel": 2, "pipeline_parallel": 4, "global_batch_size": 64}})");
+  const std::vector<std::function<void(Experiment&)>> changes{
+      [](Experiment&) {},
+      [](Experiment& e) { e.cluster.gpu.gemm_efficiency *= 0.5; },
+      [](Experiment& e) { e.software.step_overhead_ms += 7; },
+      [](Experiment& e) { e.model.vocab *= 2; },
+      [](Experiment& e) { e.plan.zero_stage = 1; },
+      [](Experiment& e) { e.cluster.fabric.nic_gbps *= 0.25; },
+      [](Experiment& e) { e.plan.recompute = Recompute::full; }};
+  Figures of_time;
+  of_time.breakdown = of_time.critical_path = of_time.traffic = false;
+  std::set<std::int64_t> times;
+  for (const std::int64_t batch : {64, 128, 640}) {
+    for (const auto& change : changes) {
+      Experiment e = first;
+      e.plan.global_batch_size = batch;
+      change(e);
+      CHECK(KeptRunner::takes(e));
+      const Report fresh = simulate(e);
+      CHECK(simulator.simulate(e, of_time).makespan_ps == fresh.makespan_ps);
+      CHECK(text_of(simulator.simulate(e)) == text_of(fresh));
+      times.insert(fresh.makespan_ps);
+    }
+  }
+  CHECK(times.size() == 3 * changes.size());
 }
 
 TEST_CASE("figures that nobody asks for leave those that are asked for as they are") {

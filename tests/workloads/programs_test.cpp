@@ -270,7 +270,7 @@ TEST_CASE("layers split evenly are balanced; given layers are kept") {
 
 TEST_CASE("more micro-batches use the works, messages and passes of fewer, in the same order") {
   for (const char* schedule : {"sequential", "gpipe", "1f1b", "interleaved-1f1b"}) {
-    for (const std::int64_t zero_stage : {0, 1, 2, 3}) {
+    for (const int zero_stage : {0, 1, 2, 3}) {
       CAPTURE(schedule);
       CAPTURE(zero_stage);
       Experiment few = experiment(gpt(16, 64, 4, 128, 1000), 2, 4, 2, 4);
