@@ -269,7 +269,7 @@ const std::optional<WholeAndPart>* KeptRunner::known_run(bool repeats) {
 
 std::unique_ptr<std::optional<WholeAndPart>> KeptRunner::simulate(bool repeats) {
   ExpandedGraph& expanded = tasks_->expanded;
-  set_costs(pricer_.works(), transfers_, lags_, expanded);
+  if (!std::exchange(tasks_->are_new, false)) set_costs(pricer_.works(), transfers_, lags_, expanded);
   timeline_ = run_contention_free(expanded.graph, std::move(timeline_));
   if (figures_.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
   auto taken = std::make_unique<std::optional<WholeAndPart>>(repeats ? measure_period(view(), periods())

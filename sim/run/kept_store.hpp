@@ -58,6 +58,7 @@ struct Tasks {
   RunLayout layout;                          ///< empty until a breakdown is asked for
   Table<std::optional<WholeAndPart>> taken;  ///< by costs of tasks
   const struct Folds* latest = nullptr;      ///< whom they stand for at present
+  bool are_new = true;                       ///< no run yet but the one whose prices they have
 };
 
 /// Whom tasks stand for in meetings with a pattern of prices.
