@@ -126,6 +126,7 @@ class Conveyor {
 
 int run_batch(unsigned threads, const std::function<Answer()>& make_answer) {
   std::ios::sync_with_stdio(false);
+  std::cin.tie(nullptr);  // else who reads flushes standard output, beside another thread that writes
   Conveyor(make_answer).run(threads);
   if (!std::cout) throw RunError("cannot write to standard output");
   return kDone;

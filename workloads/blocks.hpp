@@ -70,19 +70,24 @@ struct ModelBlocks {
 /// A family of models: everything a `model.kind` needs. One file and one row each.
 struct ModelFamily : MenuEntry {
   ModelKind kind;
-  /// Blocks of one rank; adds their work and messages to `workload`.
-  ModelBlocks (*describe)(const Experiment& experiment, Workload& workload);
+  /// Blocks of one rank, without their steps.
+  ModelBlocks (*describe)(const Experiment& experiment);
+  /// Writes the steps of those blocks; adds their work and messages to `workload`.
+  void (*write_steps)(const Experiment& experiment, ModelBlocks& blocks, Workload& workload);
   /// Parameters of the whole model.
   std::int64_t (*parameters)(const Model& model);
 };
 
 [[nodiscard]] const ModelFamily& model_family(ModelKind kind);
 
-ModelBlocks describe_transformer(const Experiment& experiment, Workload& workload);
-ModelBlocks describe_mlp(const Experiment& experiment, Workload& workload);
+ModelBlocks describe_transformer(const Experiment& experiment);
+void write_transformer_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload);
 std::int64_t transformer_parameters(const Model& model);
+ModelBlocks describe_mlp(const Experiment& experiment);
+void write_mlp_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload);
 std::int64_t mlp_parameters(const Model& model);
-ModelBlocks describe_convnet(const Experiment& experiment, Workload& workload);
+ModelBlocks describe_convnet(const Experiment& experiment);
+void write_convnet_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload);
 std::int64_t convnet_parameters(const Model& model);
 
 /// Bytes of one activation or parameter element in the plan's precision. FP8 products keep 16-bit

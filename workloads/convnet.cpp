@@ -12,14 +12,13 @@ constexpr double kBackwardPasses = 4;
 
 class ConvNet {
  public:
-  ConvNet(const Experiment& experiment, Workload& workload)
+  explicit ConvNet(const Experiment& experiment)
       : experiment_(experiment),
         model_(experiment.model),
         samples_(experiment.plan.micro_batch_size),
-        element_(element_bytes(experiment.plan.precision)),
-        workload_(workload) {}
+        element_(element_bytes(experiment.plan.precision)) {}
 
-  ModelBlocks describe() const {
+  [[nodiscard]] ModelBlocks describe() const {
     ModelBlocks blocks;
     const std::int64_t layers = model_.layers;
     blocks.boundaries.push_back({activations(), false, false});
@@ -34,6 +33,19 @@ class ConvNet {
     }
     blocks.model_flops = TotalFlops{3} * forward_flops(1) * layers * experiment_.plan.global_batch_size;
     return blocks;
+  }
+
+  [[nodiscard]] Steps forward(Workload& workload) const {
+    StepBuilder to(experiment_, workload, Phase::forward);
+    const std::int32_t out =
+        to.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
+    return std::move(to).finish(out);
+  }
+  [[nodiscard]] Steps backward(Workload& workload) const {
+    StepBuilder to(experiment_, workload, Phase::backward);
+    const std::int32_t gradient =
+        to.compute(Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
+    return std::move(to).finish(gradient);
   }
 
  private:
@@ -59,14 +71,6 @@ class ConvNet {
 
   [[nodiscard]] Block block(std::int64_t parameters) const {
     Block block;
-    StepBuilder ahead(experiment_, workload_, Phase::forward);
-    const std::int32_t out =
-        ahead.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
-    block.forward = std::move(ahead).finish(out);
-    StepBuilder back(experiment_, workload_, Phase::backward);
-    const std::int32_t gradient =
-        back.compute(Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
-    block.backward = std::move(back).finish(gradient);
     block.activations = activations();
     block.parameters = parameters;
     block.tensors = divide_up(model_.tensors, model_.layers);
@@ -77,15 +81,20 @@ class ConvNet {
   const Model& model_;
   std::int64_t samples_;
   Bytes element_;
-  Workload& workload_;
 };
 
 }  // namespace
 
 std::int64_t convnet_parameters(const Model& model) { return model.parameters; }
 
-ModelBlocks describe_convnet(const Experiment& experiment, Workload& workload) {
-  return ConvNet(experiment, workload).describe();
+ModelBlocks describe_convnet(const Experiment& experiment) { return ConvNet(experiment).describe(); }
+
+void write_convnet_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
+  const ConvNet net(experiment);
+  for (Block& block : blocks.kinds) {
+    block.forward = net.forward(workload);
+    block.backward = net.backward(workload);
+  }
 }
 
 }  // namespace orrery

@@ -47,7 +47,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   check_passes(plan, experiment.model);
   Outline result;
   Workload& workload = result.workload;
-  result.blocks = model_family(experiment.model.kind).describe(experiment, workload);
+  result.blocks = model_family(experiment.model.kind).describe(experiment);
   const ModelBlocks& blocks = result.blocks;
   result.stages = make_stages(plan, blocks);
   for (const Stage& stage : result.stages)
@@ -64,8 +64,9 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   return result;
 }
 
-void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
                     const std::vector<Stage>& stages, Workload& workload) {
+  model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
   check_size(experiment, layout, blocks, stages);
   ProgramParts parts(experiment, workload);
   for (const Stage& stage : stages)

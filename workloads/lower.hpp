@@ -18,9 +18,9 @@ namespace orrery {
 /// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
 [[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
 
-/// What comes before programs: the blocks of the model, their work, what stages hold and take of memory.
+/// What comes before programs: the blocks of the model, what stages hold and take of memory.
 struct Outline {
-  ModelBlocks blocks;
+  ModelBlocks blocks;  ///< without steps
   std::vector<Stage> stages;
   Workload workload;  ///< without programs and communicators
 };
@@ -29,9 +29,9 @@ struct Outline {
 [[nodiscard]] Outline outline(const Experiment& experiment, const SyncLayout& layout);
 
 /// Programs of `stages`, of an experiment that may differ from the one outlined in its micro-batches, and the
-/// messages and passes they need.
+/// work, messages and passes they need. `blocks`: as outlined.
 /// @throws InputError if the programs would not fit into memory.
-void write_programs(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
                     const std::vector<Stage>& stages, Workload& workload);
 
 /// What is outlined with programs of all stages and communicators, of an experiment that may differ from the

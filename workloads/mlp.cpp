@@ -19,15 +19,16 @@ enum class State : std::uint8_t { whole, slices, partial };
 
 class Chain {
  public:
-  Chain(const Experiment& experiment, Workload& workload)
+  explicit Chain(const Experiment& experiment)
       : model_(experiment.model),
         plan_(experiment.plan),
         experiment_(experiment),
-        workload_(workload),
         tokens_(plan_.micro_batch_size * model_.seq_length),
         element_(element_bytes(plan_.precision)) {}
 
-  ModelBlocks describe() const;
+  [[nodiscard]] ModelBlocks describe() const;
+  [[nodiscard]] Steps forward(std::size_t i, Workload& workload) const;
+  [[nodiscard]] Steps backward(std::size_t i, Workload& workload) const;
 
  private:
   [[nodiscard]] bool cut() const { return plan_.tensor_parallel > 1; }
@@ -45,8 +46,6 @@ class Chain {
   [[nodiscard]] Kernel product(std::size_t i) const;
 
   std::int32_t convert(StepBuilder& to, State from, State into, Bytes bytes, std::int32_t after) const;
-  [[nodiscard]] Steps forward(std::size_t i) const;
-  [[nodiscard]] Steps backward(std::size_t i) const;
   [[nodiscard]] Block block(std::size_t i) const;
   [[nodiscard]] Boundary boundary_after(std::size_t i) const;
   [[nodiscard]] TotalFlops model_flops() const;
@@ -54,7 +53,6 @@ class Chain {
   const Model& model_;
   const Plan& plan_;
   const Experiment& experiment_;
-  Workload& workload_;
   std::int64_t tokens_;
   Bytes element_;
 };
@@ -75,14 +73,14 @@ std::int32_t Chain::convert(StepBuilder& to, State from, State into, Bytes bytes
   return to.collective(Part::layer, how, bytes, after);
 }
 
-Steps Chain::forward(std::size_t i) const {
-  StepBuilder to(experiment_, workload_, Phase::forward);
+Steps Chain::forward(std::size_t i, Workload& workload) const {
+  StepBuilder to(experiment_, workload, Phase::forward);
   const std::int32_t out = to.compute(Part::layer, {product(i)}, kBlockInput);
   return std::move(to).finish(convert(to, yields(i), wanted_after(i), vector_bytes(i + 1), out));
 }
 
-Steps Chain::backward(std::size_t i) const {
-  StepBuilder to(experiment_, workload_, Phase::backward);
+Steps Chain::backward(std::size_t i, Workload& workload) const {
+  StepBuilder to(experiment_, workload, Phase::backward);
   // The gradient arrives as the output left: whole where the output was made whole.
   const State arrives = wanted_after(i);
   const State needed = by_column(i) ? State::slices : State::whole;
@@ -103,8 +101,6 @@ Steps Chain::backward(std::size_t i) const {
 
 Block Chain::block(std::size_t i) const {
   Block block;
-  block.forward = forward(i);
-  block.backward = backward(i);
   const std::int64_t ranks = plan_.tensor_parallel;
   const std::int64_t in = model_.widths[i];
   block.parameters = by_column(i) ? in * divide_up(model_.widths[i + 1], ranks)
@@ -151,8 +147,14 @@ std::int64_t mlp_parameters(const Model& model) {
   return sum;
 }
 
-ModelBlocks describe_mlp(const Experiment& experiment, Workload& workload) {
-  return Chain(experiment, workload).describe();
+ModelBlocks describe_mlp(const Experiment& experiment) { return Chain(experiment).describe(); }
+
+void write_mlp_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
+  const Chain chain(experiment);
+  for (std::size_t i = 0; i < blocks.kinds.size(); ++i) {
+    blocks.kinds[i].forward = chain.forward(i, workload);
+    blocks.kinds[i].backward = chain.backward(i, workload);
+  }
 }
 
 }  // namespace orrery

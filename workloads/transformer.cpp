@@ -35,16 +35,16 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
 
 class Transformer {
  public:
-  Transformer(const Experiment& experiment, Workload& workload)
+  explicit Transformer(const Experiment& experiment)
       : model_(experiment.model),
         plan_(experiment.plan),
         experiment_(experiment),
         software_(experiment.software),
-        workload_(workload),
         shape_(model_, plan_),
         products_(model_.lora_rank, shape_.element, software_.elementwise_traffic) {}
 
-  ModelBlocks describe();
+  [[nodiscard]] ModelBlocks describe() const;
+  void write_steps(ModelBlocks& blocks, Workload& workload) const;
 
  private:
   [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
@@ -89,7 +89,11 @@ class Transformer {
   void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
   std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  [[nodiscard]] Steps layer_steps(SubBlocks subs, Phase phase) const;
+  [[nodiscard]] Steps layer_steps(SubBlocks subs, Phase phase, Workload& workload) const;
+  void write_layer(Block& block, Workload& workload) const;
+  void write_embedding(Block& block, Workload& workload) const;
+  [[nodiscard]] Steps head_forward(Workload& workload) const;
+  [[nodiscard]] Steps head_backward(Workload& workload) const;
 
   [[nodiscard]] static Block freeze(Block block) {
     block.frozen = block.parameters;
@@ -99,14 +103,11 @@ class Transformer {
   [[nodiscard]] Block layer() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
-  [[nodiscard]] Steps head_forward() const;
-  [[nodiscard]] Steps head_backward() const;
 
   const Model& model_;
   const Plan& plan_;
   const Experiment& experiment_;
   const Software& software_;
-  Workload& workload_;
   TransformerShape shape_;
   WeightProducts products_;
 };
@@ -265,8 +266,8 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   return to.compute(part, {elementwise(3 * outside())}, sum);
 }
 
-Steps Transformer::layer_steps(SubBlocks subs, Phase phase) const {
-  StepBuilder to(experiment_, workload_, phase);
+Steps Transformer::layer_steps(SubBlocks subs, Phase phase, Workload& workload) const {
+  StepBuilder to(experiment_, workload, phase);
   const bool back = phase == Phase::backward;
   const auto run = [&](Part part, SubBlocks of, std::int32_t after) {
     return back ? backward(to, part, of, after) : forward(to, part, of, after);
@@ -283,18 +284,21 @@ Steps Transformer::layer_steps(SubBlocks subs, Phase phase) const {
   return std::move(to).finish(out);
 }
 
-Block Transformer::layer() const {
-  Block block;
+void Transformer::write_layer(Block& block, Workload& workload) const {
   const std::array<SubBlock, 2> subs{attention(), mlp()};
-  block.forward = layer_steps(subs, Phase::forward);
-  block.backward = layer_steps(subs, Phase::backward);
+  block.forward = layer_steps(subs, Phase::forward, workload);
+  block.backward = layer_steps(subs, Phase::backward, workload);
   if (plan_.recompute == Recompute::full) {
-    block.recompute = layer_steps(subs, Phase::recompute);
+    block.recompute = layer_steps(subs, Phase::recompute, workload);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
-    StepBuilder to(experiment_, workload_, Phase::recompute);
+    StepBuilder to(experiment_, workload, Phase::recompute);
     const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
     block.recompute = std::move(to).finish(core);
   }
+}
+
+Block Transformer::layer() const {
+  Block block;
   block.activations = shape_.layer_activations(plan_.recompute);
   block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
   block.parameters = shape_.layer_parameters();
@@ -306,28 +310,31 @@ Block Transformer::layer() const {
 
 Block Transformer::embedding() const {
   Block block;
-  const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
-  StepBuilder ahead(experiment_, workload_, Phase::forward);
-  const std::int32_t looked_up =
-      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
-  block.forward = std::move(ahead).finish(looked_up);
   block.activations = shape_.dropout_mask();
   block.parameters = shape_.embedding_parameters();
   block.tensors = model_.positions == Positions::learned ? 2 : 1;
-  if (frozen()) return freeze(std::move(block));
-  StepBuilder back(experiment_, workload_, Phase::backward);
+  return frozen() ? freeze(std::move(block)) : block;
+}
+
+void Transformer::write_embedding(Block& block, Workload& workload) const {
+  const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
+  StepBuilder ahead(experiment_, workload, Phase::forward);
+  const std::int32_t looked_up =
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
+  block.forward = std::move(ahead).finish(looked_up);
+  if (frozen()) return;
+  StepBuilder back(experiment_, workload, Phase::backward);
   const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
   std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   block.backward = std::move(back).finish(added);
-  return block;
 }
 
-Steps Transformer::head_forward() const {
+Steps Transformer::head_forward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
-  StepBuilder to(experiment_, workload_, Phase::forward);
+  StepBuilder to(experiment_, workload, Phase::forward);
   const std::int32_t ready = enter(to, Part::head, kBlockInput, whole());
   std::int32_t out = to.compute(Part::head,
                                 {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
@@ -341,10 +348,10 @@ Steps Transformer::head_forward() const {
   return std::move(to).finish(out);
 }
 
-Steps Transformer::head_backward() const {
+Steps Transformer::head_backward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
-  StepBuilder to(experiment_, workload_, Phase::backward);
+  StepBuilder to(experiment_, workload, Phase::backward);
   // Before the weight gradient, sequence parallelism gathers the input again.
   const std::int32_t input = frozen() ? kBlockInput : enter(to, Part::head, kBlockInput, whole());
   to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
@@ -361,17 +368,13 @@ Steps Transformer::head_backward() const {
 
 Block Transformer::head() const {
   Block block;
-  block.forward = head_forward();
-  block.backward = head_backward();
   block.activations = shape_.head_activations();
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
   return frozen() ? freeze(std::move(block)) : block;
 }
 
-ModelBlocks Transformer::describe() {
-  workload_.works.reserve(kUsualWorks);
-  workload_.messages.reserve(kUsualMessages);
+ModelBlocks Transformer::describe() const {
   ModelBlocks blocks;
   blocks.kinds.reserve(3);
   blocks.kinds.push_back(layer());
@@ -389,10 +392,22 @@ ModelBlocks Transformer::describe() {
   return blocks;
 }
 
+void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
+  workload.works.reserve(kUsualWorks);
+  workload.messages.reserve(kUsualMessages);
+  write_layer(blocks.kinds[0], workload);
+  write_embedding(blocks.kinds[1], workload);
+  Block& head = blocks.kinds[2];
+  head.forward = head_forward(workload);
+  head.backward = head_backward(workload);
+}
+
 }  // namespace
 
-ModelBlocks describe_transformer(const Experiment& experiment, Workload& workload) {
-  return Transformer(experiment, workload).describe();
+ModelBlocks describe_transformer(const Experiment& experiment) { return Transformer(experiment).describe(); }
+
+void write_transformer_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
+  Transformer(experiment).write_steps(blocks, workload);
 }
 
 }  // namespace orrery

@@ -157,21 +157,24 @@ class PlanCompletion {
           fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
                       plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
     }
-    const std::int64_t stages = plan_.pipeline_parallel * plan_.virtual_stages;
-    const std::string product = fmt::format("pipeline_parallel {} x virtual_stages {} = {}",
-                                            plan_.pipeline_parallel, plan_.virtual_stages, stages);
-    if (has("stage_layers")) return check_stage_layers(stages, product);
-    if (model_.layers % stages == 0) return;
+    if (has("stage_layers")) return check_stage_layers();
+    if (model_.layers % virtual_stages() == 0) return;
     add({"pipeline_parallel", "virtual_stages"},
-        fmt::format("found {}, allowed a divisor of layers {}, or give stage_layers", product,
+        fmt::format("found {}, allowed a divisor of layers {}, or give stage_layers", stages_in_words(),
                     model_.layers));
   }
 
-  void check_stage_layers(std::int64_t stages, const std::string& product) {
+  [[nodiscard]] std::int64_t virtual_stages() const { return plan_.pipeline_parallel * plan_.virtual_stages; }
+  [[nodiscard]] std::string stages_in_words() const {
+    return fmt::format("pipeline_parallel {} x virtual_stages {} = {}", plan_.pipeline_parallel,
+                       plan_.virtual_stages, virtual_stages());
+  }
+
+  void check_stage_layers() {
     const auto& list = plan_.stage_layers;
     const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
-    if (static_cast<std::int64_t>(list.size()) != stages) {
-      add({"stage_layers"}, fmt::format("found {} entries, allowed {}", list.size(), product));
+    if (static_cast<std::int64_t>(list.size()) != virtual_stages()) {
+      add({"stage_layers"}, fmt::format("found {} entries, allowed {}", list.size(), stages_in_words()));
     } else if (sum != model_.layers) {
       add({"stage_layers"}, fmt::format("found a sum of {}, allowed layers {}", sum, model_.layers));
     }

@@ -2,7 +2,10 @@
 // Schema and reference pages are made from the same tables. Internal to sim/io/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +40,15 @@ struct Choices {
     std::vector<std::string_view> out(fixed.begin(), fixed.end());
     if (menu != nullptr) out.insert(out.end(), (menus.*menu).begin(), (menus.*menu).end());
     return out;
+  }
+  /// The index of `name` in names().
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name, const Menus& menus) const {
+    const auto at = std::ranges::find(fixed, name) - fixed.begin();
+    if (at < std::ssize(fixed)) return at;
+    if (menu == nullptr) return std::nullopt;
+    const auto more = std::ranges::find(menus.*menu, name) - (menus.*menu).begin();
+    if (more == std::ssize(menus.*menu)) return std::nullopt;
+    return at + more;
   }
 };
 

@@ -3,6 +3,7 @@
 namespace orrery {
 
 std::string pointer_token(std::string_view key) {
+  if (key.find_first_of("~/") == std::string_view::npos) return std::string(key);
   std::string token;
   for (const char c : key) {
     if (c == '~') {

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 /// Hands nlohmann's parser events to a TreeBuilder.
-class SaxAdapter : public nlohmann::json_sax<Json> {
+class SaxAdapter final : public nlohmann::json_sax<Json> {
  public:
   explicit SaxAdapter(TreeBuilder& tree) : tree_(tree) {}
 
@@ -39,7 +39,7 @@ class SaxAdapter : public nlohmann::json_sax<Json> {
   }
 
  private:
-  bool add(Json value) {
+  bool add(Json&& value) {
     tree_.value(std::move(value));
     return true;
   }

@@ -64,6 +64,7 @@ Json& child(Json& parent, std::string_view key, const std::string& pointer) {
 
 std::vector<std::string_view> keys_of(std::string_view path) {
   std::vector<std::string_view> keys;
+  keys.reserve(4);  // there are rarely more
   const std::string_view whole = path;
   for (bool more = true; more;) {
     const auto dot = path.find('.');

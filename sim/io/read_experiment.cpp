@@ -41,6 +41,13 @@ const Json* member(const Json& object, std::string_view key) {
   return found == object.end() ? nullptr : &*found;
 }
 
+/// The same, or an object without keys.
+const Json& member_or_empty(const Json& object, std::string_view key) {
+  static const Json empty = Json::object();
+  const Json* found = member(object, key);
+  return found == nullptr ? empty : *found;
+}
+
 /// A part of an experiment without a mistake, and what it was read from.
 template <class Part>
 struct Known {
@@ -73,9 +80,7 @@ class ExperimentReader {
     read_hardware_and_model(root, experiment);
     read_rest(root, experiment);
     if (!findings_.empty()) return experiment;
-    const Json none = Json::object();
-    const Json* plan = member(root, "plan");
-    complete_plan(experiment, plan == nullptr ? none : *plan, scope_.menus, findings_);
+    complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
     const Json* sync = member(root, "data_parallel_sync");
     if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
     const Json* options = member(root, "simulation");
@@ -124,30 +129,31 @@ class ExperimentReader {
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
  private:
-  /// What `read` makes of `given`, or made of it in the experiment before.
+  /// Sets `part` to what `read` makes of `given`, or made of it in the experiment before.
   template <class Part, class Read>
-  Part once(Known<Part> KnownParts::*of, const Json& given, Read read) {
-    if (known_ == nullptr) return read();
-    Known<Part>& known = known_->*of;
-    if (!known.given.is_discarded() && known.given == given) return known.part;
+  void take(Known<Part> KnownParts::*of, const Json& given, Part& part, Read read) {
+    Known<Part>* known = known_ == nullptr ? nullptr : &(known_->*of);
+    if (known != nullptr && !known->given.is_discarded() && known->given == given) {
+      part = known->part;
+      return;
+    }
     const bool sound = findings_.empty();
-    Part part = read();
-    if (sound && findings_.empty()) known = {given, part};
-    return part;
+    part = read();
+    if (known != nullptr && sound && findings_.empty()) *known = {given, part};
   }
 
   void read_hardware_and_model(const Json& root, Experiment& experiment) {
     const Path top;
     if (const Json* model = member(root, "model")) {
       const Path path(top, "model");
-      experiment.model = once(&KnownParts::model, *model, [&] {
+      take(&KnownParts::model, *model, experiment.model, [&] {
         const Json value = resolver_.resolve(CatalogKind::model, *model, path);
         return value.is_null() ? Model{} : read_model(value, path, scope_);
       });
     }
     if (const Json* cluster = member(root, "cluster")) {
-      experiment.cluster = once(&KnownParts::cluster, *cluster,
-                                [&] { return read_cluster_at(*cluster, Path(top, "cluster")); });
+      take(&KnownParts::cluster, *cluster, experiment.cluster,
+           [&] { return read_cluster_at(*cluster, Path(top, "cluster")); });
     }
   }
 
@@ -184,14 +190,13 @@ class ExperimentReader {
   void read_software(const Json& root, Experiment& experiment) {
     const Path top;
     const Path path(top, "software");
-    const Json* given = member(root, "software");
-    if (given != nullptr && !expect_object(*given, path, scope_)) return;
-    Json software = given == nullptr ? Json::object() : *given;
+    const Json& given = member_or_empty(root, "software");
+    if (!expect_object(given, path, scope_)) return;
     const bool calibrated = choose_stack(experiment, Path(top, "stack"));
     if (known_ != nullptr && std::exchange(known_->stack, experiment.stack) != experiment.stack)
       known_->software.given = Json(Json::value_t::discarded);
-    experiment.software = once(&KnownParts::software, software, [&] {
-      Json all = software;
+    take(&KnownParts::software, given, experiment.software, [&] {
+      Json all = given;
       Software read;
       if (calibrated) resolver_.calibrate(all, "software", experiment.stack, path);
       read_fields(all, software_fields(), read, path, scope_);

@@ -111,14 +111,13 @@ std::optional<std::string> read_name(const Json& value, const FieldInfo& field, 
 
 std::optional<std::size_t> read_choice(const Json& value, const FieldInfo& field, const Path& path,
                                        Scope& scope) {
-  const auto names = field.choices.names(scope.menus);
   if (!value.is_string()) {
     report_wrong(value, field, path, scope);
     return std::nullopt;
   }
   const auto& name = value.get_ref<const std::string&>();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  if (const auto found = field.choices.find(name, scope.menus)) return found;
+  const auto names = field.choices.names(scope.menus);
   const auto& later = field.choices.not_modelled;
   if (std::find(later.begin(), later.end(), name) != later.end()) {
     scope.findings.add_not_modelled(path, not_modelled_yet(name, names));

@@ -1,6 +1,7 @@
 // Reads an object by its field table and collects everything that is wrong. Internal to sim/io/.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,13 +125,10 @@ template <class T>
 void read_fields(const Json& value, const std::vector<Field<T>>& fields, T& object, const Path& path,
                  Scope& scope) {
   if (!expect_object(value, path, scope)) return;
-  for (const auto& [key, item] : value.items()) {
+  for (const auto& [key, item] : value.get_ref<const Json::object_t&>()) {
     const Path here(path, key);
-    const Field<T>* known = nullptr;
-    for (const Field<T>& field : fields) {
-      if (field.name == key) known = &field;
-    }
-    if (known != nullptr) {
+    const auto known = std::ranges::find(fields, std::string_view(key), &Field<T>::name);
+    if (known != fields.end()) {
       read_field(item, *known, object, here, scope);
       continue;
     }

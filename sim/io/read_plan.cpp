@@ -63,7 +63,7 @@ Plan read_plan(const Json& value, const Path& path, Scope& scope) {
     read_collectives(*collectives, plan, Path(path, "collectives"), scope);
   }
   if (scope.findings.list().size() != before) return plan;
-  check_rank_order(plan, path, scope);
+  if (value.contains("rank_order")) check_rank_order(plan, path, scope);
   check_sharding(value, plan, path, scope);
   return plan;
 }

@@ -17,13 +17,13 @@ void TreeBuilder::begin(Json::value_t type) {
 
 void TreeBuilder::key(std::string name) {
   Level& level = open_.back();
-  const auto [entry, inserted] = level.node->get_ref<Json::object_t&>().emplace(std::move(name), Json());
+  const auto [entry, inserted] = level.node->get_ref<Json::object_t&>().try_emplace(std::move(name));
   level.key = &entry->first;
   level.slot = &entry->second;
   if (!inserted) throw DocumentError{kNoOffset, pointer(), "duplicate key " + quote(entry->first)};
 }
 
-Json* TreeBuilder::place(Json value) {
+Json* TreeBuilder::place(Json&& value) {
   if (++count_ > kMaxValues) {
     throw DocumentError{kNoOffset, "", fmt::format("more than {} values", kMaxValues)};
   }

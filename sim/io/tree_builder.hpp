@@ -25,7 +25,7 @@ struct DocumentError {
 
 class TreeBuilder {
  public:
-  void value(Json scalar) { place(std::move(scalar)); }
+  void value(Json&& scalar) { place(std::move(scalar)); }
   void begin(Json::value_t type);
   void end() { open_.pop_back(); }
   /// Names the next value of the open object.
@@ -42,7 +42,7 @@ class TreeBuilder {
     Json* slot;              ///< where the next value of an object goes
   };
 
-  Json* place(Json value);
+  Json* place(Json&& value);
 
   Json root_;
   std::vector<Level> open_;

@@ -186,6 +186,13 @@ class CommandLine(CommandLineCase):
             self.assertGreater(answers[2]["step_time_s"], 0)
             self.assertIn("message", answers[3]["error"])
 
+    def test_threads_answer_each_line_once(self):
+        lines = [json.dumps(changed(plan={**SMALL["plan"], "global_batch_size": 64 * i})) for i in range(1, 100)]
+        mixed = "\n".join(line for pair in zip(lines, ["nonsense"] * len(lines)) for line in pair)
+        for _ in range(10):
+            out = orrery("simulate", "--batch", "--threads", 2, text=mixed)
+            self.assertEqual(len(out.stdout.splitlines()), 2 * len(lines))
+
     def test_batch_of_some_keys(self):
         large = changed(model="gpt3-175b")
         lines = "\n".join([json.dumps(SMALL), json.dumps(large), "nonsense"])
