@@ -20,7 +20,7 @@ namespace orrery {
 class Simulator {
  public:
   static constexpr std::size_t kUsualBytes = 1'000'000'000;
-  /// Keeps about `most_bytes`, of those met last.
+  /// Keeps about `most_bytes` of what was met last, beside what each thread has at hand.
   explicit Simulator(std::size_t most_bytes = kUsualBytes);
   ~Simulator();
   Simulator(Simulator&&) noexcept;

@@ -183,10 +183,9 @@ class Matcher {
 
   const Workload& workload_;
   Channels result_;
-  std::uint32_t messages_;  ///< of the workload
-  std::vector<std::vector<std::uint32_t>>
-      told_;                          ///< [channel]: numbers of requests, by the end that is ahead
-  std::vector<End> ends_;             ///< [slot]
+  std::uint32_t messages_;                        ///< of the workload
+  std::vector<std::vector<std::uint32_t>> told_;  ///< [channel]: requests, by the end that is ahead
+  std::vector<End> ends_;                         ///< [slot]
   std::vector<std::uint32_t> times_;  ///< per request: how often it was made on the channel at hand
 };
 

@@ -24,6 +24,7 @@
 
 namespace orrery {
 
+/// Not to be used again after it has thrown.
 class KeptRunner : public Runner {
  public:
   /// Takes from `store` what it has and adds the rest. Refers to it.

@@ -1,6 +1,7 @@
 #include "sim/run/kept_store.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "topologies/topologies.hpp"
@@ -13,6 +14,7 @@ constexpr std::size_t kMostCuts = 256;
 constexpr std::size_t kMostPriced = 1 << 26;  ///< of all cuts
 constexpr std::size_t kPricesWorth = 64;      ///< as much as a cut takes without prices
 
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostTrailBytes = 64'000'000;
 
 /// Equal for equal experiments, and mostly different for those of a search that differ.
@@ -62,10 +64,10 @@ std::size_t Cut::weight() const {
   return (prices.size() + kPricesWorth) * communicators.program_of_rank.size();
 }
 
-Store::Store(std::size_t most_bytes) : cuts(kMostPriced, kMostCuts), orders(most_bytes, most_bytes) {}
+Store::Store(std::size_t most_bytes) : cuts(kMostPriced, kMostCuts), orders(most_bytes, kAnyNumber) {}
 
-std::shared_ptr<const Place> Store::find(const Cluster& cluster) {
-  const std::lock_guard lock(mutex_);
+/// With the lock.
+std::shared_ptr<const Place> Store::find(const Cluster& cluster) const {
   const auto known =
       std::ranges::find_if(places_, [&](const auto& place) { return place->stands_for(cluster); });
   return known == places_.end() ? nullptr : *known;
@@ -95,9 +97,12 @@ void Store::leave(const Experiment& experiment, const Trail& trail) {
 }
 
 std::shared_ptr<const Place> Store::place_of(const Cluster& cluster) {
+  std::unique_lock lock(mutex_);
   if (auto known = find(cluster)) return known;
+  lock.unlock();
   auto made = std::make_shared<const Place>(Place{cluster, build_topology(cluster)});
-  const std::lock_guard lock(mutex_);
+  lock.lock();
+  if (auto known = find(cluster)) return known;  // of another thread
   if (places_.size() >= kMostPlaces) places_.clear();
   places_.push_back(made);
   return made;

@@ -115,7 +115,7 @@ class Store {
     Experiment experiment;
     Trail trail;
   };
-  [[nodiscard]] std::shared_ptr<const Place> find(const Cluster& cluster);
+  [[nodiscard]] std::shared_ptr<const Place> find(const Cluster& cluster) const;
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Place>> places_;

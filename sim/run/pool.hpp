@@ -38,8 +38,8 @@ class Pool {
     std::vector<Free> forgotten;  // outlives the lock, as much may have to be freed
     const std::lock_guard lock(mutex_);
     const std::size_t weight = thing->weight();
-    weight_ += weight;
     free_.emplace(key, Free{std::move(thing), weight, ++given_});
+    weight_ += weight;
     if (weight_ > most_weight_ || free_.size() > most_things_) forget_half(forgotten);
   }
 
@@ -54,7 +54,7 @@ class Pool {
   void forget_half(std::vector<Free>& forgotten) {
     std::vector<std::uint64_t> given;
     for (const auto& [key, free] : free_) given.push_back(free.given);
-    const auto middle = given.begin() + static_cast<std::ptrdiff_t>(given.size() / 2);
+    const auto middle = given.begin() + static_cast<std::ptrdiff_t>((given.size() - 1) / 2);
     std::ranges::nth_element(given, middle);
     const std::uint64_t latest = *middle;
     for (auto at = free_.begin(); at != free_.end();) {

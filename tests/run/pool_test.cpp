@@ -39,6 +39,14 @@ TEST_CASE("a thing that is taken is nobody else's until it is given back") {
   CHECK(pool.take(key(1)) == nullptr);
 }
 
+TEST_CASE("of two that weigh too much together the latter stays") {
+  Pool<Weighed> pool(10, 100);
+  pool.give(key(1), std::make_unique<Weighed>(Weighed{6}));
+  pool.give(key(2), std::make_unique<Weighed>(Weighed{6}));
+  CHECK(pool.take(key(1)) == nullptr);
+  CHECK(pool.take(key(2)) != nullptr);
+}
+
 TEST_CASE("the half that was given first is forgotten where all weigh too much or are too many") {
   for (const auto& [most_weight, most_things] : {std::pair<std::size_t, std::size_t>{45, 100}, {1000, 4}}) {
     Pool<Weighed> pool(most_weight, most_things);
