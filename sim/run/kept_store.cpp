@@ -16,6 +16,7 @@ constexpr std::size_t kPricesWorth = 64;      ///< as much as a cut takes withou
 
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostTrailBytes = 64'000'000;
+constexpr std::size_t kMostOfPlan = 16;  ///< trails, which are looked at one by one
 
 /// Equal for equal experiments, and mostly different for those of a search that differ.
 Signature sign_plan(const Experiment& experiment) {
@@ -76,23 +77,27 @@ std::shared_ptr<const Place> Store::find(const Cluster& cluster) const {
 std::optional<Trail> Store::trail_of(const Experiment& experiment) {
   const Signature key = sign_plan(experiment);
   const std::lock_guard lock(mutex_);
-  const auto [first, last] = trails_.equal_range(key);
-  for (auto left = first; left != last; ++left) {
-    if (left->second.experiment == experiment) return left->second.trail;
-  }
-  return {};
+  const auto of_plan = trails_.find(key);
+  if (of_plan == trails_.end()) return {};
+  const auto left = std::ranges::find(of_plan->second, experiment, &Left::experiment);
+  return left == of_plan->second.end() ? std::nullopt : std::optional(left->trail);
 }
 
 void Store::leave(const Experiment& experiment, const Trail& trail) {
   const Signature key = sign_plan(experiment);
   const std::size_t bytes = bytes_of(experiment);
   const std::lock_guard lock(mutex_);
+  if (bytes > kMostTrailBytes) return;
   if (trail_bytes_ + bytes > kMostTrailBytes) {
     trails_.clear();
     trail_bytes_ = 0;
   }
-  if (bytes > kMostTrailBytes) return;
-  trails_.emplace(key, Left{experiment, trail});
+  std::vector<Left>& of_plan = trails_[key];
+  if (of_plan.size() == kMostOfPlan) {  // many that differ in what is not of the plan, as those of a fit
+    for (const Left& left : of_plan) trail_bytes_ -= left.bytes;
+    of_plan.clear();
+  }
+  of_plan.push_back({experiment, trail, bytes});
   trail_bytes_ += bytes;
 }
 

@@ -114,13 +114,14 @@ class Store {
   struct Left {
     Experiment experiment;
     Trail trail;
+    std::size_t bytes = 0;  ///< of the experiment, about
   };
   [[nodiscard]] std::shared_ptr<const Place> find(const Cluster& cluster) const;
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Place>> places_;
-  std::unordered_multimap<Signature, Left, SignatureHash> trails_;  ///< by sign_plan()
-  std::size_t trail_bytes_ = 0;                                     ///< about
+  std::unordered_map<Signature, std::vector<Left>, SignatureHash> trails_;  ///< by sign_plan()
+  std::size_t trail_bytes_ = 0;                                             ///< about
 };
 
 }  // namespace orrery::kept

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -126,6 +127,25 @@ TEST_CASE("plans of other batches are told from what one of them took, and other
     }
   }
   CHECK(times.size() == 3 * changes.size());
+}
+
+TEST_CASE("many experiments of one plan are told apart") {
+  Simulator simulator;
+  Experiment e = read(
+      R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 4}, "simulation": {"network": "alpha-beta",
+          "detail": "stage"}, "plan": {"tensor_parallel": 2, "pipeline_parallel": 4, "global_batch_size": 64}})");
+  Figures of_time;
+  of_time.breakdown = of_time.critical_path = of_time.traffic = false;
+  std::map<double, std::int64_t> times;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 50; ++i) {  // more than are remembered of a plan
+      e.software.step_overhead_ms = 1 + i;
+      const std::int64_t time = simulator.simulate(e, of_time).makespan_ps;
+      CHECK(times.emplace(e.software.step_overhead_ms, time).first->second == time);
+    }
+  }
+  for (const auto& [overhead_ms, time] : times)
+    CHECK(time - times.begin()->second == from_microseconds(1e3 * (overhead_ms - 1)));
 }
 
 TEST_CASE("figures that nobody asks for leave those that are asked for as they are") {
