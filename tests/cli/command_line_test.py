@@ -191,7 +191,10 @@ class CommandLine(CommandLineCase):
         mixed = "\n".join(line for pair in zip(lines, ["nonsense"] * len(lines)) for line in pair)
         for _ in range(10):
             out = orrery("simulate", "--batch", "--threads", 2, text=mixed)
-            self.assertEqual(len(out.stdout.splitlines()), 2 * len(lines))
+            answers = [json.loads(line) for line in out.stdout.splitlines()]
+            self.assertEqual(["error" in answer for answer in answers], [False, True] * len(lines))
+            samples = [answer["plan"]["global_batch_size"] for answer in answers[::2]]
+            self.assertEqual(samples, [64 * i for i in range(1, 100)])
 
     def test_batch_of_some_keys(self):
         large = changed(model="gpt3-175b")
@@ -221,7 +224,14 @@ class CommandLine(CommandLineCase):
                 process.stdin.write(json.dumps(SMALL) + "\n")
                 process.stdin.flush()
                 self.assertIn("step_time_s", json.loads(process.stdout.readline()))
+            line = json.dumps(SMALL)
+            process.stdin.write("\n".join([line, line, line[:20]]))  # half a line holds nothing up
+            process.stdin.flush()
+            for _ in range(2):
+                self.assertIn("step_time_s", json.loads(process.stdout.readline()))
+            process.stdin.write(line[20:])
             process.stdin.close()
+            self.assertIn("step_time_s", json.loads(process.stdout.read()))  # without an end of line
             self.assertEqual(process.wait(), 0)
 
     def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.context_parallel,measured.step_time_s,source"):
