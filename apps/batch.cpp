@@ -142,7 +142,7 @@ class Conveyor {
     return !lines.empty();
   }
 
-  /// Whether that took a short time. Answers do not wait longer for those of the lines after them.
+  /// Whether that took a short time. For as long answers are delivered together.
   bool answer_all(const Answer& answer, const std::vector<Line>& lines, std::uint64_t ticket) {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kShort{1};
