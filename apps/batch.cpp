@@ -6,16 +6,21 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/heap.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -24,9 +29,10 @@ namespace {
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
 /// Answers that wait for a slow one, at most.
-constexpr std::uint64_t kMostEarly = 256;
+constexpr std::uint64_t kMostEarly = 4096;
 /// Lines that a worker takes at a time, at most, where they are short work.
-constexpr std::size_t kMostLines = 16;
+constexpr std::size_t kMostLines = 1024;
+constexpr std::chrono::milliseconds kShortWork{1};  ///< for a line
 
 std::string error_line(const std::string& pointer, const std::string& message) {
   const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
@@ -48,6 +54,12 @@ std::string guarded(const Answer& answer, const std::string& line, std::uint64_t
 }
 
 bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+
+struct Line {
+  std::uint64_t number = 0;
+  std::uint64_t ticket = 0;  ///< its number without blank lines
+  std::string text;
+};
 
 /// Lines of standard input, and what has come of the next one.
 class LineReader {
@@ -84,81 +96,117 @@ class LineReader {
     return end_ > 0;
   }
 
-  std::vector<char> block_ = std::vector<char>(1 << 16);
+  std::vector<char> block_ = std::vector<char>(1 << 18);
   std::ptrdiff_t at_ = 0;   ///< in the block: what comes next
   std::ptrdiff_t end_ = 0;  ///< in the block: of what was read
   std::string begun_;       ///< of the next line
   bool unreadable_ = false;
 };
 
-/// Hands lines to workers and their answers to standard output, in order.
+/// Lines that have come and that no worker has begun: for each worker some that follow each other.
+class Shares {
+ public:
+  explicit Shares(unsigned workers) : of_(workers) {}
+
+  /// The next line of a worker's own share.
+  std::optional<Line> next(unsigned worker) {
+    const std::lock_guard lock(mutex_);
+    std::deque<Line>& own = of_[worker];
+    if (own.empty()) return {};
+    std::optional<Line> line = std::move(own.front());
+    own.pop_front();
+    return line;
+  }
+
+  void give(unsigned worker, std::deque<Line> lines) {
+    const std::lock_guard lock(mutex_);
+    of_[worker] = std::move(lines);
+  }
+
+  /// Gives a worker that has none the latter half of the largest share. False where all are empty.
+  bool halve_largest(unsigned worker) {
+    const std::lock_guard lock(mutex_);
+    std::deque<Line>& largest = *std::ranges::max_element(of_, {}, &std::deque<Line>::size);
+    const auto middle = largest.begin() + std::ssize(largest) / 2;
+    std::move(middle, largest.end(), std::back_inserter(of_[worker]));
+    largest.erase(middle, largest.end());
+    return !of_[worker].empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::deque<Line>> of_;
+};
+
+/// Hands lines to workers and their answers to standard output, in order. Neighbouring lines have much in
+/// common that only one worker should make, and which the others find there later: so where many lines have
+/// come, workers begin far from each other.
 class Conveyor {
  public:
-  explicit Conveyor(const std::function<Answer()>& make_answer) : make_answer_(make_answer) {}
+  Conveyor(unsigned workers, const std::function<Answer()>& make_answer)
+      : workers_(workers), make_answer_(make_answer), shares_(workers) {}
 
-  void run(unsigned threads) {
+  void run() {
     {
       std::vector<std::jthread> others;
-      for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
-      work();
+      for (unsigned worker = 1; worker < workers_; ++worker)
+        others.emplace_back([this, worker] {
+          prepare_heap_of_thread();
+          work(worker);
+        });
+      work(0);
     }
     if (reader_.unreadable()) throw RunError("cannot read standard input");
   }
 
  private:
-  struct Line {
-    std::uint64_t number = 0;
-    std::string text;
-  };
   /// Answers of neighbouring lines, the first of which has a ticket.
   struct Answers {
     std::uint64_t lines = 0;
     std::string text;
   };
 
-  void work() {
+  void work(unsigned worker) {
     const Answer answer = make_answer_();
-    std::vector<Line> lines;
-    for (std::size_t most = 1;;) {
-      std::uint64_t ticket = 0;
-      {
-        const std::lock_guard lock(input_);
-        if (!take_lines(most, lines)) return;
-        ticket = tickets_;
-        tickets_ += lines.size();
-      }
-      most = answer_all(answer, lines, ticket) ? std::min(2 * most, kMostLines) : 1;
-    }
+    for (std::size_t most = 1; shares_.halve_largest(worker) || read(worker, most);)
+      most = answer_share(answer, worker) ? kMostLines : 1;
   }
 
-  /// Up to `most` that have come; waits for the first. False at the end of the input.
-  bool take_lines(std::size_t most, std::vector<Line>& lines) {
-    lines.clear();
+  /// Fills the share of a worker, where there is none to halve, with up to `most` lines that have come; waits
+  /// for the first. False at the end of the input.
+  bool read(unsigned worker, std::size_t most) {
+    const std::lock_guard lock(input_);
+    if (shares_.halve_largest(worker)) return true;  // who read until now has left some
+    std::deque<Line> lines;
     std::string text;
     while (lines.size() < most && reader_.next(text, lines.empty())) {
       ++lines_;
-      if (!is_blank(text)) lines.push_back({lines_, std::move(text)});
+      if (!is_blank(text)) lines.push_back({lines_, tickets_++, std::move(text)});
     }
-    return !lines.empty();
+    const bool any = !lines.empty();
+    shares_.give(worker, std::move(lines));
+    return any;
   }
 
-  /// Whether that took a short time. For as long answers are delivered together.
-  bool answer_all(const Answer& answer, const std::vector<Line>& lines, std::uint64_t ticket) {
+  /// Whether its lines were short work. For as long as a short one takes answers are delivered together.
+  bool answer_share(const Answer& answer, unsigned worker) {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds kShort{1};
     const Clock::time_point begin = Clock::now();
     Clock::time_point delivered = begin;
+    std::int64_t lines = 0;
+    std::uint64_t ticket = 0;
     Answers answers;
-    for (const Line& line : lines) {
-      answers.text += guarded(answer, line.text, line.number);
-      ++answers.lines;
+    while (const std::optional<Line> line = shares_.next(worker)) {
+      if (answers.lines++ == 0) ticket = line->ticket;
+      answers.text += guarded(answer, line->text, line->number);
+      ++lines;
       const Clock::time_point now = Clock::now();
-      if (&line != &lines.back() && now - delivered < kShort) continue;
+      if (now - delivered < kShortWork) continue;
       delivered = now;
-      const std::uint64_t first = std::exchange(ticket, ticket + answers.lines);
-      deliver(first, std::exchange(answers, {}));
+      deliver(ticket, std::exchange(answers, {}));
     }
-    return Clock::now() - begin < kShort;
+    if (answers.lines > 0) deliver(ticket, std::move(answers));
+    return Clock::now() - begin < lines * kShortWork;
   }
 
   /// Answers that are early wait for those before them. The workers that made them do not, until kMostEarly
@@ -177,13 +225,15 @@ class Conveyor {
     turn_.notify_all();
   }
 
+  const unsigned workers_;
   const std::function<Answer()>& make_answer_;
+  Shares shares_;
   std::mutex input_;
-  std::mutex output_;
-  std::condition_variable turn_;
   LineReader reader_;
   std::uint64_t lines_ = 0;
-  std::uint64_t tickets_ = 0;  ///< of lines that are not blank
+  std::uint64_t tickets_ = 0;
+  std::mutex output_;
+  std::condition_variable turn_;
   std::uint64_t served_ = 0;
   std::map<std::uint64_t, Answers> early_;  ///< by ticket
 };
@@ -192,7 +242,7 @@ class Conveyor {
 
 int run_batch(unsigned threads, const std::function<Answer()>& make_answer) {
   std::ios::sync_with_stdio(false);
-  Conveyor(make_answer).run(threads);
+  Conveyor(std::max(threads, 1U), make_answer).run();
   if (!std::cout) throw RunError("cannot write to standard output");
   return kDone;
 }

@@ -188,13 +188,16 @@ class CommandLine(CommandLineCase):
 
     def test_threads_answer_each_line_once(self):
         lines = [json.dumps(changed(plan={**SMALL["plan"], "global_batch_size": 64 * i})) for i in range(1, 100)]
-        mixed = "\n".join(line for pair in zip(lines, ["nonsense"] * len(lines)) for line in pair)
-        for _ in range(10):
-            out = orrery("simulate", "--batch", "--threads", 2, text=mixed)
+        slow = json.dumps(changed(model="gpt3-175b"))
+        mixed = "\n".join(line for trio in zip(lines, ["nonsense"] * len(lines), [""] * len(lines)) for line in trio)
+        for threads in [2, 3, 8] * 4:
+            out = orrery("simulate", "--batch", "--threads", threads, text=mixed + "\n" + slow + "\n" + mixed)
             answers = [json.loads(line) for line in out.stdout.splitlines()]
-            self.assertEqual(["error" in answer for answer in answers], [False, True] * len(lines))
-            samples = [answer["plan"]["global_batch_size"] for answer in answers[::2]]
-            self.assertEqual(samples, [64 * i for i in range(1, 100)])
+            middle = 2 * len(lines)
+            self.assertEqual(answers[middle]["model"], "gpt3-175b")
+            for part in (answers[:middle], answers[middle + 1:]):
+                self.assertEqual(["error" in answer for answer in part], [False, True] * len(lines))
+                self.assertEqual([answer["plan"]["global_batch_size"] for answer in part[::2]], [64 * i for i in range(1, 100)])
 
     def test_batch_of_some_keys(self):
         large = changed(model="gpt3-175b")
@@ -219,20 +222,22 @@ class CommandLine(CommandLineCase):
             self.assertIn(said, out.stderr)
 
     def test_batch_answers_as_lines_come(self):
-        with subprocess.Popen([ORRERY, "simulate", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            for _ in range(3):
-                process.stdin.write(json.dumps(SMALL) + "\n")
+        for threads in (1, 2):
+            command = [ORRERY, "simulate", "--batch", "--threads", str(threads)]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+                for _ in range(5):
+                    process.stdin.write(json.dumps(SMALL) + "\n")
+                    process.stdin.flush()
+                    self.assertIn("step_time_s", json.loads(process.stdout.readline()))
+                line = json.dumps(SMALL)
+                process.stdin.write("\n".join([line, line, line[:20]]))  # half a line holds nothing up
                 process.stdin.flush()
-                self.assertIn("step_time_s", json.loads(process.stdout.readline()))
-            line = json.dumps(SMALL)
-            process.stdin.write("\n".join([line, line, line[:20]]))  # half a line holds nothing up
-            process.stdin.flush()
-            for _ in range(2):
-                self.assertIn("step_time_s", json.loads(process.stdout.readline()))
-            process.stdin.write(line[20:])
-            process.stdin.close()
-            self.assertIn("step_time_s", json.loads(process.stdout.read()))  # without an end of line
-            self.assertEqual(process.wait(), 0)
+                for _ in range(2):
+                    self.assertIn("step_time_s", json.loads(process.stdout.readline()))
+                process.stdin.write(line[20:])
+                process.stdin.close()
+                self.assertIn("step_time_s", json.loads(process.stdout.read()))  # without an end of line
+                self.assertEqual(process.wait(), 0)
 
     def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.context_parallel,measured.step_time_s,source"):
         path = self.path / "t.csv"
