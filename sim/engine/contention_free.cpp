@@ -13,7 +13,6 @@ namespace {
 /// False when a task comes before one of its predecessors; the times are then incomplete.
 template <bool kLagging>
 bool sweep(const TaskGraph& graph, Timeline& timeline) {
-  const std::uint32_t* const preds = graph.preds.data();
   const std::uint32_t* const pred_begin = graph.pred_begin.data();
   const std::uint32_t* const cost = graph.cost.data();
   const Cost* const costs = graph.costs.data();
@@ -24,12 +23,21 @@ bool sweep(const TaskGraph& graph, Timeline& timeline) {
   Picoseconds makespan = 0;
   const std::uint32_t* pred = graph.preds.data();
   for (std::uint32_t task = 0; task < tasks; ++task) {
-    const std::uint32_t* const last = preds + pred_begin[task + 1];
+    const std::uint32_t count = pred_begin[task + 1] - pred_begin[task];
     Picoseconds start = 0;
-    if (kLagging && pred != last && *pred < task) start = later(finish[*pred], lag[task], task);
-    for (; pred != last; ++pred) {
-      if (*pred >= task) return false;
-      start = std::max(start, finish[*pred]);
+    if (count > 0) {
+      // Most have one to three, which no branch can foretell: so three are looked at whatever there are.
+      const std::uint32_t first = pred[0];
+      const std::uint32_t second = pred[count > 1 ? 1 : 0];
+      const std::uint32_t third = pred[count > 2 ? 2 : 0];
+      if (std::max({first, second, third}) >= task) return false;
+      const Picoseconds released = kLagging ? later(finish[first], lag[task], task) : finish[first];
+      start = std::max({released, finish[second], finish[third]});
+      for (std::uint32_t i = 3; i < count; ++i) {
+        if (pred[i] >= task) return false;
+        start = std::max(start, finish[pred[i]]);
+      }
+      pred += count;
     }
     begin[task] = start;
     finish[task] = later(start, costs[cost[task]].duration_ps, task);
