@@ -272,10 +272,15 @@ std::unique_ptr<std::optional<WholeAndPart>> KeptRunner::simulate(bool repeats) 
   if (!std::exchange(tasks_->are_new, false)) set_costs(pricer_.works(), transfers_, lags_, expanded);
   timeline_ = run_contention_free(expanded.graph, std::move(timeline_));
   if (figures_.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
-  auto taken = std::make_unique<std::optional<WholeAndPart>>(repeats ? measure_period(view(), periods())
-                                                                     : measure_all(view()));
+  auto taken =
+      std::make_unique<std::optional<WholeAndPart>>(repeats ? measure_repeats() : measure_all(view()));
   order_->bytes += sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures_.breakdown ? expanded.classes() : 0);
   return taken;
+}
+
+std::optional<WholeAndPart> KeptRunner::measure_repeats() {
+  if (!tasks_->of_periods) tasks_->of_periods = period_tasks(workload_, periods(), tasks_->expanded);
+  return measure_period(view(), periods(), *tasks_->of_periods);
 }
 
 /// How often calls are made where the last period comes `more` times more often.

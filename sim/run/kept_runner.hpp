@@ -57,6 +57,7 @@ class KeptRunner : public Runner {
   void stand_for(const kept::Folds& folds);
   [[nodiscard]] const std::optional<WholeAndPart>* known_run(bool repeats);
   [[nodiscard]] std::unique_ptr<std::optional<WholeAndPart>> simulate(bool repeats);
+  [[nodiscard]] std::optional<WholeAndPart> measure_repeats();
   [[nodiscard]] Signature sign_costs() const;
   [[nodiscard]] Signature key_of_run(Signature costs, bool repeats) const;
 

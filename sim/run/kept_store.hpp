@@ -56,6 +56,7 @@ struct Cut {
 struct Tasks {
   ExpandedGraph expanded;
   RunLayout layout;                          ///< empty until a breakdown is asked for
+  std::optional<PeriodTasks> of_periods;     ///< once repeats were asked for
   Table<std::optional<WholeAndPart>> taken;  ///< by costs of tasks
   const struct Folds* latest = nullptr;      ///< whom they stand for at present
   bool are_new = true;                       ///< no run yet but the one whose prices they have

@@ -130,65 +130,40 @@ class PeriodFinder {
   Periods result_;
 };
 
-/// Whether the periods at the end of a run differ by a shift in time alone, so that more of them change
-/// nothing else.
-class SteadyState {
+/// Finds the tasks of the operations of periods.
+class PeriodTaskLister {
  public:
-  SteadyState(const RunView& run, const Periods& periods)
-      : run_(run), periods_(periods), classes_(run.workload.programs.size()) {
-    for (std::uint32_t c = 0; c < run.expanded.classes(); ++c) classes_[run.expanded.program[c]].push_back(c);
+  PeriodTaskLister(const Workload& workload, const Periods& periods, const ExpandedGraph& expanded)
+      : workload_(workload), periods_(periods), expanded_(expanded), classes_(workload.programs.size()) {
+    for (std::uint32_t c = 0; c < expanded.classes(); ++c) classes_[expanded.program[c]].push_back(c);
   }
 
-  /// A period, which takes as long as the shift; nothing if there is no such shift.
-  [[nodiscard]] std::optional<RunPart> period() {
-    RunPart part;
-    part.ops = periods_.one;
-    const std::uint32_t program = run_.expanded.program.front();
-    part.begin = finish(0, part.ops[program].first - 1);
-    part.end = finish(0, part.ops[program].last - 1);
-    shift_ = part.end - part.begin;
-    if (!first_messages_came_before(part)) return {};
-    for (const Periods::Repeat& repeat : periods_.repeats) {
-      if (!shifted(repeat)) return {};
-    }
-    if (host_holds_up_later(part)) return {};
-    return part;
+  PeriodTasks list() {
+    for (const auto& [program, now, before, host_ahead] : periods_.repeats)
+      add(program, now, before, host_ahead ? result_.host_repeats : result_.repeats);
+    for (std::uint32_t program = 0; program < classes_.size(); ++program) list_releases(program);
+    for (std::uint32_t c = 0; c < expanded_.classes(); ++c) list_beginning(c);
+    result_.end = expanded_.task(0, periods_.one[expanded_.program.front()].last - 1);
+    return std::move(result_);
   }
 
  private:
-  [[nodiscard]] Picoseconds finish(std::uint32_t cls, std::uint32_t op) const {
-    return run_.timeline.finish_ps[run_.expanded.task(cls, op)];
+  /// An operation and an earlier one, of all classes.
+  void add(std::uint32_t program, std::uint32_t op, std::uint32_t earlier,
+           std::vector<PeriodTasks::Pair>& pairs) const {
+    for (const std::uint32_t c : classes_[program])
+      pairs.push_back({expanded_.task(c, op), expanded_.task(c, earlier)});
   }
 
-  /// Whether what a step sends before its first pass, models that travel while it computes, came before
-  /// the period on every rank. What is still on its way shares links with passes, and holds up the update,
-  /// which it may not with more of them.
-  [[nodiscard]] bool first_messages_came_before(const RunPart& part) const {
-    Picoseconds begin = part.begin;
-    Picoseconds came = 0;
-    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-      const std::uint32_t program = run_.expanded.program[c];
-      const auto& ops = run_.workload.programs[program].ops;
-      begin = std::min(begin, finish(c, part.ops[program].first - 1));
-      for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
-        if (ops[i].kind == Op::Kind::communicate) came = std::max(came, finish(c, i));
-      }
+  void list_releases(std::uint32_t program) {
+    const auto& ops = workload_.programs[program].ops;
+    std::uint32_t i = periods_.one[program].last;
+    std::uint32_t host = host_before(ops, i);
+    for (; i < ops.size(); ++i) {
+      const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
+      if (waits && host != kNone) add(program, i, host, result_.releases);
+      if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
     }
-    return came <= begin;
-  }
-
-  [[nodiscard]] bool shifted(const Periods::Repeat& repeat) {
-    const bool ahead = repeat.host_ahead;
-    const auto& ops = run_.expanded.ops[repeat.program];
-    for (const std::uint32_t c : classes_[repeat.program]) {
-      const std::uint32_t task = run_.expanded.task(c, ops[repeat.now]);
-      const std::uint32_t earlier = run_.expanded.task(c, ops[repeat.before]);
-      const Picoseconds finish = run_.timeline.finish_ps[task] - run_.timeline.finish_ps[earlier];
-      const Picoseconds start = run_.timeline.start_ps[task] - run_.timeline.start_ps[earlier];
-      if (ahead ? finish > shift_ : finish != shift_ || start != shift_) return false;
-      slower_host_ = slower_host_ || (ahead && finish < shift_);
-    }
-    return true;
   }
 
   /// The host's latest own operation before operation `i`, if it waits for nobody.
@@ -197,33 +172,60 @@ class SteadyState {
     return i > 0 && runs_ahead(ops[i - 1]) ? i - 1 : kNone;
   }
 
-  /// Whether a host that falls behind ever less released an operation after the period: it would not
-  /// after some more of them.
-  [[nodiscard]] bool host_holds_up_later(const RunPart& part) const {
-    if (!slower_host_) return false;
-    const TaskGraph& graph = run_.expanded.graph;
-    for (std::uint32_t c = 0; c < run_.expanded.classes(); ++c) {
-      const std::uint32_t program = run_.expanded.program[c];
-      const auto& ops = run_.workload.programs[program].ops;
-      std::uint32_t host = host_before(ops, part.ops[program].last);
-      for (std::uint32_t i = part.ops[program].last; i < ops.size(); ++i) {
-        const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
-        if (host != kNone && waits) {
-          const std::uint32_t task = run_.expanded.task(c, i);
-          if (run_.timeline.start_ps[task] == finish(c, host) + graph.lag[task]) return true;
-        }
-        if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
-      }
+  void list_beginning(std::uint32_t cls) {
+    const std::uint32_t program = expanded_.program[cls];
+    const auto& ops = workload_.programs[program].ops;
+    result_.before.push_back(expanded_.task(cls, periods_.one[program].first - 1));
+    for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
+      if (ops[i].kind == Op::Kind::communicate) result_.first_messages.push_back(expanded_.task(cls, i));
     }
-    return false;
   }
 
-  const RunView& run_;
+  const Workload& workload_;
   const Periods& periods_;
+  const ExpandedGraph& expanded_;
   std::vector<std::vector<std::uint32_t>> classes_;  ///< by program
-  Picoseconds shift_ = 0;
-  bool slower_host_ = false;
+  PeriodTasks result_;
 };
+
+/// How much later than the earlier one a task finishes.
+Picoseconds shift_of(PeriodTasks::Pair pair, const std::vector<Picoseconds>& times) {
+  return times[pair.task] - times[pair.earlier];
+}
+
+/// Whether what a step sends before its first pass, models that travel while it computes, came before
+/// the period on every rank. What is still on its way shares links with passes, and holds up the update,
+/// which it may not with more of them.
+bool first_messages_came_before(const PeriodTasks& tasks, const Timeline& timeline) {
+  Picoseconds came = 0;
+  for (const std::uint32_t task : tasks.first_messages) came = std::max(came, timeline.finish_ps[task]);
+  return std::ranges::none_of(tasks.before,
+                              [&](std::uint32_t task) { return timeline.finish_ps[task] < came; });
+}
+
+/// Whether a host that falls behind ever less released an operation after the period: it would not
+/// after some more of them.
+bool host_holds_up_later(const PeriodTasks& tasks, const RunView& run, Picoseconds shift) {
+  const auto& [start, finish, makespan, events] = run.timeline;
+  const auto& lag = run.expanded.graph.lag;
+  const bool falls_behind_less = std::ranges::any_of(
+      tasks.host_repeats, [&](PeriodTasks::Pair pair) { return shift_of(pair, finish) < shift; });
+  return falls_behind_less && std::ranges::any_of(tasks.releases, [&](PeriodTasks::Pair pair) {
+           return start[pair.task] == finish[pair.earlier] + lag[pair.task];
+         });
+}
+
+/// Whether the periods at the end of a run differ by that shift in time alone, so that more of them change
+/// nothing else.
+bool differ_by(Picoseconds shift, const PeriodTasks& tasks, const RunView& run) {
+  const Timeline& timeline = run.timeline;
+  const auto shifted = [&](PeriodTasks::Pair pair) {
+    return shift_of(pair, timeline.finish_ps) == shift && shift_of(pair, timeline.start_ps) == shift;
+  };
+  const auto keeps_up = [&](PeriodTasks::Pair pair) { return shift_of(pair, timeline.finish_ps) <= shift; };
+  return first_messages_came_before(tasks, timeline) && std::ranges::all_of(tasks.repeats, shifted) &&
+         std::ranges::all_of(tasks.host_repeats, keeps_up) && !host_holds_up_later(tasks, run, shift);
+}
 
 }  // namespace
 
@@ -255,10 +257,16 @@ std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Perio
   return calls;
 }
 
-std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods) {
-  const std::optional<RunPart> period = SteadyState(run, periods).period();
-  if (!period) return {};
-  return measure(run, *period);
+PeriodTasks period_tasks(const Workload& workload, const Periods& periods, const ExpandedGraph& expanded) {
+  return PeriodTaskLister(workload, periods, expanded).list();
+}
+
+std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods,
+                                           const PeriodTasks& tasks) {
+  const std::vector<Picoseconds>& finish = run.timeline.finish_ps;
+  const RunPart part{periods.one, finish[tasks.before.front()], finish[tasks.end]};
+  if (!differ_by(part.end - part.begin, tasks, run)) return {};
+  return measure(run, part);
 }
 
 }  // namespace orrery

@@ -49,8 +49,28 @@ struct Periods {
 [[nodiscard]] std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                                          const Channels& channels);
 
+/// The tasks that show whether the periods at the end of a run differ by a shift in time alone.
+struct PeriodTasks {
+  struct Pair {
+    std::uint32_t task = 0;
+    std::uint32_t earlier = 0;
+  };
+  std::vector<Pair> repeats;       ///< a period apart
+  std::vector<Pair> host_repeats;  ///< the same of hosts that wait for nobody
+  /// Those after the periods that wait for the host, and its latest before them if it waits for nobody.
+  std::vector<Pair> releases;
+  std::vector<std::uint32_t> before;          ///< per class: the last one before Periods::one
+  std::uint32_t end = 0;                      ///< of the first class: the last one of it
+  std::vector<std::uint32_t> first_messages;  ///< those before the first pass
+};
+
+/// Of periods that were found.
+[[nodiscard]] PeriodTasks period_tasks(const Workload& workload, const Periods& periods,
+                                       const ExpandedGraph& expanded);
+
 /// What a run takes, and the period at its end, if those there differ by a shift in time alone, so that more
 /// of them change nothing else. It takes as long as the shift.
-[[nodiscard]] std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods);
+[[nodiscard]] std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods,
+                                                         const PeriodTasks& tasks);
 
 }  // namespace orrery

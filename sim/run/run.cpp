@@ -182,7 +182,8 @@ const std::optional<WholeAndPart>& FreshRunner::run(std::int64_t more, const Fig
   }
   run_.layout = figures.breakdown ? RunLayout(run_.workload, run_.expanded) : RunLayout{};
   figures_ = figures;
-  return taken_ = more > 0 ? measure_period(view(), periods()) : measure_all(view());
+  if (more == 0) return taken_ = measure_all(view());
+  return taken_ = measure_period(view(), periods(), period_tasks(run_.workload, periods(), run_.expanded));
 }
 
 RunView FreshRunner::view() const {
