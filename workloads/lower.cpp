@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMostOperations = 50'000'000;
 
 void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                const std::vector<Stage>& stages) {
+                std::span<const Stage> stages) {
   std::int64_t operations = 0;
   for (const Stage& stage : stages) operations += count_operations(experiment, layout, blocks, stage);
   if (operations <= kMostOperations) return;
@@ -49,8 +49,8 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   Workload& workload = result.workload;
   result.blocks = model_family(experiment.model.kind).describe(experiment);
   const ModelBlocks& blocks = result.blocks;
-  result.stages = make_stages(plan, blocks);
-  for (const Stage& stage : result.stages)
+  result.stages = Stages(plan, blocks);
+  for (const Stage& stage : result.stages.list())
     workload.stage_memory.push_back(memory_of(stage, experiment, layout));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
@@ -65,7 +65,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
 }
 
 void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
-                    const std::vector<Stage>& stages, Workload& workload) {
+                    std::span<const Stage> stages, Workload& workload) {
   model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
   check_size(experiment, layout, blocks, stages);
   ProgramParts parts(experiment, workload);
@@ -75,7 +75,7 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
 
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
   Workload workload = outlined.workload;
-  write_programs(experiment, layout, outlined.blocks, outlined.stages, workload);
+  write_programs(experiment, layout, outlined.blocks, outlined.stages.list(), workload);
   add_communicators(experiment.plan, layout, workload);
   return workload;
 }

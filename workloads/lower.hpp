@@ -1,6 +1,7 @@
 // The way from an experiment to programs: the one entrance to workloads/.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "orrery/experiment.hpp"
@@ -21,7 +22,7 @@ namespace orrery {
 /// What comes before programs: the blocks of the model, what stages hold and take of memory.
 struct Outline {
   ModelBlocks blocks;  ///< without steps
-  std::vector<Stage> stages;
+  Stages stages;
   Workload workload;  ///< without programs and communicators
 };
 
@@ -32,7 +33,7 @@ struct Outline {
 /// work, messages and passes they need. `blocks`: as outlined.
 /// @throws InputError if the programs would not fit into memory.
 void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
-                    const std::vector<Stage>& stages, Workload& workload);
+                    std::span<const Stage> stages, Workload& workload);
 
 /// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
 /// one outlined in its micro-batches.

@@ -14,14 +14,17 @@ std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_
   return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
 }
 
-Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last) {
+/// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
+/// is appended to `placed`, which has room for it.
+Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last,
+                 std::vector<PlacedBlock>& placed) {
   Chunk chunk;
-  chunk.blocks.reserve(static_cast<std::size_t>(to - from) + 2);
+  const std::size_t begin = placed.size();
   const auto place = [&](std::int64_t kind, std::int64_t layer, Part part) {
     if (kind < 0) return;
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
-    chunk.blocks.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
-                            block.parameters, block.parameters, block.parameters - block.frozen});
+    placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
+                      block.parameters, block.parameters, block.parameters - block.frozen});
     chunk.activations += block.activations;
     chunk.workspace = std::max(chunk.workspace, block.workspace);
     chunk.parameters += block.parameters;
@@ -32,21 +35,31 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
   }
   if (last) place(blocks.head, -1, Part::head);
+  chunk.blocks = std::span(placed).subspan(begin);
   chunk.input = blocks.boundaries[static_cast<std::size_t>(from)];
   chunk.output = blocks.boundaries[static_cast<std::size_t>(to)];
   return chunk;
 }
 
+/// The last stage holds a copy of the tied embedding; alone, a stage has it already.
+void tie_head(const ModelBlocks& blocks, bool alone, PlacedBlock& head, Chunk& chunk) {
+  const std::int64_t copied = alone ? 0 : blocks.tied_parameters;
+  const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
+  head.parameters += copied;
+  head.trained += trained;
+  head.used += blocks.tied_parameters;
+  chunk.parameters += copied;
+  chunk.trained += trained;
+}
+
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
   const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  // Of one chunk, a stage is ahead by the warm-up of 1F1B at most, of p - 1 - stage passes.
-  const std::int64_t enough = !schedule.collects && stage.chunks.size() == 1
-                                  ? std::min(plan.micro_batches(), stage.stages - stage.index)
-                                  : micro_batches_at_peak(plan);
+  if (stage.chunks.size() == 1)
+    return stage.chunks[0].activations * schedule.kept({stage.stages, plan.micro_batches(), 1}, stage.index);
   Bytes held = 0;
   Bytes peak = 0;
   for (const Pass& pass :
-       schedule.order({plan.pipeline_parallel, enough, plan.virtual_stages}, stage.index)) {
+       schedule.order({stage.stages, micro_batches_at_peak(plan), plan.virtual_stages}, stage.index)) {
     const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
     held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
     peak = std::max(peak, held);
@@ -129,39 +142,31 @@ std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   return schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
 }
 
-/// The warm-up of interleaved stages, the longest, is less than 2p + vp passes of the vm there are.
+/// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are.
 std::int64_t micro_batches_at_peak(const Plan& plan) {
-  const bool collects = find_pipeline_schedule(plan.pipeline_schedule)->collects;
-  return collects ? plan.micro_batches() : std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
+  const std::int64_t p = plan.pipeline_parallel;
+  if (plan.virtual_stages > 1) return std::min(plan.micro_batches(), 4 * p);
+  return find_pipeline_schedule(plan.pipeline_schedule)->kept({p, plan.micro_batches(), 1}, 0);
 }
 
-std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks) {
-  const std::int64_t p = plan.pipeline_parallel;
-  std::vector<Stage> stages(static_cast<std::size_t>(p));
-  for (std::int64_t s = 0; s < p; ++s) {
-    stages[static_cast<std::size_t>(s)].index = s;
-    stages[static_cast<std::size_t>(s)].stages = p;
-  }
-  std::int64_t layer = 0;
+Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
+  const auto p = static_cast<std::size_t>(plan.pipeline_parallel);
   const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
+  const std::size_t chunks = counts.size() / p;
+  blocks_.reserve(blocks.layers.size() + 2);  // chunks refer to them
+  chunks_.resize(counts.size());
+  std::int64_t layer = 0;
   for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
     const bool last = virtual_stage + 1 == counts.size();
-    Chunk chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last);
-    if (last && blocks.head >= 0) {
-      // The last stage holds a copy of the tied embedding; alone, a stage has it already.
-      const std::int64_t copied = p > 1 ? blocks.tied_parameters : 0;
-      const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
-      PlacedBlock& head = chunk.blocks.back();
-      head.parameters += copied;
-      head.trained += trained;
-      head.used += blocks.tied_parameters;
-      chunk.parameters += copied;
-      chunk.trained += trained;
-    }
+    Chunk& chunk = chunks_[virtual_stage % p * chunks + virtual_stage / p];
+    chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
+    if (last && blocks.head >= 0) tie_head(blocks, p == 1, blocks_.back(), chunk);
     layer += counts[virtual_stage];
-    stages[virtual_stage % static_cast<std::size_t>(p)].chunks.push_back(std::move(chunk));
   }
-  return stages;
+  stages_.reserve(p);
+  for (std::size_t s = 0; s < p; ++s)
+    stages_.push_back({static_cast<std::int64_t>(s), plan.pipeline_parallel,
+                       std::span(chunks_).subspan(s * chunks, chunks)});
 }
 
 /// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "orrery/experiment.hpp"
@@ -24,7 +25,7 @@ struct PlacedBlock {
 
 /// The blocks of one virtual stage, in forward order.
 struct Chunk {
-  std::vector<PlacedBlock> blocks;
+  std::span<const PlacedBlock> blocks;
   Boundary input;               ///< what the virtual stage before it hands over
   Boundary output;              ///< what it hands to the next
   Bytes activations = 0;        ///< kept per micro-batch
@@ -37,7 +38,7 @@ struct Chunk {
 struct Stage {
   std::int64_t index = 0;   ///< pipeline rank
   std::int64_t stages = 1;  ///< pipeline ranks
-  std::vector<Chunk> chunks;
+  std::span<const Chunk> chunks;
 
   [[nodiscard]] bool first_virtual(std::int64_t chunk) const { return index == 0 && chunk == 0; }
   [[nodiscard]] bool last_virtual(std::int64_t chunk) const {
@@ -49,14 +50,31 @@ struct Stage {
   [[nodiscard]] std::int64_t trained_tensors(const ModelBlocks& blocks) const;
 };
 
+/// The stages of a plan, with all that they refer to.
+class Stages {
+ public:
+  Stages() = default;
+  Stages(const Plan& plan, const ModelBlocks& blocks);
+  Stages(Stages&&) = default;
+  Stages& operator=(Stages&&) = default;
+  ~Stages() = default;
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  [[nodiscard]] std::span<const Stage> list() const { return stages_; }
+
+ private:
+  std::vector<PlacedBlock> blocks_;  ///< by virtual stage
+  std::vector<Chunk> chunks_;        ///< [stage][chunk]
+  std::vector<Stage> stages_;        ///< by pipeline rank
+};
+
 /// Elements of a gradient bucket, at least one; 0 when all gradients form one bucket.
 [[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
 
 /// Bytes of one gradient: 16-bit training may keep and reduce them in 32 bits.
 [[nodiscard]] Bytes gradient_bytes(const Experiment& experiment);
 
-/// One entry per pipeline rank.
-[[nodiscard]] std::vector<Stage> make_stages(const Plan& plan, const ModelBlocks& blocks);
 /// Whether they do the same but for the order of passes and the numbers of layers.
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// The passes of one step, in order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -48,7 +49,7 @@ std::int64_t few_micro_batches(const Plan& plan) {
 }
 
 /// One stage of each kind that programs are alike for; signs which stage is of which.
-std::vector<Stage> kinds_of(const std::vector<Stage>& stages, Signature& signature) {
+std::vector<Stage> kinds_of(std::span<const Stage> stages, Signature& signature) {
   std::vector<Stage> kinds;
   for (const Stage& stage : stages) {
     const auto like = std::ranges::find_if(kinds, [&](const Stage& kind) { return alike(kind, stage); });
@@ -164,7 +165,7 @@ bool KeptRunner::follow(const kept::Trail& trail) {
 Workload KeptRunner::write_few() {
   few_ = with_micro_batches(*experiment_, few_micro_batches(written_.plan));
   order_key_ = {};
-  const std::vector<Stage> kinds = kinds_of(outlined_.stages, order_key_);
+  const std::vector<Stage> kinds = kinds_of(outlined_.stages.list(), order_key_);
   Workload few = outlined_.workload;
   write_programs(few_, *layout_, outlined_.blocks, kinds, few);
   communicators_ = sign_communicators(written_.plan, few);
@@ -182,7 +183,7 @@ void KeptRunner::take_order(Workload few) {
   if (order_ == nullptr) order_ = store_.orders.take(order_key_);
   if (order_ == nullptr || !order_->told_by_few) {
     Workload whole = outlined_.workload;
-    write_programs(written_, *layout_, outlined_.blocks, outlined_.stages, whole);
+    write_programs(written_, *layout_, outlined_.blocks, outlined_.stages.list(), whole);
     if (order_ == nullptr) make_order(whole, few);
     if (!order_->told_by_few) few = std::move(whole);
   }

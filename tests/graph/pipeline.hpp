@@ -73,7 +73,8 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const SyncLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
   ProgramParts parts(e, workload);
-  for (const Stage& stage : make_stages(e.plan, blocks)) {
+  const Stages stages(e.plan, blocks);
+  for (const Stage& stage : stages.list()) {
     workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
   }
   workload.stage_memory.resize(workload.programs.size());

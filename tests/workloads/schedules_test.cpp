@@ -113,6 +113,26 @@ TEST_CASE("every schedule runs every pass once, without deadlock, with messages 
   }
 }
 
+TEST_CASE("a rank of one chunk keeps as many micro-batches as its order says") {
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    for (const std::int64_t p : {1, 2, 3, 8}) {
+      for (std::int64_t m = 1; m <= 12; ++m) {
+        if (schedule.interleaved && m % p != 0) continue;
+        for (std::int64_t s = 0; s < p; ++s) {
+          std::int64_t kept = 0;
+          std::int64_t most = 0;
+          for (const Pass& pass : schedule.order({p, m, 1}, s)) {
+            kept += pass.kind == Pass::Kind::forward ? 1 : -1;
+            most = std::max(most, kept);
+          }
+          CAPTURE(std::string(schedule.name));
+          CHECK(schedule.kept({p, m, 1}, s) == most);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("micro-batches that do not fill the pipeline") {
   for (const char* name : {"sequential", "gpipe", "1f1b"}) {
     for (const std::int64_t m : {1, 2, 3, 5, 7}) CHECK(completes(*find_pipeline_schedule(name), {4, m, 1}));

@@ -9,4 +9,6 @@ std::vector<Pass> gpipe_order(const ScheduleShape& shape, std::int64_t /*stage*/
   return order;
 }
 
+std::int64_t gpipe_kept(const ScheduleShape& shape, std::int64_t /*stage*/) { return shape.micro_batches; }
+
 }  // namespace orrery

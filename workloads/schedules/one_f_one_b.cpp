@@ -18,4 +18,9 @@ std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t sta
   return order;
 }
 
+/// Those of the warm-up, and of the forward pass after it.
+std::int64_t one_f_one_b_kept(const ScheduleShape& shape, std::int64_t stage) {
+  return std::min(shape.micro_batches, shape.stages - stage);
+}
+
 }  // namespace orrery

@@ -10,6 +10,10 @@ std::vector<Pass> gpipe_order(const ScheduleShape& shape, std::int64_t stage);
 std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t stage);
 std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t stage);
 
+std::int64_t sequential_kept(const ScheduleShape& shape, std::int64_t stage);
+std::int64_t gpipe_kept(const ScheduleShape& shape, std::int64_t stage);
+std::int64_t one_f_one_b_kept(const ScheduleShape& shape, std::int64_t stage);
+
 inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
   return {Pass::Kind::forward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};
 }

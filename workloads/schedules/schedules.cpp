@@ -11,16 +11,16 @@ std::span<const PipelineSchedule> pipeline_schedules() {
   static constexpr std::array<PipelineSchedule, 4> kSchedules{{
       {{"sequential", "One micro-batch at a time through all stages and back (naive model parallelism)."},
        sequential_order,
-       false},
+       sequential_kept},
       {{"gpipe", "All forward passes, then all backward passes in reverse (Huang et al. 2019)."},
        gpipe_order,
-       false,
-       true},
+       gpipe_kept},
       {{"1f1b", "After a warm-up, one forward and one backward pass in turn (PipeDream-flush)."},
        one_f_one_b_order,
-       false},
+       one_f_one_b_kept},
       {{"interleaved-1f1b", "1F1B over several model chunks per rank (Narayanan et al. 2021)."},
        interleaved_order,
+       one_f_one_b_kept,
        true},
   }};
   return kSchedules;

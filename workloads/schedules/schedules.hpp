@@ -30,8 +30,9 @@ struct PipelineSchedule : MenuEntry {
   /// Passes of pipeline rank `stage` in order. Between any two neighbouring virtual stages messages
   /// must be received in the order in which they are sent.
   std::vector<Pass> (*order)(const ScheduleShape& shape, std::int64_t stage);
+  /// Of how many micro-batches a rank with one chunk keeps the activations at a time, at most.
+  std::int64_t (*kept)(const ScheduleShape& shape, std::int64_t stage);
   bool interleaved = false;  ///< may be given more than one chunk per rank
-  bool collects = false;     ///< keeps the activations of all micro-batches at once
 };
 
 [[nodiscard]] std::span<const PipelineSchedule> pipeline_schedules();

@@ -11,4 +11,6 @@ std::vector<Pass> sequential_order(const ScheduleShape& shape, std::int64_t /*st
   return order;
 }
 
+std::int64_t sequential_kept(const ScheduleShape& /*shape*/, std::int64_t /*stage*/) { return 1; }
+
 }  // namespace orrery
