@@ -38,13 +38,12 @@ std::string gigabytes(Bytes bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
 }
 
-/// Whether every stage fits into the GPU's memory; if not, says which one is the largest.
+/// If the stages do not fit, says which one is the largest.
 void judge_memory(const Gpu& gpu, Report& report) {
   report.gpu_memory = gpu_memory(gpu);
-  const auto by_total = [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); };
-  const auto largest = std::ranges::max_element(report.stage_memory, by_total);
-  if (report.gpu_memory == 0 || largest->total() <= report.gpu_memory) return;
-  report.feasible = false;
+  report.feasible = fits(gpu, report.stage_memory);
+  if (report.feasible) return;
+  const auto largest = std::ranges::max_element(report.stage_memory, {}, &StageMemory::total);
   const auto stage = largest - report.stage_memory.begin();
   report.reasons.push_back(
       "out of memory: stage " + std::to_string(stage) + " needs " + gigabytes(largest->total()) +
@@ -127,6 +126,12 @@ void name_origin(const Experiment& experiment, Report& report) {
 }
 
 }  // namespace
+
+bool fits(const Gpu& gpu, std::span<const StageMemory> stages) {
+  const Bytes memory = gpu_memory(gpu);
+  return memory == 0 ||
+         std::ranges::all_of(stages, [&](const StageMemory& stage) { return stage.total() <= memory; });
+}
 
 RunView Run::view() const {
   return {workload, layout, expanded, timeline, *topology, prices.works, prices.passes, prices.traffic};

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
@@ -37,6 +38,9 @@ struct Run {
 
 /// The figures of `experiment`, from what its run came to.
 [[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
+
+/// Whether every stage fits into the GPU's memory.
+[[nodiscard]] bool fits(const Gpu& gpu, std::span<const StageMemory> stages);
 
 /// Of what stages hold alone: its makespan is 0.
 [[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined);
