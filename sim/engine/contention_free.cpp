@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,11 @@
 
 namespace orrery {
 namespace {
+
+/// Most tasks have one to three predecessors, which no branch can foretell: so three are looked at whatever
+/// there are. These are the places of the others, by their number.
+constexpr std::array<std::uint8_t, 4> kSecond{0, 0, 1, 1};
+constexpr std::array<std::uint8_t, 4> kThird{0, 0, 0, 2};
 
 /// False when a task comes before one of its predecessors; the times are then incomplete.
 template <bool kLagging>
@@ -26,10 +33,10 @@ bool sweep(const TaskGraph& graph, Timeline& timeline) {
     const std::uint32_t count = pred_begin[task + 1] - pred_begin[task];
     Picoseconds start = 0;
     if (count > 0) {
-      // Most have one to three, which no branch can foretell: so three are looked at whatever there are.
+      const std::size_t few = std::min<std::size_t>(count, 3);
       const std::uint32_t first = pred[0];
-      const std::uint32_t second = pred[count > 1 ? 1 : 0];
-      const std::uint32_t third = pred[count > 2 ? 2 : 0];
+      const std::uint32_t second = pred[kSecond[few]];
+      const std::uint32_t third = pred[kThird[few]];
       if (std::max({first, second, third}) >= task) return false;
       const Picoseconds released = kLagging ? later(finish[first], lag[task], task) : finish[first];
       start = std::max({released, finish[second], finish[third]});
