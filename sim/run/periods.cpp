@@ -139,45 +139,50 @@ class PeriodTaskLister {
   }
 
   PeriodTasks list() {
-    for (const auto& [program, now, before, host_ahead] : periods_.repeats)
-      add(program, now, before, host_ahead ? result_.host_repeats : result_.repeats);
-    for (std::uint32_t program = 0; program < classes_.size(); ++program) list_releases(program);
-    for (std::uint32_t c = 0; c < expanded_.classes(); ++c) list_beginning(c);
+    for (const auto& [program, now, before, host_ahead] : periods_.repeats) {
+      auto& repeats = host_ahead ? result_.host_repeats : result_.repeats;
+      for (const std::uint32_t c : classes_[program])
+        repeats.push_back({expanded_.task(c, now), expanded_.task(c, before)});
+    }
+    for (std::uint32_t c = 0; c < expanded_.classes(); ++c) {
+      list_beginning(c);
+      list_releases(c);
+    }
     result_.end = expanded_.task(0, periods_.one[expanded_.program.front()].last - 1);
     return std::move(result_);
   }
 
  private:
-  /// An operation and an earlier one, of all classes.
-  void add(std::uint32_t program, std::uint32_t op, std::uint32_t earlier,
-           std::vector<PeriodTasks::Pair>& pairs) const {
-    for (const std::uint32_t c : classes_[program])
-      pairs.push_back({expanded_.task(c, op), expanded_.task(c, earlier)});
+  [[nodiscard]] std::span<const Op> ops_of(std::uint32_t cls) const {
+    return workload_.programs[expanded_.program[cls]].ops;
   }
-
-  void list_releases(std::uint32_t program) {
-    const auto& ops = workload_.programs[program].ops;
-    std::uint32_t i = periods_.one[program].last;
-    std::uint32_t host = host_before(ops, i);
-    for (; i < ops.size(); ++i) {
-      const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
-      if (waits && host != kNone) add(program, i, host, result_.releases);
-      if (ops[i].stream == Stream::host) host = runs_ahead(ops[i]) ? i : kNone;
-    }
-  }
-
-  /// The host's latest own operation before operation `i`, if it waits for nobody.
-  static std::uint32_t host_before(std::span<const Op> ops, std::uint32_t i) {
-    while (i > 0 && ops[i - 1].stream != Stream::host) --i;
-    return i > 0 && runs_ahead(ops[i - 1]) ? i - 1 : kNone;
+  [[nodiscard]] const RunPart::Ops& period_of(std::uint32_t cls) const {
+    return periods_.one[expanded_.program[cls]];
   }
 
   void list_beginning(std::uint32_t cls) {
-    const std::uint32_t program = expanded_.program[cls];
-    const auto& ops = workload_.programs[program].ops;
-    result_.before.push_back(expanded_.task(cls, periods_.one[program].first - 1));
+    const std::span<const Op> ops = ops_of(cls);
+    result_.before.push_back(expanded_.task(cls, period_of(cls).first - 1));
     for (std::uint32_t i = 0; i < ops.size() && ops[i].micro_batch < 0; ++i) {
       if (ops[i].kind == Op::Kind::communicate) result_.first_messages.push_back(expanded_.task(cls, i));
+    }
+  }
+
+  void list_releases(std::uint32_t cls) {
+    const std::span<const Op> ops = ops_of(cls);
+    const ExpandedGraph::Place place = expanded_.place(cls);
+    const ExpandedGraph::OpTasks* const tasks = expanded_.ops[expanded_.program[cls]].data();
+    const auto host_task = [&](std::uint32_t op) {
+      return runs_ahead(ops[op]) ? place.task(tasks[op]) : kNone;
+    };
+    std::uint32_t i = period_of(cls).last;
+    std::uint32_t before = i;
+    while (before > 0 && ops[before - 1].stream != Stream::host) --before;
+    std::uint32_t host = before > 0 ? host_task(before - 1) : kNone;
+    for (; i < ops.size(); ++i) {
+      const bool waits = ops[i].kind != Op::Kind::communicate && !runs_ahead(ops[i]);
+      if (waits && host != kNone) result_.releases.push_back({place.task(tasks[i]), host});
+      if (ops[i].stream == Stream::host) host = host_task(i);
     }
   }
 
