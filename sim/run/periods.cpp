@@ -8,44 +8,44 @@
 namespace orrery {
 namespace {
 
-/// The passes of a program in one direction.
-class Passes {
- public:
-  struct Pass {
-    std::uint32_t first = 0;  ///< operation
-    std::uint32_t last = kNone;
-    bool computes = false;
-  };
-
-  Passes(std::int64_t micro_batches, std::int64_t chunks)
-      : chunks_(chunks), number_(static_cast<std::size_t>(micro_batches * chunks), kNone) {}
-
-  /// Adds the next operation of the program; the one before it in its pass, or kNone.
-  std::uint32_t add(std::uint32_t i, const Op& op) {
-    std::uint32_t& number = number_[static_cast<std::size_t>(op.micro_batch * chunks_ + op.chunk)];
-    if (number == kNone) {
-      number = static_cast<std::uint32_t>(passes_.size());
-      passes_.push_back({i});
-    }
-    Pass& pass = passes_[number];
-    pass.computes = pass.computes || op.stream == Stream::compute;
-    return std::exchange(pass.last, i);
-  }
-
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(passes_.size()); }
-  [[nodiscard]] const Pass& operator[](std::int64_t k) const { return passes_[static_cast<std::size_t>(k)]; }
-  /// How many compute.
-  [[nodiscard]] std::int64_t computing() const { return std::ranges::count(passes_, true, &Pass::computes); }
-  /// How many begin before operation `op`.
-  [[nodiscard]] std::int64_t before(std::uint32_t op) const {
-    return std::ranges::lower_bound(passes_, op, {}, &Pass::first) - passes_.begin();
-  }
-
- private:
-  std::int64_t chunks_;
-  std::vector<std::uint32_t> number_;  ///< [micro-batch * chunks + chunk]
-  std::vector<Pass> passes_;           ///< in the order in which they begin
+/// A pass of a program: operations in a row, those without a micro-batch apart.
+struct PassOps {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  bool computes = false;
 };
+/// Those in one direction, in their order.
+using PassList = std::vector<PassOps>;
+
+bool is_forward(const Op& op) { return op.phase == Phase::forward; }
+
+bool of_one_pass(const Op& a, const Op& b) {
+  return a.micro_batch == b.micro_batch && a.chunk == b.chunk && is_forward(a) == is_forward(b);
+}
+
+/// The pass that begins with operation `i`, which is left behind it.
+PassOps pass_at(std::span<const Op> ops, std::uint32_t& i) {
+  PassOps pass{i, i, false};
+  const Op& first = ops[i];
+  for (; i < ops.size(); ++i) {
+    if (ops[i].micro_batch < 0) continue;
+    if (!of_one_pass(first, ops[i])) break;
+    pass.end = i + 1;
+    pass.computes |= ops[i].stream == Stream::compute;
+  }
+  return pass;
+}
+
+void list_passes(std::span<const Op> ops, PassList& forward, PassList& backward) {
+  for (std::uint32_t i = 0; i < ops.size();) {
+    if (ops[i].micro_batch < 0) {
+      ++i;
+    } else {
+      PassList& list = is_forward(ops[i]) ? forward : backward;
+      list.push_back(pass_at(ops, i));
+    }
+  }
+}
 
 /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
 bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
@@ -62,20 +62,23 @@ class PeriodFinder {
       : workload_(workload),
         period_(rhythm_of(plan).period * plan.virtual_stages),
         alike_(rhythm_of(plan).alike * period_) {
+    const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
     for (const Program& program : workload.programs) {
-      Passes& forward = forward_.emplace_back(plan.micro_batches(), plan.virtual_stages);
-      Passes& backward = backward_.emplace_back(plan.micro_batches(), plan.virtual_stages);
-      std::vector<std::uint32_t>& earlier = earlier_.emplace_back(program.ops.size());
-      for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
-        const Op& op = program.ops[i];
-        if (op.micro_batch >= 0) earlier[i] = (op.phase == Phase::forward ? forward : backward).add(i, op);
-      }
+      PassList& forward = forward_.emplace_back();
+      PassList& backward = backward_.emplace_back();
+      forward.reserve(static_cast<std::size_t>(all));
+      backward.reserve(static_cast<std::size_t>(all));
+      list_passes(program.ops, forward, backward);
       // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
-      const std::int64_t ahead = backward.size() == 0 ? 0 : forward.before(backward[0].first);
+      const std::int64_t ahead =
+          backward.empty()
+              ? 0
+              : std::ranges::lower_bound(forward, backward[0].first, {}, &PassOps::first) - forward.begin();
       warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
-      const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
-      complete_ = complete_ && forward.computing() == all && backward.computing() == all;
-      pairs_ = std::min({pairs_, forward.size() - warm_up_.back(), backward.size()});
+      complete_ = complete_ && std::ssize(forward) == all && std::ssize(backward) == all &&
+                  std::ranges::all_of(forward, &PassOps::computes) &&
+                  std::ranges::all_of(backward, &PassOps::computes);
+      pairs_ = std::min({pairs_, std::ssize(forward) - warm_up_.back(), std::ssize(backward)});
     }
   }
 
@@ -93,7 +96,7 @@ class PeriodFinder {
 
   /// Operation that ends the pair.
   [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
-    return backward_[program][pair].last + 1;
+    return backward_[program][static_cast<std::size_t>(pair)].end;
   }
 
   /// False where periods do not do the same.
@@ -106,25 +109,26 @@ class PeriodFinder {
     return true;
   }
 
-  bool list_pass(std::size_t program, const Passes& passes, std::int64_t pass) {
+  bool list_pass(std::size_t program, const PassList& passes, std::int64_t pass) {
     const auto& ops = workload_.programs[program].ops;
-    const auto& earlier = earlier_[program];
-    std::uint32_t now = passes[pass].last;
-    std::uint32_t before = passes[pass - period_].last;
-    for (; now != kNone && before != kNone; now = earlier[now], before = earlier[before]) {
-      if (!alike(ops[now], ops[before])) return false;
-      result_.repeats.push_back({static_cast<std::uint32_t>(program), now, before, runs_ahead(ops[now])});
+    const auto [begin, end, computes] = passes[static_cast<std::size_t>(pass)];
+    const auto [earlier_begin, earlier_end, computed] = passes[static_cast<std::size_t>(pass - period_)];
+    std::uint32_t before = earlier_begin;
+    for (std::uint32_t now = begin; now < end; ++now) {
+      if (ops[now].micro_batch < 0) continue;
+      while (before < earlier_end && ops[before].micro_batch < 0) ++before;
+      if (before == earlier_end || !alike(ops[now], ops[before])) return false;
+      result_.repeats.push_back({static_cast<std::uint32_t>(program), now, before++, runs_ahead(ops[now])});
     }
-    return now == before;
+    return before == earlier_end;
   }
 
   const Workload& workload_;
-  std::int64_t period_;          ///< in pairs of passes
-  std::int64_t alike_;           ///< pairs to compare
-  std::vector<Passes> forward_;  ///< per program
-  std::vector<Passes> backward_;
-  std::vector<std::vector<std::uint32_t>> earlier_;  ///< [program][op]: the one before it in its pass
-  std::vector<std::int64_t> warm_up_;                ///< per program: forward passes before the first pair
+  std::int64_t period_;            ///< in pairs of passes
+  std::int64_t alike_;             ///< pairs to compare
+  std::vector<PassList> forward_;  ///< per program
+  std::vector<PassList> backward_;
+  std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
   std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
   bool complete_ = true;  ///< every pass computes
   Periods result_;
