@@ -242,7 +242,8 @@ Json::object_t& object_at(std::string_view path, Json& result) {
 
 /// Those keys of the result.
 Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
-  Json result = Json::object();
+  Json result(Json::value_t::object);
+  result.get_ref<Json::object_t&>().reserve(keys.size());
   Json::object_t* object = nullptr;
   std::string_view of;
   for (const ResultKey* key : keys) {
