@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "sim/io/catalog_data.hpp"
@@ -59,9 +58,13 @@ struct Known {
 /// Whether two documents differ in their plans at most; `known` has none.
 bool differ_in_plan(const Json& known, const Json& root) {
   if (!known.is_object() || !root.is_object()) return false;
-  const auto is_kept = [](const auto& member) { return member.first != "plan"; };
-  return std::ranges::equal(known.get_ref<const Json::object_t&>(),
-                            root.get_ref<const Json::object_t&>() | std::views::filter(is_kept));
+  const auto& parts = known.get_ref<const Json::object_t&>();
+  auto part = parts.begin();
+  for (const auto& member : root.get_ref<const Json::object_t&>()) {
+    if (member.first == "plan") continue;
+    if (part == parts.end() || *part++ != member) return false;
+  }
+  return part == parts.end();
 }
 
 struct KnownParts {
