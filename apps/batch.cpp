@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <iostream>
@@ -67,12 +68,14 @@ class LineReader {
   /// The next line. False where there is none: without `wait` none that has come, else none at all.
   bool next(std::string& line, bool wait) {
     for (;;) {
-      const auto first = block_.begin() + at_;
-      const auto last = block_.begin() + end_;
-      const auto stop = std::find(first, last, '\n');
-      if (begun_.size() <= kMostLineBytes) begun_.append(first, stop);  // at most a block more
-      at_ = stop - block_.begin();
-      const bool whole = stop != last;
+      const char* const first = block_.data() + at_;
+      const auto rest = static_cast<std::size_t>(end_ - at_);
+      const void* const found = std::memchr(first, '\n', rest);
+      const std::size_t bytes =
+          found == nullptr ? rest : static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      if (begun_.size() <= kMostLineBytes) begun_.append(first, bytes);  // at most a block more
+      at_ += static_cast<std::ptrdiff_t>(bytes);
+      const bool whole = found != nullptr;
       if (whole) ++at_;
       if (whole || (wait && !fill() && !unreadable_ && !begun_.empty())) {
         line.clear();

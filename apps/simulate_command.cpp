@@ -116,7 +116,7 @@ LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simul
   return [keys, figures, &simulator](const Experiment& experiment) {
     const auto begin = std::chrono::steady_clock::now();
     Report report = simulator.simulate(experiment, figures);
-    measure_process(begin, report.stats);
+    if (figures.process) measure_process(begin, report.stats);
     return json_line(report, keys);
   };
 }

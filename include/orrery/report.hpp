@@ -49,6 +49,8 @@ struct Figures {
   bool breakdown = true;      ///< Report::breakdown, pipeline_bubble_fraction, gpu_utilization_mean and _min
   bool critical_path = true;  ///< Report::critical_path
   bool traffic = true;        ///< Report::links, bytes_per_gpu
+  bool origin = true;         ///< Report::name to workers, reasons, assumptions: what they are of and rest on
+  bool process = true;        ///< of Report::stats what depends on the machine
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;
 };

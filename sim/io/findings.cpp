@@ -3,7 +3,8 @@
 namespace orrery {
 
 std::string pointer_token(std::string_view key) {
-  if (key.find_first_of("~/") == std::string_view::npos) return std::string(key);
+  if (key.find('~') == std::string_view::npos && key.find('/') == std::string_view::npos)
+    return std::string(key);
   std::string token;
   for (const char c : key) {
     if (c == '~') {

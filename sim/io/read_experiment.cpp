@@ -55,7 +55,20 @@ struct Known {
   Part part;
 };
 
+/// Whether two documents differ in their plans at most; `known` has none.
+bool differ_in_plan(const Json& known, const Json& root) {
+  if (!known.is_object() || !root.is_object()) return false;
+  const auto& parts = known.get_ref<const Json::object_t&>();
+  auto part = parts.begin();
+  for (const auto& member : root.get_ref<const Json::object_t&>()) {
+    if (member.first == "plan") continue;
+    if (part == parts.end() || *part++ != member) return false;
+  }
+  return part == parts.end();
+}
+
 struct KnownParts {
+  Known<Experiment> frame{Json(Json::value_t::discarded), {}};  ///< of all but the plan
   Known<Model> model{Json(Json::value_t::discarded), {}};
   Known<Cluster> cluster{Json(Json::value_t::discarded), {}};
   Known<Software> software{Json(Json::value_t::discarded), {}};
@@ -71,14 +84,7 @@ class ExperimentReader {
 
   /// `set`: pointers that the command line set.
   Experiment read(const Json& root, const std::vector<std::string>& set) {
-    Experiment experiment;
-    const Path top;
-    read_fields(root, experiment_fields(), experiment, top, scope_);
-    if (!root.is_object()) return experiment;
-    require(root, experiment_fields(), "model", "every experiment", top, scope_);
-    require(root, experiment_fields(), "cluster", "every experiment", top, scope_);
-    read_hardware_and_model(root, experiment);
-    read_rest(root, experiment);
+    Experiment experiment = read_parts(root);
     if (!findings_.empty()) return experiment;
     complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
     const Json* sync = member(root, "data_parallel_sync");
@@ -93,7 +99,6 @@ class ExperimentReader {
           experiment);
     }
     if (findings_.empty()) check_size(experiment, findings_);
-    if (experiment.name.empty()) experiment.name = default_name(experiment);
     return experiment;
   }
 
@@ -129,6 +134,41 @@ class ExperimentReader {
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
  private:
+  /// Where nothing but the plan is new, as in a search, the plan alone is read.
+  Experiment read_parts(const Json& root) {
+    const bool known = known_ != nullptr && differ_in_plan(known_->frame.given, root);
+    return known ? read_plan_alone(root) : read_all_parts(root);
+  }
+
+  Experiment read_plan_alone(const Json& root) {
+    Experiment experiment = known_->frame.part;
+    experiment.plan = plan_of(root);
+    return experiment;
+  }
+
+  Experiment read_all_parts(const Json& root) {
+    Experiment experiment;
+    const Path top;
+    read_fields(root, experiment_fields(), experiment, top, scope_);
+    if (!root.is_object()) return experiment;
+    require(root, experiment_fields(), "model", "every experiment", top, scope_);
+    require(root, experiment_fields(), "cluster", "every experiment", top, scope_);
+    read_hardware_and_model(root, experiment);
+    read_rest(root, experiment);
+    if (experiment.name.empty()) experiment.name = default_name(experiment);
+    if (known_ != nullptr && findings_.empty()) {
+      known_->frame = {root, experiment};
+      known_->frame.given.erase("plan");
+    }
+    return experiment;
+  }
+
+  Plan plan_of(const Json& root) {
+    const Path top;
+    const Json* plan = member(root, "plan");
+    return plan == nullptr ? Plan{} : read_plan(*plan, Path(top, "plan"), scope_);
+  }
+
   /// Sets `part` to what `read` makes of `given`, or made of it in the experiment before.
   template <class Part, class Read>
   void take(Known<Part> KnownParts::*of, const Json& given, Part& part, Read read) {
@@ -159,8 +199,7 @@ class ExperimentReader {
 
   void read_rest(const Json& root, Experiment& experiment) {
     const Path top;
-    if (const Json* plan = member(root, "plan"))
-      experiment.plan = read_plan(*plan, Path(top, "plan"), scope_);
+    experiment.plan = plan_of(root);
     if (const Json* sync = member(root, "data_parallel_sync")) {
       experiment.data_parallel_sync = read_sync(*sync, Path(top, "data_parallel_sync"), scope_);
     }

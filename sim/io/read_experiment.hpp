@@ -30,7 +30,8 @@ Experiment read_experiment_file(const std::string& path, const std::vector<std::
                                 const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
 
 /// Reads one experiment after the other, such as the plans of a search. Models, clusters and software that
-/// are as in the one before are not read again. One thread at a time; the catalog stays where it is.
+/// are as in the one before are not read again, nor is anything where the plan alone differs. One thread at a
+/// time; the catalog stays where it is.
 class ExperimentSeries {
  public:
   ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides);

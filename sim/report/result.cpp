@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 /// One value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
-  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic };
+  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process };
   std::string_view path;
   Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
   Needs needs = Needs::nothing;                   ///< what has to be measured for it
@@ -112,33 +112,37 @@ using R = Report;
 
 /// In the order in which they are written; those of one object lie side by side.
 const ResultKey kKeys[] = {
-    {"name", [](const R& r) -> Json { return r.name; }},
+    {"name", [](const R& r) -> Json { return r.name; }, Needs::origin},
     {"feasible", [](const R& r) -> Json { return r.feasible; }},
-    {"reasons", [](const R& r) -> Json { return r.reasons; }},
-    {"assumptions", [](const R& r) -> Json { return r.assumptions; }},
-    {"model", [](const R& r) -> Json { return r.model; }},
-    {"cluster", [](const R& r) -> Json { return r.cluster; }},
-    {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }},
-    {"plan.pipeline_parallel", [](const R& r) -> Json { return r.plan.pipeline_parallel; }},
-    {"plan.data_parallel", [](const R& r) -> Json { return r.plan.data_parallel; }},
-    {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }},
-    {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }},
-    {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }},
-    {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }},
-    {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }},
-    {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); }},
-    {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }},
-    {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); }},
+    {"reasons", [](const R& r) -> Json { return r.reasons; }, Needs::origin},
+    {"assumptions", [](const R& r) -> Json { return r.assumptions; }, Needs::origin},
+    {"model", [](const R& r) -> Json { return r.model; }, Needs::origin},
+    {"cluster", [](const R& r) -> Json { return r.cluster; }, Needs::origin},
+    {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }, Needs::origin},
+    {"plan.pipeline_parallel", [](const R& r) -> Json { return r.plan.pipeline_parallel; }, Needs::origin},
+    {"plan.data_parallel", [](const R& r) -> Json { return r.plan.data_parallel; }, Needs::origin},
+    {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }, Needs::origin},
+    {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }, Needs::origin},
+    {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }, Needs::origin},
+    {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }, Needs::origin},
+    {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
+    {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
+     Needs::origin},
+    {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }, Needs::origin},
+    {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); },
+     Needs::origin},
     {"data_parallel_sync.method",
-     [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); }},
-    {"data_parallel_sync.workers", [](const R& r) -> Json { return r.workers; }},
-    {"data_parallel_sync.topology", [](const R& r) -> Json { return graph_name(r.data_parallel_sync); }},
+     [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); },
+     Needs::origin},
+    {"data_parallel_sync.workers", [](const R& r) -> Json { return r.workers; }, Needs::origin},
+    {"data_parallel_sync.topology", [](const R& r) -> Json { return graph_name(r.data_parallel_sync); },
+     Needs::origin},
     {"data_parallel_sync.level",
-     [](const R& r) -> Json { return kSyncLevelNames[r.data_parallel_sync.by_node() ? 1 : 0]; }},
+     [](const R& r) -> Json { return kSyncLevelNames[r.data_parallel_sync.by_node() ? 1 : 0]; },
+     Needs::origin},
     {"data_parallel_sync.compression",
-     [](const R& r) -> Json {
-       return name_of(Compression::kNames, r.data_parallel_sync.compression.method);
-     }},
+     [](const R& r) -> Json { return name_of(Compression::kNames, r.data_parallel_sync.compression.method); },
+     Needs::origin},
     {"parameters", [](const R& r) -> Json { return r.parameters; }},
     {"gpus", [](const R& r) -> Json { return r.gpus; }},
     {"step_time_s", [](const R& r) -> Json { return timed(r, r.step_time_s()); }},
@@ -213,9 +217,9 @@ const ResultKey kKeys[] = {
     {"stats.tasks", [](const R& r) -> Json { return r.stats.tasks; }},
     {"stats.events", [](const R& r) -> Json { return r.stats.events; }},
     {"stats.ranks", [](const R& r) -> Json { return r.stats.ranks; }},
-    {"stats.wall_s", [](const R& r) -> Json { return r.stats.wall_s; }},
-    {"stats.tasks_per_s", [](const R& r) -> Json { return r.stats.tasks_per_s; }},
-    {"stats.peak_rss_mb", [](const R& r) -> Json { return r.stats.peak_rss_mb; }},
+    {"stats.wall_s", [](const R& r) -> Json { return r.stats.wall_s; }, Needs::process},
+    {"stats.tasks_per_s", [](const R& r) -> Json { return r.stats.tasks_per_s; }, Needs::process},
+    {"stats.peak_rss_mb", [](const R& r) -> Json { return r.stats.peak_rss_mb; }, Needs::process},
 };
 
 /// The objects that a key lies in, with the dot; "" at the top.
@@ -238,7 +242,8 @@ Json::object_t& object_at(std::string_view path, Json& result) {
 
 /// Those keys of the result.
 Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
-  Json result = Json::object();
+  Json result(Json::value_t::object);
+  result.get_ref<Json::object_t&>().reserve(keys.size());
   Json::object_t* object = nullptr;
   std::string_view of;
   for (const ResultKey* key : keys) {
@@ -294,7 +299,8 @@ Figures ResultSelection::figures() const {
   const auto needs = [this](Needs what) {
     return std::ranges::any_of(keys_, [what](const ResultKey* key) { return key->needs == what; });
   };
-  return {needs(Needs::breakdown), needs(Needs::critical_path), needs(Needs::traffic)};
+  return {needs(Needs::breakdown), needs(Needs::critical_path), needs(Needs::traffic), needs(Needs::origin),
+          needs(Needs::process)};
 }
 
 std::vector<std::string_view> ResultSelection::names() {

@@ -21,9 +21,10 @@ std::optional<Report> simulate_repeats(const Experiment& experiment, Runner& run
     Totals totals = taken->whole;
     totals.add(taken->part, times);
     Report report = report_on(experiment, totals, runner.view());
-    report.assumptions.push_back(fmt::format(
-        "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}", all,
-        told, micro_batches));
+    if (figures.origin)
+      report.assumptions.push_back(fmt::format(
+          "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}",
+          all, told, micro_batches));
     return report;
   }
   return {};

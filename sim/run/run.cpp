@@ -38,16 +38,17 @@ std::string gigabytes(Bytes bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
 }
 
-/// If the stages do not fit, says which one is the largest.
+/// That the largest of the stages does not fit.
+std::string out_of_memory(const Gpu& gpu, std::span<const StageMemory> stages) {
+  const auto largest = std::ranges::max_element(stages, {}, &StageMemory::total);
+  return "out of memory: stage " + std::to_string(largest - stages.begin()) + " needs " +
+         gigabytes(largest->total()) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " +
+         gigabytes(gpu_memory(gpu));
+}
+
 void judge_memory(const Gpu& gpu, Report& report) {
   report.gpu_memory = gpu_memory(gpu);
   report.feasible = fits(gpu, report.stage_memory);
-  if (report.feasible) return;
-  const auto largest = std::ranges::max_element(report.stage_memory, {}, &StageMemory::total);
-  const auto stage = largest - report.stage_memory.begin();
-  report.reasons.push_back(
-      "out of memory: stage " + std::to_string(stage) + " needs " + gigabytes(largest->total()) +
-      " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " + gigabytes(report.gpu_memory));
 }
 
 Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const Topology& topology) {
@@ -109,6 +110,7 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(std::min<Int128>(Int128{a} * b, std::numeric_limits<std::int64_t>::max()));
 }
 
+/// What `report` is of, and why it may be infeasible.
 void name_origin(const Experiment& experiment, Report& report) {
   report.name = experiment.name;
   report.model = experiment.model.name;
@@ -116,6 +118,10 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.plan = experiment.plan;
   report.data_parallel_sync = experiment.data_parallel_sync;
   report.workers = sync_workers(experiment).workers;
+  if (!report.feasible) report.reasons.push_back(out_of_memory(experiment.cluster.gpu, report.stage_memory));
+}
+
+void expect_training(const Experiment& experiment, Report& report) {
   const Training& training = experiment.training;
   report.training_tokens =
       training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
@@ -127,22 +133,18 @@ void name_origin(const Experiment& experiment, Report& report) {
 
 }  // namespace
 
-bool fits(const Gpu& gpu, std::span<const StageMemory> stages) {
-  const Bytes memory = gpu_memory(gpu);
-  return memory == 0 ||
-         std::ranges::all_of(stages, [&](const StageMemory& stage) { return stage.total() <= memory; });
-}
-
 RunView Run::view() const {
   return {workload, layout, expanded, timeline, *topology, prices.works, prices.passes, prices.traffic};
 }
 
 Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view) {
   Report report = build_report(view, totals);
-  name_origin(experiment, report);
+  expect_training(experiment, report);
   report.peak_tflops_per_gpu =
       experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
   judge_memory(experiment.cluster.gpu, report);
+  if (!view.figures.origin) return report;
+  name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
   return report;
 }
@@ -206,11 +208,19 @@ Run run(const Experiment& experiment) {
   return std::move(runner.made());
 }
 
-Report memory_report(const Experiment& experiment, const Workload& outlined) {
+bool fits(const Gpu& gpu, std::span<const StageMemory> stages) {
+  const Bytes memory = gpu_memory(gpu);
+  return memory == 0 ||
+         std::ranges::all_of(stages, [memory](const StageMemory& stage) { return stage.total() <= memory; });
+}
+
+Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
   Report report = outlined_report(outlined);
-  name_origin(experiment, report);
+  expect_training(experiment, report);
   report.gpus = experiment.plan.gpus();
   judge_memory(experiment.cluster.gpu, report);
+  if (!figures.origin) return report;
+  name_origin(experiment, report);
   report.assumptions = {memory_assumption(experiment.plan)};
   return report;
 }

@@ -36,14 +36,15 @@ struct Run {
 /// @throws as simulate().
 [[nodiscard]] Run run(const Experiment& experiment);
 
-/// The figures of `experiment`, from what its run came to.
+/// The figures of `experiment` that the view has, from what its run came to.
 [[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
 
-/// Whether every stage fits into the GPU's memory.
+/// Whether all stages fit into the memory of a GPU.
 [[nodiscard]] bool fits(const Gpu& gpu, std::span<const StageMemory> stages);
 
-/// Of what stages hold alone: its makespan is 0.
-[[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined);
+/// Of what stages hold alone: its makespan is 0. With its origin or without.
+[[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined,
+                                   const Figures& figures = {});
 
 /// Runs every experiment from its beginning.
 class FreshRunner : public Runner {

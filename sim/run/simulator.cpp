@@ -15,7 +15,7 @@ namespace {
 Report simulate_with(Runner& runner, const Experiment& experiment, const Figures& figures) {
   const Workload& outlined = runner.outline(experiment);
   if (!figures.of_infeasible && !fits(experiment.cluster.gpu, outlined.stage_memory))
-    return memory_report(experiment, outlined);
+    return memory_report(experiment, outlined, figures);
   if (experiment.simulation.folding == Folding::automatic) {
     if (std::optional<Report> report = simulate_repeats(experiment, runner, figures))
       return *std::move(report);

@@ -205,16 +205,18 @@ TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by i
 }
 
 TEST_CASE("experiments of a series are those read one by one, and so are their mistakes") {
-  ExperimentSeries series(io_test::catalog(), io_test::menus(), {"plan.micro_batch_size=2"});
+  const std::vector<std::string> overrides{"plan.micro_batch_size=2"};
+  ExperimentSeries without(io_test::catalog(), io_test::menus(), {});
+  ExperimentSeries with(io_test::catalog(), io_test::menus(), overrides);
   const auto outcome = [](auto&& read) {
     try {
       const Experiment e = read();
-      return fmt::format("{} {} {} | {} {} {} {} {} | {} {} | {} {} {} | {} {} {}", e.model.name,
+      return fmt::format("{} {} {} | {} {} {} {} {} | {} {} | {} {} {} | {} {} {} {} {}", e.model.name,
                          e.model.hidden, e.model.layers, e.cluster.name, e.cluster.nodes,
                          e.cluster.gpus_per_node, e.cluster.gpu.memory_gb, e.cluster.gpu.gemm_efficiency,
                          e.cluster.node.link_gb_per_s, e.cluster.fabric.nic_gbps, e.software.step_overhead_ms,
                          e.software.gemm_speed, e.stack, e.plan.micro_batch_size, e.plan.data_parallel,
-                         e.name);
+                         e.name, e.plan.zero_stage, e.simulation.steps);
     } catch (const InputError& error) {
       std::string text;
       for (const Problem& problem : error.problems()) text += problem.text() + "\n";
@@ -241,14 +243,23 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
       R"({"cluster": "box"})",
       R"({"model": "tiny", "cluster": "box", "plan": {"tensor_parallel": 3}})",
       R"({"model": "tiny", "cluster": "box", "software": 5})",
+      R"({"model": "tiny", "cluster": "box", "plan": {"zero_stage": 1}})",
+      R"({"model": "tiny", "cluster": "box", "plan": {}})",
+      R"({"model": "tiny", "cluster": "box", "plan": {"zero_stage": 1}, "simulation": {"steps": 3}, "name": "x"})",
+      R"({"name": "x", "simulation": {"steps": 3}, "plan": 5, "model": "tiny", "cluster": "box"})",
+      R"({"name": "x", "simulation": {"steps": 3}, "model": "tiny", "cluster": "box"})",
+      R"({"name": "x", "simulation": {"steps": 0}, "plan": {"zero_stage": 7}, "model": "tiny", "cluster": "box"})",
+      R"({"name": "x", "training": {"tokens": 1e9}, "model": "tiny", "cluster": "box", "plan": {"zero": 7}})",
+      R"([])",
       R"({"model": "tiny", "cluster": "box"} and more)",
       R"({"model": "tiny", "cluster": "box"})",
   };
   for (int round = 0; round < 2; ++round) {
     for (const std::string text : texts) {
       CAPTURE(text);
-      CHECK(outcome([&] { return series.read(text, "e.json"); }) ==
-            outcome([&] { return read(text, {"plan.micro_batch_size=2"}); }));
+      CHECK(outcome([&] { return without.read(text, "e.json"); }) == outcome([&] { return read(text); }));
+      CHECK(outcome([&] { return with.read(text, "e.json"); }) ==
+            outcome([&] { return read(text, overrides); }));
     }
   }
 }

@@ -164,10 +164,12 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       figures.breakdown = seed % 3 == 0;
       figures.critical_path = seed % 5 == 0;
       figures.traffic = seed % 7 == 0;
+      figures.origin = seed % 11 != 0;
       const Report part = some.simulate(e, figures);
       CHECK(part.makespan_ps == whole.makespan_ps);
       CHECK(part.feasible == whole.feasible);
-      CHECK(part.assumptions == whole.assumptions);
+      CHECK(part.name == (figures.origin ? whole.name : ""));
+      CHECK(part.assumptions == (figures.origin ? whole.assumptions : std::vector<std::string>{}));
       CHECK(part.model_flops_per_step == whole.model_flops_per_step);
       CHECK(part.gpu_utilization_mean == (figures.breakdown ? whole.gpu_utilization_mean : 0));
       CHECK(part.breakdown.compute_ps == (figures.breakdown ? whole.breakdown.compute_ps : 0));
@@ -178,6 +180,7 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       CHECK(text_of(some.simulate(e)) == text_of(whole));
 
       figures.of_infeasible = false;
+      figures.origin = true;
       e.cluster.gpu.memory_gb = seed % 4 < 2 ? 1e-3 : 1e6;
       const Report judged = some.simulate(e, figures);
       CHECK(judged.feasible == (seed % 4 >= 2));
