@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -12,14 +10,10 @@
 namespace orrery {
 namespace {
 
-/// Most tasks have one to three predecessors, which no branch can foretell: so three are looked at whatever
-/// there are. These are the places of the others, by their number.
-constexpr std::array<std::uint8_t, 4> kSecond{0, 0, 1, 1};
-constexpr std::array<std::uint8_t, 4> kThird{0, 0, 0, 2};
-
 /// False when a task comes before one of its predecessors; the times are then incomplete.
 template <bool kLagging>
 bool sweep(const TaskGraph& graph, Timeline& timeline) {
+  const std::uint32_t* const preds = graph.preds.data();
   const std::uint32_t* const pred_begin = graph.pred_begin.data();
   const std::uint32_t* const cost = graph.cost.data();
   const Cost* const costs = graph.costs.data();
@@ -30,21 +24,12 @@ bool sweep(const TaskGraph& graph, Timeline& timeline) {
   Picoseconds makespan = 0;
   const std::uint32_t* pred = graph.preds.data();
   for (std::uint32_t task = 0; task < tasks; ++task) {
-    const std::uint32_t count = pred_begin[task + 1] - pred_begin[task];
+    const std::uint32_t* const last = preds + pred_begin[task + 1];
     Picoseconds start = 0;
-    if (count > 0) {
-      const std::size_t few = std::min<std::size_t>(count, 3);
-      const std::uint32_t first = pred[0];
-      const std::uint32_t second = pred[kSecond[few]];
-      const std::uint32_t third = pred[kThird[few]];
-      if (std::max({first, second, third}) >= task) return false;
-      const Picoseconds released = kLagging ? later(finish[first], lag[task], task) : finish[first];
-      start = std::max({released, finish[second], finish[third]});
-      for (std::uint32_t i = 3; i < count; ++i) {
-        if (pred[i] >= task) return false;
-        start = std::max(start, finish[pred[i]]);
-      }
-      pred += count;
+    if (kLagging && pred != last && *pred < task) start = later(finish[*pred], lag[task], task);
+    for (; pred != last; ++pred) {
+      if (*pred >= task) return false;
+      start = std::max(start, finish[*pred]);
     }
     begin[task] = start;
     finish[task] = later(start, costs[cost[task]].duration_ps, task);
