@@ -50,7 +50,13 @@ class Expansion {
     ExpandedGraph::OpTasks* tasks = nullptr;  ///< per operation
     const std::uint32_t* before = nullptr;    ///< per operation + 1: range in Families::predecessors
     const std::uint32_t* lags = nullptr;      ///< per operation
-    std::vector<std::uint32_t> classes;
+  };
+  /// A class that takes part in a simulated group, in families with this of their operations.
+  struct Join {
+    const std::uint32_t* offsets = nullptr;
+    const ProgramTasks* program = nullptr;
+    std::uint32_t cls = 0;
+    std::uint32_t member = 0;
   };
   struct ChannelTasks {
     const std::uint32_t* first_transfer = nullptr;  ///< per request: its first entry in costs
@@ -92,24 +98,22 @@ class Expansion {
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t slowed(std::uint32_t transfer, Picoseconds longer);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
-  void write_predecessors(std::uint32_t cls, const ProgramTasks& program, std::uint32_t op) {
-    const std::uint32_t* const offset = offsets_.data() + cls * offsets_per_class_;
+  [[nodiscard]] const std::uint32_t* offsets_of(std::uint32_t cls) const {
+    return offsets_.data() + cls * (std::size_t{workload_.slots} + 1);
+  }
+  void write_predecessors(const std::uint32_t* offsets, const ProgramTasks& program, std::uint32_t op) {
     const ExpandedGraph::OpTasks* const tasks = program.tasks;
     const std::uint32_t* const end = predecessors_ + program.before[op + 1];
     std::uint32_t* pred = pred_;
     for (const std::uint32_t* before = predecessors_ + program.before[op]; before != end; ++before) {
       const ExpandedGraph::OpTasks of = tasks[*before];
-      *pred++ = of.first + offset[of.slot + 1];
+      *pred++ = of.first + offsets[of.slot + 1];
     }
     pred_ = pred;
   }
   void close_task(std::uint32_t cost) {
-    *cost_++ = cost;
-    *pred_end_++ = static_cast<std::uint32_t>(pred_ - result_.graph.preds.data());
-  }
-  /// The one that is written next.
-  [[nodiscard]] std::uint32_t task() const {
-    return static_cast<std::uint32_t>(cost_ - result_.graph.cost.data());
+    cost_[task_] = cost;
+    pred_begin_[++task_] = static_cast<std::uint32_t>(pred_ - preds_);
   }
   [[nodiscard]] const Op& op(OpRef at) const { return workload_.programs[at.program].ops[at.op]; }
 
@@ -125,24 +129,21 @@ class Expansion {
   ExpandedGraph result_;
 
   std::vector<ProgramTasks> programs_;
-  std::vector<std::uint32_t> lags_;     ///< HostLags::add()
+  std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
+  std::vector<std::uint32_t> lags_;                          ///< HostLags::add()
   std::vector<std::uint32_t> offsets_;  ///< [class * (slots + 1)]: its position, then those of its groups
-  /// A class that takes part in a simulated group, in families with this of their operations.
-  struct Join {
-    std::uint32_t cls = 0;
-    std::uint32_t member = 0;
-  };
   std::vector<ChannelTasks> channel_tasks_;
   std::vector<std::uint32_t> join_begin_;  ///< per simulated group of all channels + 1: range in joins_
   std::vector<Join> joins_;
   std::size_t messages_ = workload_.messages.size();
   std::size_t requests_ = messages_ + workload_.passes.size();  ///< that can be made of a channel
-  std::size_t offsets_per_class_ = std::size_t{workload_.slots} + 1;
   const std::uint32_t* predecessors_ = families_.predecessors.get();
   std::vector<std::uint32_t> first_transfer_;  ///< [channel * requests_ + request]: its first entry in costs
-  std::uint32_t* cost_ = nullptr;              ///< of the task being written
-  std::uint32_t* pred_end_ = nullptr;          ///< of the task being written
-  std::uint32_t* pred_ = nullptr;              ///< its next one
+  std::uint32_t* cost_ = nullptr;              ///< TaskGraph::cost
+  std::uint32_t* pred_begin_ = nullptr;        ///< TaskGraph::pred_begin
+  std::uint32_t* preds_ = nullptr;             ///< TaskGraph::preds
+  std::uint32_t* pred_ = nullptr;              ///< the next one of the task being written
+  std::uint32_t task_ = 0;                     ///< the one being written
 };
 
 void Expansion::write_costs() {
@@ -233,6 +234,7 @@ ExpandedGraph::OpTasks* Expansion::list_tasks(const Program& program) {
 
 void Expansion::list_programs() {
   programs_.resize(workload_.programs.size());
+  program_classes_.resize(programs_.size());
   lags_ = result_.host_lags.add(workload_);
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     ProgramTasks& program = programs_[p];
@@ -241,7 +243,7 @@ void Expansion::list_programs() {
     program.before = families_.predecessor_begin.get() + families_.first_op[p];
     program.lags = lags_.data() + families_.first_op[p];
   }
-  for (std::uint32_t c = 0; c < result_.classes(); ++c) programs_[result_.program[c]].classes.push_back(c);
+  for (std::uint32_t c = 0; c < result_.classes(); ++c) program_classes_[result_.program[c]].push_back(c);
 }
 
 void Expansion::check_size(std::int64_t tasks, std::int64_t edges) const {
@@ -260,11 +262,11 @@ void Expansion::make_room() {
   for (std::size_t c = 0; c < channels_.channels.size(); ++c)
     tasks += std::int64_t{channels_.channels[c].operations} * std::ssize(positions_.groups[c]);
   for (const OpRef at : families_.compute_operations(channels_))
-    tasks += std::ssize(programs_[at.program].classes);
+    tasks += std::ssize(program_classes_[at.program]);
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     const std::uint32_t* const before = programs_[p].before;
     edges += (std::int64_t{before[workload_.programs[p].ops.size()]} - before[0]) *
-             std::ssize(programs_[p].classes);
+             std::ssize(program_classes_[p]);
   }
   check_size(tasks, edges);
   TaskGraph& graph = result_.graph;
@@ -272,8 +274,8 @@ void Expansion::make_room() {
   graph.pred_begin.resize(static_cast<std::size_t>(tasks) + 1);
   graph.preds.resize(static_cast<std::size_t>(edges));
   cost_ = graph.cost.data();
-  pred_end_ = graph.pred_begin.data() + 1;
-  pred_ = graph.preds.data();
+  pred_begin_ = graph.pred_begin.data();
+  preds_ = pred_ = graph.preds.data();
 }
 
 /// Counted, then put in place.
@@ -292,14 +294,15 @@ void Expansion::list_joins() {
         const std::uint32_t end = result_.program[cls] * workload_.slots + slot;
         if (members[end] == kNone) continue;
         const std::uint32_t place = result_.group_position[std::size_t{cls} * workload_.slots + slot];
-        visit(first_group[channels_.channel_of[end]] + place, Join{cls, members[end]});
+        visit(first_group[channels_.channel_of[end]] + place,
+              Join{offsets_of(cls), &programs_[result_.program[cls]], cls, members[end]});
       }
     }
   };
-  for_each_join([&](std::uint32_t group, Join) { ++join_begin_[group + 2]; });
+  for_each_join([&](std::uint32_t group, const Join&) { ++join_begin_[group + 2]; });
   std::inclusive_scan(join_begin_.begin(), join_begin_.end(), join_begin_.begin());
   joins_.resize(join_begin_.back());
-  for_each_join([&](std::uint32_t group, Join join) { joins_[join_begin_[group + 1]++] = join; });
+  for_each_join([&](std::uint32_t group, const Join& join) { joins_[join_begin_[group + 1]++] = join; });
   for (std::size_t c = 0; c < first_group.size(); ++c)
     channel_tasks_.push_back({first_transfer_.data() + c * requests_, join_begin_.data() + first_group[c],
                               static_cast<std::uint32_t>(positions_.groups[c].size())});
@@ -324,7 +327,7 @@ void Expansion::write_tasks() {
   for (const std::uint32_t family : families_.order) {
     const std::span<const OpRef> operations = families_.operations(family);
     const OpRef any = operations.front();
-    *at++ = {task(), any.program, any.op};
+    *at++ = {task_, any.program, any.op};
     if (family < channels_.families) {
       write_communication(operations);
     } else {
@@ -367,13 +370,13 @@ std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picose
 
 void Expansion::write_compute(OpRef at) {
   const ProgramTasks& program = programs_[at.program];
-  const std::uint32_t first = task();
+  const std::uint32_t first = task_;
   program.tasks[at.op].first = first;
-  for (const std::uint32_t cls : program.classes) {
-    write_predecessors(cls, program, at.op);
+  for (const std::uint32_t cls : program_classes_[at.program]) {
+    write_predecessors(offsets_of(cls), program, at.op);
     close_task(cost_of(cls, at));
   }
-  if (program.lags[at.op] != kNone) result_.issued.push_back({first, task(), program.lags[at.op]});
+  if (program.lags[at.op] != kNone) result_.issued.push_back({first, task_, program.lags[at.op]});
 }
 
 void Expansion::write_communication(std::span<const OpRef> operations) {
@@ -382,22 +385,21 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
   const ChannelTasks& channel =
       channel_tasks_[channels_.channel_of[any.program * workload_.slots + asks.slot]];
   const std::uint32_t first_cost = channel.first_transfer[number_of(request_of(asks))];
-  const std::uint32_t first = task();
+  const std::uint32_t first = task_;
   for (const OpRef at : operations) programs_[at.program].tasks[at.op].first = first;
+  const Join* join = joins_.data() + channel.join_begin[0];
   for (std::uint32_t place = 0; place < channel.groups; ++place) {
     Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
-    const std::span joins{joins_.data() + channel.join_begin[place],
-                          joins_.data() + channel.join_begin[place + 1]};
-    for (const auto [cls, member] : joins) {
-      const OpRef at = operations[member];
-      write_predecessors(cls, programs_[at.program], at.op);
-      if (asks.kind == Op::Kind::pass) longest = std::max(longest, delay(cls, at));
+    for (const Join* const end = joins_.data() + channel.join_begin[place + 1]; join != end; ++join) {
+      const OpRef at = operations[join->member];
+      write_predecessors(join->offsets, *join->program, at.op);
+      if (asks.kind == Op::Kind::pass) longest = std::max(longest, delay(join->cls, at));
     }
     close_task(slowed(first_cost + place, longest));
   }
   const std::uint32_t lag = programs_[any.program].lags[any.op];
   if (lag == kNone) return;
-  (asks.stream == Stream::host ? result_.issued : result_.issued_passes).push_back({first, task(), lag});
+  (asks.stream == Stream::host ? result_.issued : result_.issued_passes).push_back({first, task_, lag});
 }
 
 /// Works and passes wait for the host, messages do not.
@@ -407,9 +409,10 @@ void set_lags(std::size_t works, std::span<const TransferTime> transfers, std::s
   for (const ExpandedGraph::Issued& tasks : expanded.issued)
     std::fill(lag_of + tasks.begin, lag_of + tasks.end, lags[tasks.lag]);
   for (const ExpandedGraph::Issued& tasks : expanded.issued_passes) {
+    const Picoseconds lag = lags[tasks.lag];
     for (std::uint32_t task = tasks.begin; task < tasks.end; ++task) {
       const TransferTime& pass = transfers[expanded.usual_cost(expanded.graph.cost[task]) - works];
-      lag_of[task] = std::max<Picoseconds>(0, capped_sum(pass.lead_ps, lags[tasks.lag]));
+      lag_of[task] = std::max<Picoseconds>(0, capped_sum(pass.lead_ps, lag));
     }
   }
 }

@@ -6,10 +6,13 @@ namespace orrery {
 namespace {
 
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
-  Int128 sum = 0;
-  for (const PassStep& step : pass)
-    sum += step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
-  return static_cast<Picoseconds>(std::min<Int128>(sum, std::numeric_limits<Picoseconds>::max()));
+  Picoseconds sum = 0;
+  for (const PassStep& step : pass) {
+    const Picoseconds own =
+        step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
+    sum = capped_sum(sum, own);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -27,27 +30,31 @@ class HostLags::Tree {
   explicit Tree(std::vector<Issue>& issues) : issues_(issues), nodes_(1) {}
 
   std::uint32_t number(std::uint32_t before, const Op& op, bool host) {
-    const std::uint64_t what =
-        std::uint64_t{op.work} << 8 | static_cast<std::uint64_t>(op.kind) << 1 | (host ? 1U : 0U);
     for (std::uint32_t node = nodes_[before + 1].first; node != 0; node = nodes_[node].next) {
-      if (nodes_[node].what == what) return node - 1;
+      const Issue& issue = issues_[node - 1];
+      if (issue.work == op.work && issue.kind == op.kind && issue.host == host) return node - 1;
     }
-    const auto number = static_cast<std::uint32_t>(issues_.size());
-    nodes_.push_back({what, 0, nodes_[before + 1].first});
-    nodes_[before + 1].first = number + 1;
-    issues_.push_back({before, op.work, op.kind, host});
-    return number;
+    return add({before, op.work, op.kind, host});
   }
 
  private:
   struct Node {
-    std::uint64_t what = 0;
     std::uint32_t first = 0;  ///< of those after it; 0: none
     std::uint32_t next = 0;   ///< after the same; 0: none
   };
+  std::uint32_t add(const Issue& issue);
+
   std::vector<Issue>& issues_;
   std::vector<Node> nodes_;  ///< per number + 1, after the one of kNone
 };
+
+[[gnu::noinline]] std::uint32_t HostLags::Tree::add(const Issue& issue) {
+  const auto number = static_cast<std::uint32_t>(issues_.size());
+  nodes_.push_back({0, nodes_[issue.before + 1].first});
+  nodes_[issue.before + 1].first = number + 1;
+  issues_.push_back(issue);
+  return number;
+}
 
 std::vector<std::uint32_t> HostLags::add(const Workload& workload) {
   Tree tree(issues_);
