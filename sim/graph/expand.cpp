@@ -98,8 +98,9 @@ class Expansion {
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t slowed(std::uint32_t transfer, Picoseconds longer);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
+  /// By slot; before the first one of tasks that are alone.
   [[nodiscard]] const std::uint32_t* offsets_of(std::uint32_t cls) const {
-    return offsets_.data() + cls * (std::size_t{workload_.slots} + 1);
+    return offsets_.data() + 1 + cls * (std::size_t{workload_.slots} + 1);
   }
   void write_predecessors(const std::uint32_t* offsets, const ProgramTasks& program, std::uint32_t op) {
     const ExpandedGraph::OpTasks* const tasks = program.tasks;
@@ -107,7 +108,7 @@ class Expansion {
     std::uint32_t* pred = pred_;
     for (const std::uint32_t* before = predecessors_ + program.before[op]; before != end; ++before) {
       const ExpandedGraph::OpTasks of = tasks[*before];
-      *pred++ = of.first + offsets[of.slot + 1];
+      *pred++ = of.first + offsets[static_cast<std::int32_t>(of.slot)];
     }
     pred_ = pred;
   }
@@ -386,12 +387,12 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
       channel_tasks_[channels_.channel_of[any.program * workload_.slots + asks.slot]];
   const std::uint32_t first_cost = channel.first_transfer[number_of(request_of(asks))];
   const std::uint32_t first = task_;
-  for (const OpRef at : operations) programs_[at.program].tasks[at.op].first = first;
   const Join* join = joins_.data() + channel.join_begin[0];
   for (std::uint32_t place = 0; place < channel.groups; ++place) {
     Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
     for (const Join* const end = joins_.data() + channel.join_begin[place + 1]; join != end; ++join) {
       const OpRef at = operations[join->member];
+      join->program->tasks[at.op].first = first;
       write_predecessors(join->offsets, *join->program, at.op);
       if (asks.kind == Op::Kind::pass) longest = std::max(longest, delay(join->cls, at));
     }
