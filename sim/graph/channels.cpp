@@ -102,9 +102,8 @@ class Matcher {
  private:
   void count(std::size_t program) {
     std::vector<std::uint32_t> operations(workload_.slots);
-    for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind != Op::Kind::compute) ++operations[op.slot];
-    }
+    for (const Op& op : workload_.programs[program].ops)
+      operations[op.slot] += op.kind == Op::Kind::compute ? 0 : 1;
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t number = channel_of(program, slot);
       if (number == kNone && operations[slot] == 0) continue;
