@@ -51,12 +51,12 @@ class Expansion {
     const std::uint32_t* before = nullptr;    ///< per operation + 1: range in Families::predecessors
     const std::uint32_t* lags = nullptr;      ///< per operation
   };
-  /// A class that takes part in a simulated group, in families with this of their operations.
+  /// A class that takes part in a simulated group.
   struct Join {
-    const std::uint32_t* offsets = nullptr;
-    const ProgramTasks* program = nullptr;
+    const std::uint32_t* offsets = nullptr;  ///< of the class
+    const ProgramTasks* program = nullptr;   ///< of the class
     std::uint32_t cls = 0;
-    std::uint32_t member = 0;
+    std::uint32_t member = 0;  ///< place of its operation among those of a family
   };
   struct ChannelTasks {
     const std::uint32_t* first_transfer = nullptr;  ///< per request: its first entry in costs
@@ -98,7 +98,7 @@ class Expansion {
   std::uint32_t cost_of(std::uint32_t cls, OpRef at);
   std::uint32_t slowed(std::uint32_t transfer, Picoseconds longer);
   std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
-  /// By slot; before the first one of tasks that are alone.
+  /// Where tasks of a class are among those of an operation: by slot, and at -1 those that are alone.
   [[nodiscard]] const std::uint32_t* offsets_of(std::uint32_t cls) const {
     return offsets_.data() + 1 + cls * (std::size_t{workload_.slots} + 1);
   }
@@ -225,7 +225,7 @@ void Expansion::place_classes() {
   }
 }
 
-/// Without their first ones.
+/// Without the first task of each operation.
 ExpandedGraph::OpTasks* Expansion::list_tasks(const Program& program) {
   std::vector<ExpandedGraph::OpTasks>& tasks = result_.ops.emplace_back(program.ops.size());
   for (std::size_t i = 0; i < tasks.size(); ++i)
