@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -91,55 +92,56 @@ class Matcher {
         messages_(static_cast<std::uint32_t>(workload.messages.size())) {}
 
   Channels match() {
-    told_.resize(result_.channels.size());
-    for (std::size_t program = 0; program < workload_.programs.size(); ++program) follow(program);
+    for (std::size_t program = 0; program < workload_.programs.size(); ++program) count(program);
     lay_out();
+    for (std::size_t program = 0; program < workload_.programs.size(); ++program) follow(program);
+    list_calls();
     return std::move(result_);
   }
 
  private:
-  /// A slot of the program at hand.
-  struct End {
-    std::vector<std::uint32_t>* told = nullptr;  ///< of its channel
-    std::uint32_t operations = 0;                ///< so far
-    std::optional<Stream> stream;                ///< of its messages
-  };
+  void count(std::size_t program) {
+    std::vector<std::uint32_t> operations(workload_.slots);
+    for (const Op& op : workload_.programs[program].ops)
+      operations[op.slot] += op.kind == Op::Kind::compute ? 0 : 1;
+    for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
+      const std::uint32_t number = channel_of(program, slot);
+      if (number == kNone && operations[slot] == 0) continue;
+      if (number == kNone) throw std::logic_error("an operation communicates without a communicator");
+      Channel& channel = result_.channels[number];
+      if (operations[slot] > 0) ++channel.ends;
+      if (channel.operations == 0) channel.operations = operations[slot];
+      if (channel.operations != operations[slot]) disagree(program, slot);
+    }
+  }
+
+  void lay_out() {
+    for (Channel& channel : result_.channels) {
+      channel.first_family = result_.families;
+      result_.families += channel.operations;
+    }
+    told_.resize(result_.families, kNone);
+  }
 
   /// What a program asks of its channels, against what the ends before it asked of them.
   void follow(std::size_t program) {
-    ends_.assign(workload_.slots, {});
+    std::vector<std::uint32_t*> next(workload_.slots, told_.data());  // per slot: what is told of its channel
+    std::vector<std::optional<Stream>> streams(workload_.slots);      // of its messages
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t channel = channel_of(program, slot);
-      if (channel != kNone) ends_[slot].told = &told_[channel];
+      if (channel != kNone) next[slot] += result_.channels[channel].first_family;
     }
     for (const Op& op : workload_.programs[program].ops) {
-      if (op.kind != Op::Kind::compute && !fits(op, ends_[op.slot])) disagree(program, op.slot);
+      if (op.kind == Op::Kind::compute) continue;
+      const std::uint32_t request = number_of(request_of(op));
+      std::uint32_t& told = *next[op.slot]++;
+      if (told == kNone) told = request;
+      if (told != request) disagree(program, op.slot);
+      if (op.kind == Op::Kind::pass) continue;
+      std::optional<Stream>& stream = streams[op.slot];
+      if (!stream) stream = op.stream;
+      if (stream != op.stream) throw std::logic_error("a program slot is used on two streams");
     }
-    for (std::size_t slot = 0; slot < workload_.slots; ++slot) close_end(program, slot);
-  }
-
-  /// Adds the next operation of an end; false where another end asks for something else.
-  bool fits(const Op& op, End& end) const {
-    if (end.told == nullptr) throw std::logic_error("an operation communicates without a communicator");
-    if (op.kind == Op::Kind::communicate) {
-      if (!end.stream) end.stream = op.stream;
-      if (op.stream != end.stream) throw std::logic_error("a program slot is used on two streams");
-    }
-    const std::uint32_t request = number_of(request_of(op));
-    const std::uint32_t place = end.operations++;
-    if (place < end.told->size()) return (*end.told)[place] == request;
-    end.told->push_back(request);
-    return true;
-  }
-
-  void close_end(std::size_t program, std::size_t slot) {
-    const std::uint32_t number = channel_of(program, slot);
-    if (number == kNone) return;
-    Channel& channel = result_.channels[number];
-    const std::uint32_t operations = ends_[slot].operations;
-    if (operations > 0) ++channel.ends;
-    if (channel.operations == 0) channel.operations = operations;
-    if (channel.operations != operations) disagree(program, slot);
   }
 
   [[noreturn]] static void disagree(std::size_t program, std::size_t slot) {
@@ -155,27 +157,25 @@ class Matcher {
     return result_.channel_of[program * workload_.slots + slot];
   }
 
-  void lay_out() {
+  void list_calls() {
     times_.assign(messages_ + workload_.passes.size(), 0);
     for (std::uint32_t c = 0; c < result_.channels.size(); ++c) {
-      Channel& channel = result_.channels[c];
-      channel.first_family = result_.families;
-      result_.families += channel.operations;
-      channel.first_call = static_cast<std::uint32_t>(result_.calls.size());
+      result_.channels[c].first_call = static_cast<std::uint32_t>(result_.calls.size());
       list_calls(c);
-      channel.last_call = static_cast<std::uint32_t>(result_.calls.size());
+      result_.channels[c].last_call = static_cast<std::uint32_t>(result_.calls.size());
     }
   }
 
-  void list_calls(std::uint32_t channel) {
-    const auto groups = static_cast<std::uint32_t>(result_.channels[channel].groups.size());
-    for (const std::uint32_t request : told_[channel]) {
+  void list_calls(std::uint32_t number) {
+    const Channel& channel = result_.channels[number];
+    const auto groups = static_cast<std::uint32_t>(channel.groups.size());
+    for (const std::uint32_t request : std::span(told_).subspan(channel.first_family, channel.operations)) {
       if (times_[request]++ > 0) continue;
       const bool pass = request >= messages_;
-      result_.calls.push_back({channel, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
+      result_.calls.push_back({number, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
       result_.prices += groups;
     }
-    for (std::uint32_t c = result_.channels[channel].first_call; c < result_.calls.size(); ++c) {
+    for (std::uint32_t c = channel.first_call; c < result_.calls.size(); ++c) {
       const Request request = result_.calls[c].request;
       result_.calls[c].operations = std::exchange(times_[number_of(request)], 0);
     }
@@ -183,9 +183,8 @@ class Matcher {
 
   const Workload& workload_;
   Channels result_;
-  std::uint32_t messages_;                        ///< of the workload
-  std::vector<std::vector<std::uint32_t>> told_;  ///< [channel]: requests, by the end that is ahead
-  std::vector<End> ends_;                         ///< [slot]
+  std::uint32_t messages_;            ///< of the workload
+  std::vector<std::uint32_t> told_;   ///< per communication family: its request, by the end that is ahead
   std::vector<std::uint32_t> times_;  ///< per request: how often it was made on the channel at hand
 };
 

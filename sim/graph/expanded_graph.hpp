@@ -49,9 +49,16 @@ struct ExpandedGraph {
     std::uint32_t first_task = 0;
     std::uint32_t program = 0;
     std::uint32_t op = 0;
-    std::uint32_t lag = kNone;  ///< of HostLags; passes wait as long as they lead in addition
   };
   std::vector<Family> families;
+  /// Tasks [begin, end) that wait for the host.
+  struct Issued {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t lag = 0;  ///< of HostLags
+  };
+  std::vector<Issued> issued;
+  std::vector<Issued> issued_passes;          ///< of the GPU: wait as long as they lead in addition
   std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
   std::uint32_t slots = kSlotCount;           ///< of each class
   std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task

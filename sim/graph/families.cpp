@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "orrery/error.hpp"
 
@@ -21,41 +22,6 @@ std::string describe(const Workload& workload, OpRef at) {
   text += stream_name(op.stream);
   return text + ")";
 }
-
-/// Which families wait for which: a list for each, in the order in which they were added.
-class Successors {
- public:
-  Successors(std::uint32_t families, std::size_t most)
-      : heads_(static_cast<std::uint32_t>(most)),
-        nodes_(std::make_unique_for_overwrite<Node[]>(most + families)),
-        last_(std::make_unique_for_overwrite<std::uint32_t[]>(families)) {
-    std::iota(last_.get(), last_.get() + families, heads_);
-  }
-
-  /// Edge by edge, counted from 0.
-  void add(std::uint32_t edge, std::uint32_t from, std::uint32_t to) {
-    nodes_[edge].to = to;
-    nodes_[last_[from]].next = edge;
-    last_[from] = edge;
-  }
-  template <class Visit>
-  void for_each(std::uint32_t from, Visit visit) const {
-    const std::uint32_t last = last_[from];
-    for (std::uint32_t node = heads_ + from; node != last;) {
-      node = nodes_[node].next;
-      visit(nodes_[node].to);
-    }
-  }
-
- private:
-  struct Node {
-    std::uint32_t next;
-    std::uint32_t to;  ///< of nodes that are no heads
-  };
-  std::uint32_t heads_;  ///< node of the first list's head, those of the others follow
-  std::unique_ptr<Node[]> nodes_;
-  std::unique_ptr<std::uint32_t[]> last_;  ///< per family: node
-};
 
 /// What the operations of a program wait for on their own rank, one operation after the other.
 class PredecessorList {
@@ -101,37 +67,46 @@ class FamilyMaker {
 
   Families make() {
     lay_out();
-    Successors successors(families_, most_edges_);
-    for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) add_program(p, successors);
-    sort(successors);
+    for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) add_program(p);
+    sort();
     return std::move(result_);
   }
 
  private:
+  struct Family {
+    std::uint32_t place;  ///< of its next operation in Families::family_ops
+    std::uint32_t waits;  ///< for so many others
+    std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
+  };
+  struct Edge {
+    std::uint32_t next;  ///< to another one that waits for the same
+    std::uint32_t to;
+  };
+
   void lay_out();
-  void add_program(std::uint32_t p, Successors& successors);
+  void add_program(std::uint32_t p);
   [[nodiscard]] std::vector<std::uint32_t> first_families(std::uint32_t p) const;
-  void sort(const Successors& successors);
+  void sort();
   [[noreturn]] void explain_deadlock() const;
 
   const Workload& workload_;
   const Channels& channels_;
   Families result_;
-  std::uint32_t families_ = 0;
-  std::size_t most_edges_ = 0;
-  std::uint32_t compute_ = 0;            ///< the next compute family
-  std::vector<std::uint32_t> place_;     ///< per family: of its next operation in Families::family_ops
+  std::uint32_t number_ = 0;   ///< of families
+  std::uint32_t compute_ = 0;  ///< the next compute family
+  std::unique_ptr<Family[]> families_;
+  std::unique_ptr<Edge[]> edges_;        ///< per entry of Families::predecessors
   std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its family
-  std::vector<std::uint32_t> waits_;     ///< per family: for so many others
 };
 
 /// Room for the operations of all families, as many as there can be of each.
 void FamilyMaker::lay_out() {
   std::size_t ops = 0;
+  std::size_t most_edges = 0;
   for (const Program& program : workload_.programs) {
     result_.first_op.push_back(ops);
     ops += program.ops.size();
-    most_edges_ += 2 * program.ops.size() + program.deps.size();
+    most_edges += 2 * program.ops.size() + program.deps.size();
   }
   std::uint32_t at = 0;
   auto& begin = result_.ops_begin;
@@ -141,18 +116,19 @@ void FamilyMaker::lay_out() {
   }
   begin.resize(begin.size() + ops - at + 1);
   std::iota(begin.begin() + channels_.families, begin.end(), at);
-  families_ = static_cast<std::uint32_t>(begin.size() - 1);
+  number_ = static_cast<std::uint32_t>(begin.size() - 1);
   result_.family_ops.resize(ops);
   result_.predecessor_begin = std::make_unique_for_overwrite<std::uint32_t[]>(ops + 1);
   result_.predecessor_begin[0] = 0;
-  result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges_);
+  result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges);
   compute_ = channels_.families;
-  place_ = begin;
+  families_ = std::make_unique_for_overwrite<Family[]>(number_);
+  for (std::uint32_t f = 0; f < number_; ++f) families_[f] = {begin[f], 0, kNone};
+  edges_ = std::make_unique_for_overwrite<Edge[]>(most_edges);
   of_ = std::make_unique_for_overwrite<std::uint32_t[]>(ops);
-  waits_.resize(families_);
 }
 
-void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
+void FamilyMaker::add_program(std::uint32_t p) {
   const Program& program = workload_.programs[p];
   std::uint32_t* const of = of_.get() + result_.first_op[p];
   std::vector<std::uint32_t> next = first_families(p);
@@ -161,14 +137,18 @@ void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
   std::uint32_t compute = compute_;
   std::uint32_t o = 0;
   for (const Op& op : program.ops) {
-    const std::uint32_t family = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
-    of[o] = family;
-    result_.family_ops[place_[family]++] = {p, o};
+    const std::uint32_t number = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
+    Family& family = families_[number];
+    of[o] = number;
+    result_.family_ops[family.place++] = {p, o};
     std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
     const bool issued = op.kind != Op::Kind::communicate;
     const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
     bool implied = before == kNone || before == host;
-    const auto add = [&](std::uint32_t pred) { successors.add(list.add(pred), of[pred], family); };
+    const auto add = [&](std::uint32_t pred) {
+      const std::uint32_t edge = list.add(pred);
+      edges_[edge] = {std::exchange(families_[of[pred]].after, edge), number};
+    };
     if (host != kNone) add(host);
     for (const std::uint32_t dep : program.dependencies(op)) {
       if (list.has(dep)) continue;
@@ -176,7 +156,7 @@ void FamilyMaker::add_program(std::uint32_t p, Successors& successors) {
       add(dep);
     }
     if (!implied) add(before);
-    waits_[family] += list.close(o);
+    family.waits += list.close(o);
     before = o++;
   }
   compute_ = compute;
@@ -193,19 +173,20 @@ std::vector<std::uint32_t> FamilyMaker::first_families(std::uint32_t p) const {
 }
 
 /// Kahn's algorithm, first come first served.
-void FamilyMaker::sort(const Successors& successors) {
-  result_.order.resize(families_);
+void FamilyMaker::sort() {
+  result_.order.resize(number_);
   std::uint32_t* const order = result_.order.data();
   std::uint32_t* end = order;
-  for (std::uint32_t f = 0; f < families_; ++f) {
-    if (waits_[f] == 0) *end++ = f;
+  for (std::uint32_t f = 0; f < number_; ++f) {
+    if (families_[f].waits == 0) *end++ = f;
   }
   for (const std::uint32_t* at = order; at != end; ++at) {
-    successors.for_each(*at, [&](std::uint32_t after) {
-      if (--waits_[after] == 0) *end++ = after;
-    });
+    for (std::uint32_t edge = families_[*at].after; edge != kNone; edge = edges_[edge].next) {
+      const std::uint32_t after = edges_[edge].to;
+      if (--families_[after].waits == 0) *end++ = after;
+    }
   }
-  if (end != order + families_) explain_deadlock();
+  if (end != order + number_) explain_deadlock();
 }
 
 /// Follows waiting operations backwards until one comes up twice.
@@ -216,14 +197,14 @@ void FamilyMaker::explain_deadlock() const {
       for (const std::uint32_t op : result_.before(from)) {
         to = {from.program, op};
         const std::uint32_t before = of_[result_.first_op[to.program] + to.op];
-        if (waits_[before] > 0) return before;
+        if (families_[before].waits > 0) return before;
       }
     }
     return kNone;
   };
   std::uint32_t family = 0;
-  while (waits_[family] == 0) ++family;
-  std::vector<bool> seen(families_, false);
+  while (families_[family].waits == 0) ++family;
+  std::vector<bool> seen(number_, false);
   OpRef from;
   OpRef to;
   while (!seen[family]) {

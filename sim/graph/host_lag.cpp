@@ -6,10 +6,13 @@ namespace orrery {
 namespace {
 
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
-  Int128 sum = 0;
-  for (const PassStep& step : pass)
-    sum += step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
-  return static_cast<Picoseconds>(std::min<Int128>(sum, std::numeric_limits<Picoseconds>::max()));
+  Picoseconds sum = 0;
+  for (const PassStep& step : pass) {
+    const Picoseconds own =
+        step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
+    sum = capped_sum(sum, own);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -24,45 +27,47 @@ Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picose
 /// Finds the issue of an operation in the tree, or adds it.
 class HostLags::Tree {
  public:
-  explicit Tree(std::vector<Issue>& issues) : issues_(issues) {}
+  explicit Tree(std::vector<Issue>& issues) : issues_(issues), nodes_(1) {}
 
   std::uint32_t number(std::uint32_t before, const Op& op, bool host) {
-    const std::uint64_t what =
-        std::uint64_t{op.work} << 8 | static_cast<std::uint64_t>(op.kind) << 1 | (host ? 1U : 0U);
-    std::uint32_t* at = before == kNone ? &first_ : &nodes_[before].first;
-    while (*at != kNone) {
-      Node& node = nodes_[*at];
-      if (node.what == what) return *at;
-      at = &node.next;
+    for (std::uint32_t node = nodes_[before + 1].first; node != 0; node = nodes_[node].next) {
+      const Issue& issue = issues_[node - 1];
+      if (issue.work == op.work && issue.kind == op.kind && issue.host == host) return node - 1;
     }
-    const auto number = static_cast<std::uint32_t>(nodes_.size());
-    *at = number;
-    nodes_.push_back({what});
-    issues_.push_back({before, op.work, op.kind, host});
-    return number;
+    return add({before, op.work, op.kind, host});
   }
 
  private:
   struct Node {
-    std::uint64_t what = 0;
-    std::uint32_t first = kNone;  ///< of those after it
-    std::uint32_t next = kNone;   ///< after the same
+    std::uint32_t first = 0;  ///< of those after it; 0: none
+    std::uint32_t next = 0;   ///< after the same; 0: none
   };
+  std::uint32_t add(const Issue& issue);
+
   std::vector<Issue>& issues_;
-  std::vector<Node> nodes_;  ///< per issue
-  std::uint32_t first_ = kNone;
+  std::vector<Node> nodes_;  ///< per number + 1, after the one of kNone
 };
 
-std::vector<std::vector<std::uint32_t>> HostLags::add(const Workload& workload) {
+[[gnu::noinline]] std::uint32_t HostLags::Tree::add(const Issue& issue) {
+  const auto number = static_cast<std::uint32_t>(issues_.size());
+  nodes_.push_back({0, nodes_[issue.before + 1].first});
+  nodes_[issue.before + 1].first = number + 1;
+  issues_.push_back(issue);
+  return number;
+}
+
+std::vector<std::uint32_t> HostLags::add(const Workload& workload) {
   Tree tree(issues_);
-  std::vector<std::vector<std::uint32_t>> numbers;
+  std::size_t ops = 0;
+  for (const Program& program : workload.programs) ops += program.ops.size();
+  std::vector<std::uint32_t> numbers(ops, kNone);
+  std::uint32_t* number = numbers.data();
   for (const Program& program : workload.programs) {
-    std::vector<std::uint32_t>& of = numbers.emplace_back(program.ops.size(), kNone);
     const auto is_host = [](const Op& op) { return op.stream == Stream::host; };
-    const auto first = std::ranges::find_if(program.ops, is_host) - program.ops.begin();
-    std::uint32_t* number = of.data() + first;
+    const auto first = std::ranges::find_if(program.ops, is_host);
+    number += first - program.ops.begin();
     std::uint32_t before = kNone;
-    for (const Op& op : std::span(program.ops).subspan(static_cast<std::size_t>(first))) {
+    for (const Op& op : std::span(first, program.ops.end())) {
       const bool host = is_host(op);
       const std::uint32_t issue = tree.number(before, op, host);
       *number++ = op.kind == Op::Kind::communicate ? kNone : issue;
@@ -101,12 +106,6 @@ std::vector<Picoseconds> HostLags::values(const Workload& workload,
     issued.push_back(capped_sum(before, own));
   }
   return lags;
-}
-
-bool is_hosted(const Workload& workload) {
-  return std::ranges::any_of(workload.programs, [](const Program& program) {
-    return std::ranges::any_of(program.ops, [](const Op& op) { return op.stream == Stream::host; });
-  });
 }
 
 }  // namespace orrery

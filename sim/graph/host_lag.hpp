@@ -14,8 +14,8 @@ namespace orrery {
 
 /// Of a duration >= 0, up to the end of 64 bits; the engine refuses that and much less.
 [[nodiscard]] constexpr Picoseconds capped_sum(Picoseconds a, Picoseconds duration) {
-  constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
-  return a > 0 && duration > kLongest - a ? kLongest : a + duration;
+  Picoseconds sum = 0;
+  return __builtin_add_overflow(a, duration, &sum) ? std::numeric_limits<Picoseconds>::max() : sum;
 }
 
 /// Earliest start of an operation whose issue begins `issued` after the host was last free. An operation of n
@@ -28,13 +28,9 @@ namespace orrery {
 /// are a tree: few, as passes repeat, and the same whatever operations cost.
 class HostLags {
  public:
-  /// Adds the lags of all programs: [program][op], their numbers; kNone for communication and before the
-  /// first operation of the host.
-  std::vector<std::vector<std::uint32_t>> add(const Workload& workload);
-  /// Whether a number is that of passes of the GPU.
-  [[nodiscard]] bool of_gpu_pass(std::uint32_t lag) const {
-    return issues_[lag].kind == Op::Kind::pass && !issues_[lag].host;
-  }
+  /// Adds the lags of all programs: their numbers, per operation, one program after the other; kNone for
+  /// communication and before the first operation of the host.
+  std::vector<std::uint32_t> add(const Workload& workload);
   /// By number: for works the least time between the end of the host operation before them and their start,
   /// for passes until the host begins to issue them.
   /// @param works  prices of Workload::works
@@ -52,8 +48,5 @@ class HostLags {
   class Tree;
   std::vector<Issue> issues_;
 };
-
-/// Whether a program has operations of the host.
-[[nodiscard]] bool is_hosted(const Workload& workload);
 
 }  // namespace orrery
