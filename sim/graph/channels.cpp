@@ -1,6 +1,7 @@
 #include "sim/graph/channels.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -20,22 +21,40 @@ class Grouping {
   }
 
   Channels group() {
-    std::vector<std::uint32_t> groups;  // per channel
     for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
       const std::uint32_t channel = channel_of(group);
-      if (channel == groups.size()) groups.push_back(0);
+      if (channel == groups_.size()) {
+        groups_.push_back(0);
+        sizes_.emplace_back();
+      }
       result_.channel_group[group] = channel;
-      result_.group_place[group] = groups[channel]++;
-      const auto members = static_cast<std::uint32_t>(workload_.members(group).size());
-      count_size(result_.channels[channel].sizes, members);
+      result_.group_place[group] = groups_[channel]++;
+      count_size(sizes_[channel], static_cast<std::uint32_t>(workload_.members(group).size()));
     }
-    for (std::size_t c = 0; c < groups.size(); ++c) result_.channels[c].groups.resize(groups[c]);
-    for (std::uint32_t group = 0; group < workload_.groups(); ++group)
-      result_.channels[result_.channel_group[group]].groups[result_.group_place[group]] = group;
+    write_lists();
     return std::move(result_);
   }
 
  private:
+  void write_lists() {
+    auto lists = std::make_shared<Channels::Lists>();
+    lists->groups.resize(workload_.groups());
+    for (const auto& sizes : sizes_) lists->sizes.insert(lists->sizes.end(), sizes.begin(), sizes.end());
+    std::uint32_t* groups = lists->groups.data();
+    const Channel::Size* sizes = lists->sizes.data();
+    std::vector<std::uint32_t*> first;  // per channel
+    for (std::size_t c = 0; c < groups_.size(); ++c) {
+      first.push_back(groups);
+      result_.channels[c].groups = {groups, groups_[c]};
+      result_.channels[c].sizes = {sizes, sizes_[c].size()};
+      groups += groups_[c];
+      sizes += sizes_[c].size();
+    }
+    for (std::uint32_t group = 0; group < workload_.groups(); ++group)
+      first[result_.channel_group[group]][result_.group_place[group]] = group;
+    result_.lists = std::move(lists);
+  }
+
   [[nodiscard]] std::uint32_t& end(std::uint32_t rank, std::size_t slot) {
     return result_.channel_of[workload_.program_of_rank[rank] * workload_.slots + slot];
   }
@@ -81,6 +100,8 @@ class Grouping {
   }
 
   const Workload& workload_;
+  std::vector<std::uint32_t> groups_;              ///< per channel: how many
+  std::vector<std::vector<Channel::Size>> sizes_;  ///< per channel
   Channels result_;
 };
 

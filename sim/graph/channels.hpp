@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "orrery/workload.hpp"
@@ -21,9 +23,9 @@ struct Channel {
     std::uint32_t members = 0;
     std::uint32_t groups = 0;
   };
-  std::vector<std::uint32_t> groups;  ///< its communicators
-  std::vector<Size> sizes;            ///< in ascending order of members
-  std::uint32_t first_call = 0;       ///< Channels::calls[first_call, last_call)
+  std::span<const std::uint32_t> groups;  ///< its communicators
+  std::span<const Size> sizes;            ///< in ascending order of members
+  std::uint32_t first_call = 0;           ///< Channels::calls[first_call, last_call)
   std::uint32_t last_call = 0;
   std::uint32_t operations = 0;    ///< families it has
   std::uint32_t ends = 0;          ///< program slots whose operations are in each of them
@@ -48,6 +50,12 @@ struct Call {
 };
 
 struct Channels {
+  /// What channels refer to, for all that are made of one grouping.
+  struct Lists {
+    std::vector<std::uint32_t> groups;  ///< by channel
+    std::vector<Channel::Size> sizes;   ///< by channel
+  };
+  std::shared_ptr<const Lists> lists;
   std::vector<Channel> channels;
   std::vector<Call> calls;
   std::vector<std::uint32_t> channel_of;     ///< [program * Workload::slots + slot], or kNone
