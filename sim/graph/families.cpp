@@ -77,9 +77,10 @@ class FamilyMaker {
     std::uint32_t place;  ///< of its next operation in Families::family_ops
     std::uint32_t waits;  ///< for so many others
     std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
+    std::uint32_t* last;  ///< `after`, or Edge::next of the latest one
   };
   struct Edge {
-    std::uint32_t next;  ///< to another one that waits for the same
+    std::uint32_t next;  ///< to another one that waits for the same, or kNone
     std::uint32_t to;
   };
 
@@ -123,7 +124,7 @@ void FamilyMaker::lay_out() {
   result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges);
   compute_ = channels_.families;
   families_ = std::make_unique_for_overwrite<Family[]>(number_);
-  for (std::uint32_t f = 0; f < number_; ++f) families_[f] = {begin[f], 0, kNone};
+  for (std::uint32_t f = 0; f < number_; ++f) families_[f] = {begin[f], 0, kNone, &families_[f].after};
   edges_ = std::make_unique_for_overwrite<Edge[]>(most_edges);
   of_ = std::make_unique_for_overwrite<std::uint32_t[]>(ops);
 }
@@ -147,7 +148,8 @@ void FamilyMaker::add_program(std::uint32_t p) {
     bool implied = before == kNone || before == host;
     const auto add = [&](std::uint32_t pred) {
       const std::uint32_t edge = list.add(pred);
-      edges_[edge] = {std::exchange(families_[of[pred]].after, edge), number};
+      edges_[edge] = {kNone, number};
+      *std::exchange(families_[of[pred]].last, &edges_[edge].next) = edge;
     };
     if (host != kNone) add(host);
     for (const std::uint32_t dep : program.dependencies(op)) {
