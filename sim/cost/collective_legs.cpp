@@ -40,8 +40,9 @@ LaidRounds LegBuilder::lay(const Rounds& rounds, std::vector<LaidMessages>& know
     auto laid =
         std::ranges::find_if(known, [&](const LaidMessages& messages) { return of(messages, round); });
     if (laid == known.end()) {
-      const LaidMessages& anew = lay_messages(round);
-      laid = known.insert(laid, {&round, anew.rate, anew.slowest, anew.stages, anew.stage_latency_sum, {}});
+      laid = known.emplace(laid);
+      load(round, *laid);
+      drop_loads();
     }
     result.rounds.push_back(lay_round(round, rounds.in_switch, *laid));
   }
@@ -79,13 +80,18 @@ const LegBuilder::LaidMessages& LegBuilder::lay_messages(const Round& round) {
   }
   if (laid_count_ == laid_.size()) laid_.emplace_back();
   LaidMessages& laid = laid_[laid_count_++];
+  load(round, laid);
+  take_uses(laid);
+  drop_loads();
+  return laid;
+}
+
+void LegBuilder::load(const Round& round, LaidMessages& laid) {
   laid.round = &round;
   load_links(round);
   sort_touched();
   laid.slowest = slowest_link();
   add_latencies(laid);
-  take_uses(laid);
-  return laid;
 }
 
 void LegBuilder::load_links(const Round& round) {
@@ -145,7 +151,7 @@ void LegBuilder::add_latencies(LaidMessages& laid) const {
   }
 }
 
-void LegBuilder::take_uses(LaidMessages& laid) {
+void LegBuilder::take_uses(LaidMessages& laid) const {
   constexpr auto kOne = static_cast<std::int64_t>(kWeightOne);
   std::int64_t rate = std::numeric_limits<std::int64_t>::max();
   laid.uses.clear();
@@ -153,10 +159,13 @@ void LegBuilder::take_uses(LaidMessages& laid) {
     const std::int64_t weight = std::max<std::int64_t>(load_[link] * kOne / largest_share_, 1);
     rate = std::min(rate, topology_.links()[link].bytes_per_s * kOne / weight);
     laid.uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
-    load_[link] = 0;
   }
-  touched_.clear();
   laid.rate = std::max<std::int64_t>(rate, 1);
+}
+
+void LegBuilder::drop_loads() {
+  for (const std::uint32_t link : touched_) load_[link] = 0;
+  touched_.clear();
 }
 
 }  // namespace orrery

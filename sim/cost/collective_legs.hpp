@@ -28,28 +28,30 @@ class LegBuilder {
   /// The messages of a round on the links of the group; of whatever size, and however often repeated.
   struct LaidMessages {
     const Round* round = nullptr;
-    std::int64_t rate = 0;  ///< pace of a full-size message
     SlowestLink slowest;
     std::int64_t stages = 0;
     Int128 stage_latency_sum = 0;
+    std::int64_t rate = 0;  ///< pace of a full-size message, with its uses
     std::vector<LinkUse> uses;
   };
 
   /// What append() makes of the rounds whatever the size. Looks for their messages in `known` of the group,
-  /// and adds them, without uses; rounds stay where they are as long as it.
+  /// and adds them, without rate and uses; rounds stay where they are as long as it.
   [[nodiscard]] LaidRounds lay(const Rounds& rounds, std::vector<LaidMessages>& known);
 
  private:
   [[nodiscard]] const LaidMessages& lay_messages(const Round& round);
   [[nodiscard]] LaidRound lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const;
+  /// Loads the links with a round, and finds out all but rate and uses.
+  void load(const Round& round, LaidMessages& laid);
   void load_links(const Round& round);
   void sort_touched();
   [[nodiscard]] SlowestLink slowest_link() const;
   void add_latencies(LaidMessages& laid) const;
   void append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                     std::vector<LinkUse>& uses);
-  /// Takes the loads as uses and clears them.
-  void take_uses(LaidMessages& laid);
+  void take_uses(LaidMessages& laid) const;
+  void drop_loads();
 
   const Topology& topology_;
   std::span<const std::uint32_t> members_;
