@@ -12,6 +12,7 @@
 #include <exception>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -29,11 +30,12 @@ namespace {
 
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
-/// Answers that wait for a slow one, at most.
-constexpr std::uint64_t kMostEarly = 4096;
+/// Of answers that wait for a slow one, about.
+constexpr std::size_t kMostEarlyBytes = 64'000'000;
 /// Lines that a worker takes at a time, at most, where they are short work.
 constexpr std::size_t kMostLines = 1024;
 constexpr std::chrono::milliseconds kShortWork{1};  ///< for a line
+constexpr std::chrono::milliseconds kLongWork{10};
 
 std::string error_line(const std::string& pointer, const std::string& message) {
   const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
@@ -114,11 +116,16 @@ class Shares {
   /// The next line of a worker's own share.
   std::optional<Line> next(unsigned worker) {
     const std::lock_guard lock(mutex_);
-    std::deque<Line>& own = of_[worker];
-    if (own.empty()) return {};
-    std::optional<Line> line = std::move(own.front());
-    own.pop_front();
-    return line;
+    return first_of(of_[worker]);
+  }
+
+  /// The first line of all shares.
+  std::optional<Line> first() {
+    const std::lock_guard lock(mutex_);
+    const auto ticket = [](const std::deque<Line>& share) {
+      return share.empty() ? kNever : share.front().ticket;
+    };
+    return first_of(*std::ranges::min_element(of_, {}, ticket));
   }
 
   void give(unsigned worker, std::deque<Line> lines) {
@@ -129,7 +136,8 @@ class Shares {
   /// Gives a worker that has none the latter half of the largest share. False where all are empty.
   bool halve_largest(unsigned worker) {
     const std::lock_guard lock(mutex_);
-    std::deque<Line>& largest = *std::ranges::max_element(of_, {}, &std::deque<Line>::size);
+    const auto size = [](const std::deque<Line>& share) { return share.size(); };
+    std::deque<Line>& largest = *std::ranges::max_element(of_, {}, size);
     const auto middle = largest.begin() + std::ssize(largest) / 2;
     std::move(middle, largest.end(), std::back_inserter(of_[worker]));
     largest.erase(middle, largest.end());
@@ -137,13 +145,23 @@ class Shares {
   }
 
  private:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  static std::optional<Line> first_of(std::deque<Line>& share) {
+    if (share.empty()) return {};
+    std::optional<Line> line = std::move(share.front());
+    share.pop_front();
+    return line;
+  }
+
   std::mutex mutex_;
   std::vector<std::deque<Line>> of_;
 };
 
 /// Hands lines to workers and their answers to standard output, in order. Neighbouring lines have much in
 /// common that only one worker should make, and which the others find there later: so where many lines have
-/// come, workers begin far from each other.
+/// come, workers begin far from each other. After long work they take whatever comes next, for answers in
+/// order.
 class Conveyor {
  public:
   Conveyor(unsigned workers, const std::function<Answer()>& make_answer)
@@ -163,8 +181,11 @@ class Conveyor {
   }
 
  private:
-  /// Answers of neighbouring lines, the first of which has a ticket.
+  using Clock = std::chrono::steady_clock;
+
+  /// Answers of neighbouring lines.
   struct Answers {
+    std::uint64_t ticket = 0;  ///< of the first
     std::uint64_t lines = 0;
     std::string text;
   };
@@ -191,37 +212,44 @@ class Conveyor {
     return any;
   }
 
-  /// Whether its lines were short work. For as long as a short one takes answers are delivered together.
+  /// Whether the lines of its share were short work. For as long as a short one takes answers are delivered
+  /// together.
   bool answer_share(const Answer& answer, unsigned worker) {
-    using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     Clock::time_point delivered = begin;
+    Clock::time_point latest = begin;
     std::int64_t lines = 0;
-    std::uint64_t ticket = 0;
+    bool took_long = false;
     Answers answers;
-    while (const std::optional<Line> line = shares_.next(worker)) {
-      if (answers.lines++ == 0) ticket = line->ticket;
+    while (const std::optional<Line> line = took_long ? shares_.first() : shares_.next(worker)) {
+      const bool follows = line->ticket == answers.ticket + answers.lines;
+      if (answers.lines > 0 && !follows) deliver(std::exchange(answers, {}));
+      if (answers.lines == 0) answers.ticket = line->ticket;
+      ++answers.lines;
       answers.text += guarded(answer, line->text, line->number);
       ++lines;
       const Clock::time_point now = Clock::now();
+      took_long = now - std::exchange(latest, now) > kLongWork;
       if (now - delivered < kShortWork) continue;
       delivered = now;
-      deliver(ticket, std::exchange(answers, {}));
+      deliver(std::exchange(answers, {}));
     }
-    if (answers.lines > 0) deliver(ticket, std::move(answers));
+    if (answers.lines > 0) deliver(std::move(answers));
     return Clock::now() - begin < lines * kShortWork;
   }
 
-  /// Answers that are early wait for those before them. The workers that made them do not, until kMostEarly
-  /// lie between their answer and the next to be written.
-  void deliver(std::uint64_t ticket, Answers answers) {
+  /// Answers that are early wait for those before them. The workers that made them do not, until there are
+  /// too many.
+  void deliver(Answers answers) {
     std::unique_lock lock(output_);
-    turn_.wait(lock, [&] { return ticket < served_ + kMostEarly; });
-    early_.emplace(ticket, std::move(answers));
+    turn_.wait(lock, [&] { return answers.ticket == served_ || early_bytes_ < kMostEarlyBytes; });
+    early_bytes_ += answers.text.size();
+    early_.emplace(answers.ticket, std::move(answers));
     if (early_.begin()->first != served_) return;
     for (auto next = early_.begin(); next != early_.end() && next->first == served_;) {
       std::cout << next->second.text;
       served_ += next->second.lines;
+      early_bytes_ -= next->second.text.size();
       next = early_.erase(next);
     }
     std::cout << std::flush;
@@ -238,6 +266,7 @@ class Conveyor {
   std::mutex output_;
   std::condition_variable turn_;
   std::uint64_t served_ = 0;
+  std::size_t early_bytes_ = 0;
   std::map<std::uint64_t, Answers> early_;  ///< by ticket
 };
 

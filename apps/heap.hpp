@@ -15,14 +15,17 @@
 namespace orrery {
 
 #ifdef __GLIBC__
-inline constexpr std::uintptr_t kFirstHeap = 64 << 20;  ///< also the most of one that a thread begins with
+inline constexpr int kUsualGrowth = 128 << 10;
 
-/// The heap of this thread, from where it is empty to an address that follows from there, gets large pages.
+/// Makes the heap of this thread grow by so much, and gives it large pages from where it is empty up to an
+/// address that follows from there.
 template <class EndOf>
-void use_large_pages(EndOf end_of) {
+void grow_in_large_pages(int bytes, EndOf end_of) {
   constexpr std::size_t kBeyondInitial = 1 << 20;
   constexpr std::uintptr_t kPage = 4096;
-  void* const first = std::malloc(kBeyondInitial);  // makes the heap grow
+  mallopt(M_TOP_PAD, bytes);
+  void* const first = std::malloc(kBeyondInitial);
+  mallopt(M_TOP_PAD, kUsualGrowth);
   const auto begin = (reinterpret_cast<std::uintptr_t>(first) + kPage - 1) / kPage * kPage;
   const std::uintptr_t end = end_of(begin);
   if (first != nullptr && begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
@@ -37,15 +40,16 @@ inline void prepare_heap() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, kFirstHeap);
-  use_large_pages([](std::uintptr_t) { return reinterpret_cast<std::uintptr_t>(sbrk(0)); });
+  grow_in_large_pages(64 << 20, [](std::uintptr_t) { return reinterpret_cast<std::uintptr_t>(sbrk(0)); });
 #endif
 }
 
-/// The same for a thread, which has a heap of its own that begins at a multiple of its size.
+/// The same for a thread, as the first that it does. Its heap is of its own, and ends before a multiple of
+/// 64 MB.
 inline void prepare_heap_of_thread() {
 #ifdef __GLIBC__
-  use_large_pages([](std::uintptr_t begin) { return (begin / kFirstHeap + 1) * kFirstHeap; });
+  constexpr std::uintptr_t kMost = 64 << 20;
+  grow_in_large_pages(32 << 20, [](std::uintptr_t begin) { return (begin / kMost + 1) * kMost; });
 #endif
 }
 

@@ -234,7 +234,10 @@ OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer
   op.part = Part::optimizer;
   op.work = work;
   op.step = step_;
-  if (pass != nullptr) op.micro_batch = pass->micro_batch;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
   return writer_.add(op, deps);
 }
 

@@ -26,9 +26,11 @@ void check_size(const Experiment& experiment, const SyncLayout& layout, const Mo
                                 "; use larger micro-batches or fewer steps");
 }
 
-/// Blocks, and passes until their activations are at their peak, can be too many to write down alone.
+/// Blocks, and passes of several chunks until their activations are at their peak, can be too many to write
+/// down alone.
 void check_passes(const Plan& plan, const Model& model) {
-  const std::int64_t passes = micro_batches_at_peak(plan) * plan.pipeline_parallel * plan.virtual_stages;
+  const std::int64_t chunks = plan.pipeline_parallel * plan.virtual_stages;
+  const std::int64_t passes = plan.virtual_stages > 1 ? micro_batches_at_peak(plan) * chunks : 0;
   if (passes <= kMostOperations && model.layers <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
                                                   " passes per step (micro-batches x stages), allowed are " +

@@ -144,9 +144,7 @@ std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
 
 /// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are.
 std::int64_t micro_batches_at_peak(const Plan& plan) {
-  const std::int64_t p = plan.pipeline_parallel;
-  if (plan.virtual_stages > 1) return std::min(plan.micro_batches(), 4 * p);
-  return find_pipeline_schedule(plan.pipeline_schedule)->kept({p, plan.micro_batches(), 1}, 0);
+  return std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
 }
 
 Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {

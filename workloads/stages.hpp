@@ -79,7 +79,8 @@ class Stages {
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// The passes of one step, in order.
 [[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);
-/// So many micro-batches, at most those of the plan, that more of them keep no more activations.
+/// So many micro-batches, at most those of the plan, that stages of several chunks keep no more activations
+/// with more of them.
 [[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter

@@ -50,7 +50,7 @@ struct Figures {
   bool critical_path = true;  ///< Report::critical_path
   bool traffic = true;        ///< Report::links, bytes_per_gpu
   bool origin = true;         ///< Report::name to workers, reasons, assumptions: what they are of and rest on
-  bool process = true;        ///< of Report::stats what depends on the machine
+  bool process = true;        ///< of Report::stats what depends on the machine, which the caller measures
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;
 };

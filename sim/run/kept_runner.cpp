@@ -280,7 +280,10 @@ std::unique_ptr<std::optional<WholeAndPart>> KeptRunner::simulate(bool repeats) 
 }
 
 std::optional<WholeAndPart> KeptRunner::measure_repeats() {
-  if (!tasks_->of_periods) tasks_->of_periods = period_tasks(workload_, periods(), tasks_->expanded);
+  if (!tasks_->of_periods) {
+    tasks_->of_periods = period_tasks(workload_, periods(), tasks_->expanded);
+    order_->bytes += tasks_->of_periods->bytes();
+  }
   return measure_period(view(), periods(), *tasks_->of_periods);
 }
 

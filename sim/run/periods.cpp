@@ -215,7 +215,8 @@ bool first_messages_came_before(const PeriodTasks& tasks, const Timeline& timeli
 /// Whether a host that falls behind ever less released an operation after the period: it would not
 /// after some more of them.
 bool host_holds_up_later(const PeriodTasks& tasks, const RunView& run, Picoseconds shift) {
-  const auto& [start, finish, makespan, events] = run.timeline;
+  const std::vector<Picoseconds>& start = run.timeline.start_ps;
+  const std::vector<Picoseconds>& finish = run.timeline.finish_ps;
   const auto& lag = run.expanded.graph.lag;
   const bool falls_behind_less = std::ranges::any_of(
       tasks.host_repeats, [&](PeriodTasks::Pair pair) { return shift_of(pair, finish) < shift; });

@@ -62,6 +62,11 @@ struct PeriodTasks {
   std::vector<std::uint32_t> before;          ///< per class: the last one before Periods::one
   std::uint32_t end = 0;                      ///< of the first class: the last one of it
   std::vector<std::uint32_t> first_messages;  ///< those before the first pass
+
+  [[nodiscard]] std::size_t bytes() const {
+    return (repeats.size() + host_repeats.size() + releases.size()) * sizeof(Pair) +
+           (before.size() + first_messages.size()) * sizeof(std::uint32_t);
+  }
 };
 
 /// Of periods that were found.

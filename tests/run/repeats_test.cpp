@@ -44,6 +44,18 @@ Picoseconds length(const CriticalPath& path) {
 
 }  // namespace
 
+TEST_CASE("updates of buckets within a pass leave it one pass") {
+  const Experiment e = read(R"({"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 3},
+    "plan": {"pipeline_parallel": 3, "data_parallel": 8, "global_batch_size": 480, "virtual_stages": 2,
+             "pipeline_schedule": "interleaved-1f1b"},
+    "data_parallel_sync": {"method": "gossip", "topology": "ring", "overlap": "adapt-then-combine"}})");
+  FreshRunner runner;
+  runner.outline(e);
+  const std::optional<Report> told = simulate_repeats(e, runner);
+  REQUIRE(told);
+  check_same(*told, run(e).report);
+}
+
 TEST_CASE("a step with many micro-batches is told from fewer, in every figure") {
   std::uint64_t repeated = 0;
   for (std::uint64_t seed = 8000; seed < 8300; ++seed) {
