@@ -335,7 +335,8 @@ void Expansion::write_tasks() {
       write_compute(any);
     }
   }
-  if (!result_.issued.empty()) result_.graph.lag.resize(result_.graph.tasks());
+  const bool hosted = !result_.issued.empty() || !result_.issued_passes.empty();
+  if (hosted) result_.graph.lag.resize(result_.graph.tasks());
 }
 
 /// What communication beside it adds to an operation.
