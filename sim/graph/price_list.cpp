@@ -15,9 +15,9 @@ constexpr std::size_t kUsualLinks = 3;
 
 /// Prices what channels carry: messages, and passes, whose steps are walked through once for each set of
 /// durations of their messages.
-class CallPricer {
+class ListPricer {
  public:
-  CallPricer(const Workload& workload, const Topology& topology, const Experiment& experiment,
+  ListPricer(const Workload& workload, const Topology& topology, const Experiment& experiment,
              PriceList& list)
       : workload_(workload),
         list_(list),
@@ -101,7 +101,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);
   if (flows) list.links.reserve(kUsualLinks * (workload.group_members.size() + workload.groups()));
-  CallPricer pricer(workload, topology, experiment, list);
+  ListPricer pricer(workload, topology, experiment, list);
   for (const Channel& channel : channels.channels) {
     for (std::size_t i = 0; i < channel.groups.size(); ++i) {
       const auto members = workload.members(channel.groups[i]);
