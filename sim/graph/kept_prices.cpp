@@ -102,6 +102,16 @@ std::vector<LinkTraffic> LinkClasses::traffic(std::span<const std::uint64_t> byt
   return result;
 }
 
+namespace {
+
+/// A price with its places in tables of messages, prices and lists of channels.
+std::size_t bytes_of(const KeptPrices::Price& price, const Channel& channel) {
+  constexpr std::size_t kTables = 400;
+  return sizeof price + kTables + channel.groups.size() * sizeof(std::uint32_t);
+}
+
+}  // namespace
+
 KeptPrices::KeptPrices(const Topology& topology, const std::array<std::string, kCollectiveCount>& algorithms,
                        double split_node_efficiency)
     : topology_(topology), pricer_(topology, algorithms, split_node_efficiency, list_) {}
@@ -126,7 +136,7 @@ KeptPrices::Price& KeptPrices::price(std::uint32_t number, const Message& messag
   if (price == nullptr) {
     price = std::make_unique<Price>();
     if (!with_loads) find_times(message, alike(message, channel, workload, channels), *price);
-    ++size_;
+    bytes_ += bytes_of(*price, channels.channels[channel]);
   }
   if (with_loads && !price->has_loads)
     find_loads(number, message, channels.channels[channel], workload, *price);
@@ -173,6 +183,8 @@ void KeptPrices::find_loads(std::uint32_t number, const Message& message, const 
   }
   price.loads = links.take();
   price.has_loads = true;
+  bytes_ +=
+      price.loads.bytes.size() * sizeof(std::uint64_t) + price.loads.loaded.size() * sizeof(std::uint32_t);
 }
 
 /// Its place in `times`.

@@ -76,8 +76,8 @@ class KeptPrices {
                const Channels& channels, bool with_loads);
 
   [[nodiscard]] LinkClasses& links() { return links_ ? *links_ : links_.emplace(topology_); }
-  /// How many prices are kept.
-  [[nodiscard]] std::size_t size() const { return size_; }
+  /// What is kept takes, about.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   /// Communicators of a channel by how long messages of a collective and servers take.
@@ -102,7 +102,7 @@ class KeptPrices {
   SignatureTable messages_;
   std::vector<std::vector<Alike>> alike_;                    ///< [channel]
   std::vector<std::vector<std::unique_ptr<Price>>> prices_;  ///< [channel][number]
-  std::size_t size_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace orrery

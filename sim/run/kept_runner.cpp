@@ -21,6 +21,7 @@ namespace {
 /// Larger ones share little and would keep much.
 constexpr std::int64_t kMostRanks = 1 << 14;
 constexpr std::size_t kTaskBytes = 80;   ///< with what figures need to know
+constexpr std::size_t kRunBytes = 96;    ///< of an entry of Tasks::taken, beside what it holds
 constexpr std::size_t kMostFolded = 64;  ///< of a cut
 
 void append(std::string_view text, Signature& signature) {
@@ -201,7 +202,7 @@ void KeptRunner::make_order(Workload& whole, const Workload& few) {
 
 void KeptRunner::take_cut() {
   cut_key_ = communicators_;
-  cut_key_.append(std::bit_cast<std::uintptr_t>(place_.get()));
+  cut_key_.append(place_->number);
   for (const std::string& algorithm : experiment_->plan.collectives) append(algorithm, cut_key_);
   cut_key_.append(std::bit_cast<std::uint64_t>(experiment_->software.split_node_efficiency));
   if (cut_ == nullptr) cut_ = store_.cuts.take(cut_key_);
@@ -275,7 +276,8 @@ std::unique_ptr<std::optional<WholeAndPart>> KeptRunner::simulate(bool repeats) 
   if (figures_.breakdown && tasks_->layout.programs.empty()) tasks_->layout = RunLayout(workload_, expanded);
   auto taken =
       std::make_unique<std::optional<WholeAndPart>>(repeats ? measure_repeats() : measure_all(view()));
-  order_->bytes += sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures_.breakdown ? expanded.classes() : 0);
+  order_->bytes +=
+      kRunBytes + sizeof(*taken) + 2 * sizeof(ClassTimes) * (figures_.breakdown ? expanded.classes() : 0);
   return taken;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostPlaces = 64;
 constexpr std::size_t kMostCuts = 256;
-constexpr std::size_t kMostPriced = 1 << 26;  ///< of all cuts
-constexpr std::size_t kPricesWorth = 64;      ///< as much as a cut takes without prices
+constexpr std::size_t kMostCutBytes = 256 << 20;  ///< of all cuts
+constexpr std::size_t kBytesOfRank = 128;         ///< of a cut without prices
 
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostTrailBytes = 64'000'000;
@@ -62,10 +62,10 @@ Cut::Cut(std::shared_ptr<const Place> at, const Experiment& experiment)
       prices(*place->topology, experiment.plan.collectives, experiment.software.split_node_efficiency) {}
 
 std::size_t Cut::weight() const {
-  return (prices.size() + kPricesWorth) * communicators.program_of_rank.size();
+  return prices.bytes() + kBytesOfRank * communicators.program_of_rank.size();
 }
 
-Store::Store(std::size_t most_bytes) : cuts(kMostPriced, kMostCuts), orders(most_bytes, kAnyNumber) {}
+Store::Store(std::size_t most_bytes) : cuts(kMostCutBytes, kMostCuts), orders(most_bytes, kAnyNumber) {}
 
 /// With the lock.
 std::shared_ptr<const Place> Store::find(const Cluster& cluster) const {
@@ -105,9 +105,10 @@ std::shared_ptr<const Place> Store::place_of(const Cluster& cluster) {
   std::unique_lock lock(mutex_);
   if (auto known = find(cluster)) return known;
   lock.unlock();
-  auto made = std::make_shared<const Place>(Place{cluster, build_topology(cluster)});
+  auto made = std::make_shared<Place>(Place{0, cluster, build_topology(cluster)});
   lock.lock();
   if (auto known = find(cluster)) return known;  // of another thread
+  made->number = ++places_made_;
   if (places_.size() >= kMostPlaces) places_.clear();
   places_.push_back(made);
   return made;

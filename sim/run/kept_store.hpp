@@ -33,6 +33,7 @@ template <class Value>
 using Table = std::unordered_map<Signature, std::unique_ptr<Value>, SignatureHash>;
 
 struct Place {
+  std::uint64_t number = 0;  ///< of a store's topologies, never used again for another
   Cluster cluster;
   std::unique_ptr<const Topology> topology;
 
@@ -49,7 +50,7 @@ struct Cut {
   Channels grouped;        ///< without calls
   Table<Folded> folded;    ///< by pattern of prices and channels
 
-  /// Prices, and what else takes a few numbers a rank, times ranks.
+  /// Bytes, about.
   [[nodiscard]] std::size_t weight() const;
 };
 
@@ -120,6 +121,7 @@ class Store {
   [[nodiscard]] std::shared_ptr<const Place> find(const Cluster& cluster) const;
 
   std::mutex mutex_;
+  std::uint64_t places_made_ = 0;
   std::vector<std::shared_ptr<const Place>> places_;
   std::unordered_map<Signature, std::vector<Left>, SignatureHash> trails_;  ///< by sign_plan()
   std::size_t trail_bytes_ = 0;                                             ///< about

@@ -261,3 +261,26 @@ TEST_CASE(
   CHECK(memory("1f1b", "4") == memory("1f1b", "16") / 2);     // two micro-batches of at most four in flight
   CHECK(memory("gpipe", "32") == 2 * memory("gpipe", "16"));  // sixteen in place of eight
 }
+
+// More clusters than a simulator keeps, each again after all others: nothing kept of one may be taken for
+// another.
+TEST_CASE("clusters that come again after hundreds of others are told as before") {
+  std::vector<Experiment> experiments;
+  for (int i = 0; i < 150; ++i) {
+    Experiment e = read(
+        R"({"model": {"base": "gpt3-125m", "layers": 2}, "cluster": {"base": "dgx-a100-80gb", "nodes": 4},
+            "simulation": {"network": "alpha-beta"}})");
+    e.cluster.fabric.nic_gbps = (i % 2 == 0 ? 1 : 400) + i / 1000.0;
+    e.plan.micro_batch_size = 1 + i;
+    e.plan.global_batch_size = 32 * (1 + i);
+    experiments.push_back(e);
+  }
+  Simulator simulator;
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < experiments.size(); ++i) {
+      CAPTURE(round);
+      CAPTURE(i);
+      CHECK(simulator.simulate(experiments[i]).makespan_ps == simulate(experiments[i]).makespan_ps);
+    }
+  }
+}
