@@ -14,11 +14,12 @@
 #include "apps/commands.hpp"
 #include "apps/outputs.hpp"
 #include "apps/table_arguments.hpp"
-#include "calibration/calibrate.hpp"
-#include "calibration/calibration_file.hpp"
-#include "calibration/fit_errors.hpp"
+#include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
+#include "studies/calibrate/calibrate.hpp"
+#include "studies/calibrate/calibration_file.hpp"
+#include "studies/calibrate/fit_errors.hpp"
 
 namespace orrery {
 namespace {

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "config/text/document.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/document.hpp"
 
 namespace orrery {
 

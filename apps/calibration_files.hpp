@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/io/catalog.hpp"
+#include "config/catalog/catalog.hpp"
 
 namespace CLI {
 class App;

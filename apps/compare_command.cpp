@@ -14,11 +14,12 @@
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "apps/terminal_chart.hpp"
-#include "comparison/compare.hpp"
-#include "comparison/writers.hpp"
+#include "config/schema/menus.hpp"
+#include "config/text/document.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/document.hpp"
 #include "sim/run/run.hpp"
+#include "studies/compare/compare.hpp"
+#include "studies/compare/writers.hpp"
 
 namespace orrery {
 namespace {

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "apps/calibration_files.hpp"
-#include "comparison/variations.hpp"
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/menus.hpp"
+#include "config/text/document.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/io/document.hpp"
-#include "sim/io/read_experiment.hpp"
 #include "sim/run/run.hpp"
-#include "workloads/synchronization/sync_layout.hpp"
+#include "studies/compare/variations.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {

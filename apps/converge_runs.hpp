@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "convergence/converge.hpp"
 #include "orrery/experiment.hpp"
+#include "studies/converge/converge.hpp"
 
 namespace orrery {
 

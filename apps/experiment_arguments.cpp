@@ -5,8 +5,9 @@
 #include "apps/batch.hpp"
 #include "apps/calibration_files.hpp"
 #include "apps/outputs.hpp"
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/read_experiment.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {

@@ -9,8 +9,8 @@
 
 #include "apps/commands.hpp"
 #include "apps/outputs.hpp"
+#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/wording.hpp"
 #include "topologies/gossip/analysis.hpp"
 #include "topologies/gossip/gossip.hpp"
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "config/catalog/catalog.hpp"
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/error.hpp"
-#include "sim/io/catalog.hpp"
+#include "studies/validate/measured_table.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
-#include "validation/measured_table.hpp"
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/schedules/schedules.hpp"
 

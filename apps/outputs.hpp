@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "config/text/output_file.hpp"
 #include "orrery/report.hpp"
-#include "sim/io/output_file.hpp"
-#include "sim/report/writers.hpp"
+#include "reports/writers.hpp"
 
 namespace orrery {
 

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "apps/commands.hpp"
-#include "sim/io/schema.hpp"
+#include "config/experiment/schema.hpp"
+#include "config/schema/menus.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {

@@ -12,11 +12,11 @@
 #include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
 #include "apps/rank_list.hpp"
+#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_layout.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/io/wording.hpp"
-#include "sim/report/writers.hpp"
+#include "reports/writers.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {

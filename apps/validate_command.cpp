@@ -9,11 +9,12 @@
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
+#include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
-#include "validation/measured_table.hpp"
-#include "validation/validate.hpp"
-#include "validation/writers.hpp"
+#include "studies/validate/measured_table.hpp"
+#include "studies/validate/validate.hpp"
+#include "studies/validate/writers.hpp"
 
 namespace orrery {
 namespace {

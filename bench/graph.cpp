@@ -2,11 +2,12 @@
 // for runs of the Megatron job, GPUs for large runs.
 #include <benchmark/benchmark.h>
 
-#include "sim/graph/expand.hpp"
-#include "sim/io/read_experiment.hpp"
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/menus.hpp"
 #include "sim/run/run.hpp"
+#include "sim/tasks/expand.hpp"
 #include "topologies/topologies.hpp"
-#include "workloads/lower.hpp"
+#include "workloads/programs/lower.hpp"
 
 namespace {
 

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <random>
 
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/io/read_experiment.hpp"
 #include "sim/run/run.hpp"
 
 namespace {

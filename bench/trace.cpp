@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "sim/report/writers.hpp"
-#include "tests/report/run_fixture.hpp"
+#include "reports/writers.hpp"
+#include "tests/sim/metrics/run_fixture.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "topologies/cluster_topology.hpp"
-#include "topologies/graph/graph_topology.hpp"
+#include "topologies/graphs/graph_topology.hpp"
 #include "topologies/topologies.hpp"
 
 namespace orrery {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "topologies/fabric/fabric_model.hpp"
-#include "topologies/node/node_wiring.hpp"
+#include "topologies/fabrics/fabric_model.hpp"
+#include "topologies/nodes/node_wiring.hpp"
 
 namespace orrery {
 

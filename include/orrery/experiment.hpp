@@ -1,4 +1,4 @@
-// One validated experiment: the input of everything. Made by sim/io/, frozen afterwards.
+// One validated experiment: the input of everything. Made by config/, frozen afterwards.
 #pragma once
 
 #include <cstdint>

@@ -167,7 +167,7 @@ struct Program {
 inline constexpr std::uint32_t kNoGroup = 0xffffffff;
 
 /// The communicators a rank takes part in, by slot of its program. Methods that keep replicas in step
-/// otherwise than by one group of all have slots from kSlotCount on (workloads/synchronization/).
+/// otherwise than by one group of all have slots from kSlotCount on (workloads/sync/).
 enum class Slot : std::uint16_t {
   tensor,
   data,

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-using Positions = std::vector<std::uint32_t>;
+using MemberPlaces = std::vector<std::uint32_t>;
 
 /// Members by (node, position), for look-ups without a map.
 class MemberIndex {
@@ -25,14 +25,14 @@ class MemberIndex {
   }
 
   /// GPUs of a node are consecutive, so members of a node are neighbours here.
-  [[nodiscard]] std::vector<Positions> nodes() const {
-    std::vector<Positions> nodes;
+  [[nodiscard]] std::vector<MemberPlaces> nodes() const {
+    std::vector<MemberPlaces> nodes;
     for (std::size_t i = 0; i < by_gpu_.size(); ++i) {
       if (i == 0 || node(i) != node(i - 1)) nodes.emplace_back();
       nodes.back().push_back(by_gpu_[i].second);
     }
-    for (Positions& node : nodes) std::ranges::sort(node);
-    std::ranges::sort(nodes, {}, [](const Positions& node) { return node.front(); });
+    for (MemberPlaces& node : nodes) std::ranges::sort(node);
+    std::ranges::sort(nodes, {}, [](const MemberPlaces& node) { return node.front(); });
     return nodes;
   }
 
@@ -45,28 +45,28 @@ class MemberIndex {
 };
 
 /// The rings of one node, in positions of the group.
-std::vector<Positions> rings_of_node(const Topology& topology, const MemberIndex& members_index,
-                                     std::span<const std::uint32_t> members, const Positions& node) {
+std::vector<MemberPlaces> rings_of_node(const Topology& topology, const MemberIndex& members_index,
+                                     std::span<const std::uint32_t> members, const MemberPlaces& node) {
   if (node.size() == 1) return {node};
   std::vector<GpuId> gpus;
   for (const std::uint32_t position : node) gpus.push_back(GpuId{members[position]});
-  std::vector<Positions> rings;
+  std::vector<MemberPlaces> rings;
   for (const std::vector<GpuId>& ring : topology.node_rings(gpus)) {
-    Positions& positions = rings.emplace_back();
+    MemberPlaces& positions = rings.emplace_back();
     for (const GpuId gpu : ring) positions.push_back(members_index.position(gpu));
   }
   return rings;
 }
 
 /// Ring k of the group is ring k of every node, one node after the other.
-std::vector<Positions> join(const std::vector<std::vector<Positions>>& rings_of_nodes) {
+std::vector<MemberPlaces> join(const std::vector<std::vector<MemberPlaces>>& rings_of_nodes) {
   if (rings_of_nodes.size() == 1) return rings_of_nodes.front();
   std::size_t count = 1;
   for (const auto& rings : rings_of_nodes) count = std::max(count, rings.size());
-  std::vector<Positions> joined(count);
+  std::vector<MemberPlaces> joined(count);
   for (std::size_t k = 0; k < count; ++k) {
     for (const auto& rings : rings_of_nodes) {
-      const Positions& part = rings[k % rings.size()];
+      const MemberPlaces& part = rings[k % rings.size()];
       joined[k].insert(joined[k].end(), part.begin(), part.end());
     }
   }
@@ -75,13 +75,13 @@ std::vector<Positions> join(const std::vector<std::vector<Positions>>& rings_of_
 
 /// On one node it does not matter where a ring starts. Keeps one ring of each circle, if all circles
 /// occur equally often.
-void merge_circles(std::vector<Positions>& rings) {
-  for (Positions& ring : rings) std::rotate(ring.begin(), std::ranges::min_element(ring), ring.end());
+void merge_circles(std::vector<MemberPlaces>& rings) {
+  for (MemberPlaces& ring : rings) std::rotate(ring.begin(), std::ranges::min_element(ring), ring.end());
   std::ranges::sort(rings);
-  std::vector<Positions> circles;
+  std::vector<MemberPlaces> circles;
   std::ranges::unique_copy(rings, std::back_inserter(circles));
   const auto times = static_cast<std::ptrdiff_t>(rings.size() / circles.size());
-  const auto even = [&](const Positions& circle) { return std::ranges::count(rings, circle) == times; };
+  const auto even = [&](const MemberPlaces& circle) { return std::ranges::count(rings, circle) == times; };
   if (std::ranges::all_of(circles, even)) rings = std::move(circles);
 }
 
@@ -103,11 +103,11 @@ void merge_equal_rounds(Rounds& rounds) {
 std::vector<std::uint32_t> key_of(const GroupShape& shape) {
   std::vector<std::uint32_t> key{static_cast<std::uint32_t>(shape.nodes.size())};
   key.reserve(1 + shape.nodes.size() + shape.members * (1 + shape.rings.size()));
-  for (const Positions& node : shape.nodes) {
+  for (const MemberPlaces& node : shape.nodes) {
     key.push_back(static_cast<std::uint32_t>(node.size()));
     key.insert(key.end(), node.begin(), node.end());
   }
-  for (const Positions& ring : shape.rings) key.insert(key.end(), ring.begin(), ring.end());
+  for (const MemberPlaces& ring : shape.rings) key.insert(key.end(), ring.begin(), ring.end());
   return key;
 }
 
@@ -126,8 +126,8 @@ GroupShape group_shape(const Topology& topology, std::span<const std::uint32_t> 
   GroupShape shape;
   shape.members = static_cast<std::uint32_t>(members.size());
   shape.nodes = members_index.nodes();
-  std::vector<std::vector<Positions>> rings;
-  for (const Positions& node : shape.nodes) {
+  std::vector<std::vector<MemberPlaces>> rings;
+  for (const MemberPlaces& node : shape.nodes) {
     rings.push_back(rings_of_node(topology, members_index, members, node));
   }
   shape.rings = join(rings);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "workloads/synchronization/sync_layout.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {

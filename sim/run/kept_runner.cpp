@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "sim/engine/engine.hpp"
-#include "sim/graph/class_positions.hpp"
-#include "sim/graph/expand.hpp"
-#include "sim/graph/families.hpp"
-#include "sim/graph/program_signature.hpp"
+#include "sim/matching/families.hpp"
+#include "sim/run/program_signature.hpp"
+#include "sim/symmetry/class_positions.hpp"
+#include "sim/tasks/expand.hpp"
 #include "topologies/topologies.hpp"
-#include "workloads/communicators.hpp"
+#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 namespace {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
-#include "sim/graph/call_pricer.hpp"
+#include "sim/run/call_pricer.hpp"
 #include "sim/run/kept_store.hpp"
 #include "sim/run/runner.hpp"
-#include "workloads/lower.hpp"
+#include "workloads/programs/lower.hpp"
 
 namespace orrery {
 

@@ -18,14 +18,14 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/topology.hpp"
-#include "sim/graph/channels.hpp"
-#include "sim/graph/expanded_graph.hpp"
-#include "sim/graph/fold.hpp"
-#include "sim/graph/kept_prices.hpp"
-#include "sim/graph/signature.hpp"
-#include "sim/report/build_report.hpp"
+#include "sim/cost/signature.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/metrics/build_report.hpp"
+#include "sim/run/kept_prices.hpp"
 #include "sim/run/periods.hpp"
 #include "sim/run/pool.hpp"
+#include "sim/symmetry/fold.hpp"
+#include "sim/tasks/expanded_graph.hpp"
 
 namespace orrery::kept {
 

@@ -11,8 +11,8 @@
 
 #include "orrery/plan.hpp"
 #include "orrery/workload.hpp"
-#include "sim/graph/channels.hpp"
-#include "sim/report/build_report.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/metrics/build_report.hpp"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/graph/signature.hpp"
+#include "sim/cost/signature.hpp"
 
 namespace orrery {
 

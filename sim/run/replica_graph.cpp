@@ -8,7 +8,7 @@
 #include "orrery/rank_layout.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
-#include "workloads/synchronization/model_sync.hpp"
+#include "workloads/sync/model_sync.hpp"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/topology.hpp"
-#include "workloads/synchronization/sync_layout.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 

@@ -10,26 +10,16 @@
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/engine/engine.hpp"
-#include "sim/graph/contention.hpp"
-#include "sim/graph/expand.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/assumptions.hpp"
+#include "sim/run/contention.hpp"
 #include "sim/run/replica_graph.hpp"
-#include "topologies/gossip/gossip.hpp"
+#include "sim/tasks/expand.hpp"
 #include "topologies/topologies.hpp"
-#include "workloads/collectives/collectives.hpp"
-#include "workloads/schedules/schedules.hpp"
-#include "workloads/synchronization/sync_layout.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {
-
-template <class Entries>
-std::vector<std::string> names(const Entries& entries) {
-  std::vector<std::string> result;
-  for (const auto& entry : entries) result.emplace_back(entry.name);
-  return result;
-}
 
 Bytes gpu_memory(const Gpu& gpu) { return static_cast<Bytes>(gpu.memory_gb * 1e9 + 0.5); }
 
@@ -228,20 +218,6 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
 Report account_memory(const Experiment& experiment) {
   FreshRunner runner;
   return memory_report(experiment, runner.outline(experiment));
-}
-
-Menus menus() {
-  std::vector<std::string> interleaved;
-  for (const PipelineSchedule& schedule : pipeline_schedules()) {
-    if (schedule.interleaved) interleaved.emplace_back(schedule.name);
-  }
-  return {names(node_wirings()),
-          names(fabrics()),
-          names(pipeline_schedules()),
-          interleaved,
-          names(collective_algorithms()),
-          names(gossip_topologies()),
-          usual_steps};
 }
 
 }  // namespace orrery

@@ -11,13 +11,12 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
-#include "sim/graph/channels.hpp"
-#include "sim/graph/expanded_graph.hpp"
-#include "sim/graph/price_list.hpp"
-#include "sim/io/menus.hpp"
-#include "sim/report/build_report.hpp"
+#include "sim/cost/price_list.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/metrics/build_report.hpp"
 #include "sim/run/runner.hpp"
-#include "workloads/lower.hpp"
+#include "sim/tasks/expanded_graph.hpp"
+#include "workloads/programs/lower.hpp"
 
 namespace orrery {
 
@@ -68,8 +67,5 @@ class FreshRunner : public Runner {
   Figures figures_;
   std::optional<WholeAndPart> taken_;
 };
-
-/// What an experiment can name, from the tables of all rooms.
-[[nodiscard]] Menus menus();
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "orrery/experiment.hpp"
-#include "sim/report/build_report.hpp"
+#include "sim/metrics/build_report.hpp"
 #include "sim/run/periods.hpp"
 
 namespace orrery {

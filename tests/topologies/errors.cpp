@@ -1,7 +1,7 @@
 // Clusters whose parts do not fit together.
 #include <limits>
 
-#include "topologies/helpers.hpp"
+#include "tests/topologies/helpers.hpp"
 
 namespace orrery::test {
 namespace {

@@ -1,5 +1,5 @@
 // 100,000 GPUs fit easily, and routes across them are short.
-#include "topologies/helpers.hpp"
+#include "tests/topologies/helpers.hpp"
 
 namespace orrery::test {
 namespace {

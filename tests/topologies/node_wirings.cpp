@@ -1,4 +1,4 @@
-#include "topologies/helpers.hpp"
+#include "tests/topologies/helpers.hpp"
 
 namespace orrery::test {
 namespace {

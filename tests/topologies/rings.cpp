@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "topologies/helpers.hpp"
+#include "tests/topologies/helpers.hpp"
 
 namespace orrery::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "topologies/helpers.hpp"
+#include "tests/topologies/helpers.hpp"
 
 namespace orrery::test {
 namespace {

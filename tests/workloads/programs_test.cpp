@@ -7,7 +7,7 @@
 
 #include "orrery/rank_layout.hpp"
 #include "tests/workloads/models.hpp"
-#include "workloads/lower.hpp"
+#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/lower.hpp"
-#include "workloads/transformer_shape.hpp"
+#include "workloads/models/transformer_shape.hpp"
+#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

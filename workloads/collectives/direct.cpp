@@ -11,14 +11,14 @@ bool one_to_one(Collective collective) {
   return collective == Collective::broadcast || collective == Collective::send_recv;
 }
 
-std::string_view obstacle(Collective collective, const GroupShape& shape) {
+std::string_view direct_obstacle(Collective collective, const GroupShape& shape) {
   if (collective == Collective::send_recv && shape.members != 2) return "it is between two members";
   if (one_to_one(collective)) return "";
   const std::uint64_t messages = std::uint64_t{shape.members} * (shape.members - 1);
   return messages <= kMaxExchangeMessages ? "" : "its limit is 2,048 members";
 }
 
-Rounds rounds(Collective collective, const GroupShape& shape) {
+Rounds direct_rounds(Collective collective, const GroupShape& shape) {
   Round round;
   if (one_to_one(collective)) {
     for (std::uint32_t to = 1; to < shape.members; ++to) round.messages.push_back({0, to, 1, 0});
@@ -31,14 +31,14 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   return {{round}, shape.members};
 }
 
-bool automatic(Collective collective, const GroupShape&) {
+bool direct_automatic(Collective collective, const GroupShape&) {
   return collective == Collective::all_to_all || collective == Collective::send_recv;
 }
 
 }  // namespace
 
 CollectiveAlgorithm direct_algorithm() {
-  return {{"direct", "every member exchanges with every other at once"}, obstacle, rounds, automatic};
+  return {{"direct", "every member exchanges with every other at once"}, direct_obstacle, direct_rounds, direct_automatic};
 }
 
 }  // namespace orrery

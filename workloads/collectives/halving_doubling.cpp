@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-std::string_view obstacle(Collective collective, const GroupShape&) {
+std::string_view halving_obstacle(Collective collective, const GroupShape&) {
   const bool able = collective == Collective::all_reduce || collective == Collective::all_gather ||
                     collective == Collective::reduce_scatter || collective == Collective::broadcast;
   return able ? "" : "it does all-reduce, all-gather, reduce-scatter and broadcast only";
@@ -101,7 +101,7 @@ Rounds broadcast(std::uint32_t members) {
   return out;
 }
 
-Rounds rounds(Collective collective, const GroupShape& shape) {
+Rounds halving_rounds(Collective collective, const GroupShape& shape) {
   const Fold fold(shape.members);
   switch (collective) {
     case Collective::all_reduce:
@@ -115,15 +115,15 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   }
 }
 
-bool automatic(Collective, const GroupShape&) { return false; }
+bool halving_automatic(Collective, const GroupShape&) { return false; }
 
 }  // namespace
 
 CollectiveAlgorithm halving_doubling_algorithm() {
   return {{"halving-doubling", "log2 n rounds between partners at distances 1, 2, 4, ..."},
-          obstacle,
-          rounds,
-          automatic};
+          halving_obstacle,
+          halving_rounds,
+          halving_automatic};
 }
 
 }  // namespace orrery

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-std::string_view obstacle(Collective collective, const GroupShape& shape) {
+std::string_view hierarchical_obstacle(Collective collective, const GroupShape& shape) {
   if (collective == Collective::send_recv) return "it does no send-recv";
   const std::size_t local = shape.nodes.front().size();
   const auto as_first = [&](const auto& node) { return node.size() == local; };
@@ -121,22 +121,22 @@ std::vector<Round> rounds_of(Collective collective, const Levels& levels) {
   }
 }
 
-Rounds rounds(Collective collective, const GroupShape& shape) {
+Rounds hierarchical_rounds(Collective collective, const GroupShape& shape) {
   const Levels levels(shape);
   Rounds out{rounds_of(collective, levels), levels.unit()};
   std::erase_if(out.rounds, [](const Round& round) { return round.messages.empty(); });
   return out;
 }
 
-bool automatic(Collective, const GroupShape&) { return false; }
+bool hierarchical_automatic(Collective, const GroupShape&) { return false; }
 
 }  // namespace
 
 CollectiveAlgorithm hierarchical_algorithm() {
   return {{"hierarchical", "rings inside the nodes, and across them for every local position at once"},
-          obstacle,
-          rounds,
-          automatic};
+          hierarchical_obstacle,
+          hierarchical_rounds,
+          hierarchical_automatic};
 }
 
 }  // namespace orrery

@@ -9,14 +9,14 @@
 namespace orrery {
 namespace {
 
-std::string_view obstacle(Collective collective, const GroupShape& shape) {
+std::string_view nvls_obstacle(Collective collective, const GroupShape& shape) {
   if (collective != Collective::all_reduce) return "it does all-reduce only";
   if (shape.nodes.size() > 1) return "it stays inside one node";
   return shape.switch_reduces ? "" : "it needs a node whose switch reduces (cluster.node.nvls_efficiency)";
 }
 
 /// Neighbour to neighbour, so that every port is loaded once each way. Two hops: to a sum, and back.
-Rounds rounds(Collective, const GroupShape& shape) {
+Rounds nvls_rounds(Collective, const GroupShape& shape) {
   Round round;
   append_ring(round, shape.nodes.front(), shape.members + 1);
   for (RoundMessage& message : round.messages) message.stage = 0;
@@ -24,12 +24,12 @@ Rounds rounds(Collective, const GroupShape& shape) {
   return {{round}, shape.members, true};
 }
 
-bool automatic(Collective collective, const GroupShape&) { return collective == Collective::all_reduce; }
+bool nvls_automatic(Collective collective, const GroupShape&) { return collective == Collective::all_reduce; }
 
 }  // namespace
 
 CollectiveAlgorithm nvls_algorithm() {
-  return {{"nvls", "the switch of the node reduces and copies (NVLink SHARP)"}, obstacle, rounds, automatic};
+  return {{"nvls", "the switch of the node reduces and copies (NVLink SHARP)"}, nvls_obstacle, nvls_rounds, nvls_automatic};
 }
 
 }  // namespace orrery

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-std::string_view obstacle(Collective collective, const GroupShape&) {
+std::string_view ring_obstacle(Collective collective, const GroupShape&) {
   const bool able = collective == Collective::all_reduce || collective == Collective::all_gather ||
                     collective == Collective::reduce_scatter || collective == Collective::broadcast;
   return able ? "" : "it does all-reduce, all-gather, reduce-scatter and broadcast only";
@@ -32,7 +32,7 @@ void append_broadcast(Round& round, const std::vector<std::uint32_t>& order) {
   std::erase_if(round.messages, [](const RoundMessage& message) { return message.to == 0; });
 }
 
-Rounds rounds(Collective collective, const GroupShape& shape) {
+Rounds ring_rounds(Collective collective, const GroupShape& shape) {
   const bool broadcast = collective == Collective::broadcast;
   Round round;
   for (const auto& path : node_paths(shape)) {
@@ -49,15 +49,15 @@ Rounds rounds(Collective collective, const GroupShape& shape) {
   return {{round}, broadcast ? channels : channels * shape.members};
 }
 
-bool automatic(Collective, const GroupShape&) { return true; }
+bool ring_automatic(Collective, const GroupShape&) { return true; }
 
 }  // namespace
 
 CollectiveAlgorithm ring_algorithm() {
   return {{"ring", "each member passes 1/n of the data to the next, n - 1 times; one ring per NIC"},
-          obstacle,
-          rounds,
-          automatic};
+          ring_obstacle,
+          ring_rounds,
+          ring_automatic};
 }
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-std::string_view obstacle(Collective collective, const GroupShape&) {
+std::string_view tree_obstacle(Collective collective, const GroupShape&) {
   return collective == Collective::all_reduce ? "" : "it does all-reduce only";
 }
 
@@ -75,7 +75,7 @@ void append_tree(Round& round, const std::vector<std::span<const std::uint32_t>>
   }
 }
 
-Rounds rounds(Collective, const GroupShape& shape) {
+Rounds tree_rounds(Collective, const GroupShape& shape) {
   const Stages stages = stages_of(shape);
   Round round;
   for (const auto& path : node_paths(shape)) {
@@ -87,15 +87,15 @@ Rounds rounds(Collective, const GroupShape& shape) {
 }
 
 /// NCCL counts on less than half of a ring's pace for it inside a node.
-bool automatic(Collective, const GroupShape& shape) { return shape.nodes.size() > 1; }
+bool tree_automatic(Collective, const GroupShape& shape) { return shape.nodes.size() > 1; }
 
 }  // namespace
 
 CollectiveAlgorithm tree_algorithm() {
   return {{"tree", "two binary trees over the nodes, half of the data each, and a chain inside each node"},
-          obstacle,
-          rounds,
-          automatic};
+          tree_obstacle,
+          tree_rounds,
+          tree_automatic};
 }
 
 }  // namespace orrery

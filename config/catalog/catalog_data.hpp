@@ -1,0 +1,62 @@
+// The entries behind a Catalog, parsed when they are first asked for. Internal to config/.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "config/catalog/catalog.hpp"
+#include "config/text/json.hpp"
+
+namespace orrery {
+
+struct CatalogEntry {
+  std::string text;
+  Json value;  ///< without `summary` and `source`; of a calibration, its constants
+  std::string summary;
+  std::string part;      ///< of a calibration: what it is of, gpu, node, fabric or software
+  std::string inherits;  ///< of a calibration: the one that has what it lacks; may be empty
+};
+
+/// A file of the catalog. Copies share what has been parsed; threads may ask side by side.
+class CatalogFile {
+ public:
+  /// Has yet to be parsed.
+  CatalogFile(CatalogKind kind, std::string path, std::string text)
+      : state_(std::make_shared<State>(kind, std::move(path), std::move(text))) {}
+  explicit CatalogFile(CatalogEntry entry) : state_(std::make_shared<State>()) {
+    state_->entry = std::move(entry);
+  }
+
+  /// @throws InputError if it is no entry.
+  [[nodiscard]] const CatalogEntry& entry() const;
+
+ private:
+  struct State {
+    State() = default;
+    State(CatalogKind of, std::string at, std::string what)
+        : kind(of), path(std::move(at)), text(std::move(what)) {}
+    CatalogKind kind{};
+    std::string path;  ///< empty: nothing to parse
+    std::string text;
+    std::once_flag parsed{};
+    CatalogEntry entry{};
+  };
+  std::shared_ptr<State> state_;
+};
+
+struct CatalogData {
+  std::array<std::map<std::string, CatalogFile, std::less<>>, kCatalogKindCount> entries;
+
+  [[nodiscard]] const CatalogEntry* find(CatalogKind kind, std::string_view name) const {
+    const auto& table = entries[static_cast<std::size_t>(kind)];
+    const auto found = table.find(name);
+    return found == table.end() ? nullptr : &found->second.entry();
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,105 @@
+#include "config/catalog/locate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/schema/wording.hpp"
+#include "config/text/overrides.hpp"
+
+namespace orrery {
+namespace {
+
+bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
+  return pointer.starts_with(ancestor) &&
+         (pointer.size() == ancestor.size() || ancestor.empty() || pointer[ancestor.size()] == '/');
+}
+
+bool has(const Json& value, const std::string& pointer) {
+  try {
+    return value.contains(Json::json_pointer(pointer));
+  } catch (const Json::exception&) {  // an index no list can have
+    return false;
+  }
+}
+
+std::string parent_of(const std::string& pointer) { return pointer.substr(0, pointer.rfind('/')); }
+
+/// Whether the part at `pointer` is a wiring that names its own kind, and so takes nothing from a base.
+bool starts_afresh(const std::string& pointer, const Origins& origins) {
+  if (pointer != "/cluster/node" && pointer != "/cluster/fabric") return false;
+  if (!has(origins.given, pointer)) return false;
+  const Json& wiring = origins.given.at(Json::json_pointer(pointer));
+  return wiring.is_string() || wiring.contains("kind");
+}
+
+/// The catalog entry that gave the value at `pointer`, or that should have.
+const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
+  const std::string parent = parent_of(pointer);
+  const bool afresh = starts_afresh(parent, origins);
+  const CatalogUse* best = nullptr;
+  bool best_has = false;
+  for (const CatalogUse& use : origins.uses) {
+    if (!is_at_or_below(pointer, use.pointer)) continue;
+    const CatalogEntry* entry = origins.catalog.find(use.kind, use.name);
+    const bool holds = entry != nullptr && has(entry->value, pointer.substr(use.pointer.size()));
+    const bool calibration = use.kind == CatalogKind::calibration;
+    if (calibration ? !holds : afresh) continue;  // a calibration lacks what it likes
+    const bool nearer = best == nullptr || use.pointer.size() > best->pointer.size();
+    if ((holds && !best_has) || (holds == best_has && nearer)) {
+      best = &use;
+      best_has = holds;
+    }
+  }
+  const bool entry_lacks_it = best != nullptr && (best->pointer == parent || !has(origins.given, parent));
+  return best_has || entry_lacks_it ? best : nullptr;
+}
+
+void want_with_ancestors(PositionTable& table, std::string pointer) {
+  for (; !pointer.empty(); pointer = parent_of(pointer)) table.want(pointer);
+  table.want("");
+}
+
+std::size_t offset_of(const PositionTable& table, const Finding& finding) {
+  const TokenOffsets exact = table.at(finding.pointer);
+  if (finding.anchor == Anchor::key && exact.key != kNoOffset) return exact.key;
+  for (std::string pointer = finding.pointer;; pointer = parent_of(pointer)) {
+    const TokenOffsets found = table.at(pointer);
+    if (found.value != kNoOffset || pointer.empty()) return found.value;
+  }
+}
+
+Problem problem_of(const Finding& finding, const PositionTable& table, const Origins& origins) {
+  Problem problem{origins.source, 0, 0, finding.pointer, finding.message, finding.not_modelled, finding.idle};
+  const bool from_command_line =
+      std::any_of(origins.overridden.begin(), origins.overridden.end(),
+                  [&](const std::string& set) { return is_at_or_below(finding.pointer, set); });
+  const bool given = has(origins.given, finding.pointer);
+  const CatalogUse* use = given ? nullptr : giver(finding.pointer, origins);
+  if (use != nullptr) {
+    problem.message += fmt::format(" (in catalog {} {})", to_string(use->kind), quote(use->name));
+  }
+  if (from_command_line) {
+    problem.source = kCommandLine;
+    return problem;
+  }
+  const std::size_t offset = offset_of(table, finding);
+  if (offset != kNoOffset) set_position(problem, origins.document.text, offset);
+  return problem;
+}
+
+}  // namespace
+
+std::vector<Problem> located(const Findings& findings, const Origins& origins) {
+  PositionTable table;
+  for (const Finding& finding : findings.list()) want_with_ancestors(table, finding.pointer);
+  find_positions(origins.document, table);
+  std::vector<Problem> problems;
+  for (const Finding& finding : findings.list()) problems.push_back(problem_of(finding, table, origins));
+  std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+  });
+  return problems;
+}
+
+}  // namespace orrery

@@ -1,0 +1,169 @@
+#include "config/catalog/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "config/schema/wording.hpp"
+
+namespace orrery {
+namespace {
+
+std::vector<std::string_view> names_of(const CatalogData& catalog, CatalogKind kind) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, entry] : catalog.entries[static_cast<std::size_t>(kind)]) names.push_back(name);
+  return names;
+}
+
+/// Names of the interface that the catalog does not have yet.
+std::span<const std::string_view> names_for_later(CatalogKind kind) {
+  static constexpr std::array<std::string_view, 5> kModels{"grok-1", "mixtral-8x7b", "mixtral-8x22b",
+                                                           "deepseek-v3", "resnet-50"};
+  static constexpr std::array<std::string_view, 1> kClusters{"gb200-nvl72"};
+  if (kind == CatalogKind::model) return kModels;
+  if (kind == CatalogKind::cluster) return kClusters;
+  return {};
+}
+
+void merge(Json& target, const Json& given) {
+  if (!target.is_object() || !given.is_object()) {
+    target = given;
+    return;
+  }
+  for (const auto& [key, value] : given.items()) merge(target[key], value);
+}
+
+std::string with_article(std::string_view part) {
+  return part == "software" ? "software" : fmt::format("a {}", part);
+}
+
+/// A node or fabric: a name and an object with its own kind start afresh.
+void overlay_wiring(Json& target, const Json& given) {
+  if (given.is_string()) {
+    target = Json{{"kind", given}};
+  } else if (given.is_object() && given.contains("kind")) {
+    target = given;
+  } else {
+    merge(target, given);
+  }
+}
+
+}  // namespace
+
+Json Resolver::entry(CatalogKind kind, const std::string& name, const Path& path, const Path& mention) {
+  const CatalogEntry* found = catalog_.find(kind, name);
+  if (found == nullptr) {
+    const auto known = names_of(catalog_, kind);
+    if (std::ranges::find(names_for_later(kind), name) != names_for_later(kind).end()) {
+      findings_.add_not_modelled(mention, not_modelled_yet(name, known));
+    } else {
+      findings_.add(mention, fmt::format("found {}, allowed a catalog {} ({}) or an object{}", quote(name),
+                                         to_string(kind), joined(known), hint(name, known)));
+    }
+    return nullptr;
+  }
+  const std::pair<CatalogKind, std::string> key{kind, name};
+  if (std::find(open_.begin(), open_.end(), key) != open_.end()) {
+    findings_.add(mention, fmt::format("catalog {} {} is based on itself", to_string(kind), quote(name)));
+    return nullptr;
+  }
+  uses_.push_back({path.pointer(), kind, name});
+  open_.push_back(key);
+  Json value = resolve(kind, found->value, path);
+  open_.pop_back();
+  if (value.is_object()) value["name"] = name;
+  return value;
+}
+
+Json Resolver::based(CatalogKind kind, const Json& base, const Path& path) {
+  const Path mention(path, "base");
+  if (base.is_string()) return entry(kind, base.get_ref<const std::string&>(), path, mention);
+  findings_.add(mention,
+                fmt::format("found {}, allowed the name of a catalog {}", described(base), to_string(kind)));
+  return nullptr;
+}
+
+Json Resolver::resolve(CatalogKind kind, const Json& given, const Path& path) {
+  if (given.is_string()) return entry(kind, given.get_ref<const std::string&>(), path, path);
+  if (!given.is_object()) {
+    findings_.add(
+        path, fmt::format("found {}, allowed a catalog {} or an object", described(given), to_string(kind)));
+    return nullptr;
+  }
+  Json value = Json::object();
+  if (const auto base = given.find("base"); base != given.end()) value = based(kind, *base, path);
+  if (value.is_null()) return nullptr;
+  overlay(kind, value, given, path);
+  return value;
+}
+
+void Resolver::overlay(CatalogKind kind, Json& target, const Json& given, const Path& path) {
+  const bool cluster = kind == CatalogKind::cluster;
+  if (cluster && given.contains("graph")) {
+    target.erase("node");
+    target.erase("fabric");
+  }
+  for (const auto& [key, value] : given.items()) {
+    if (key == "base") continue;
+    if (cluster && key == "gpu") {
+      overlay_gpu(target[key], value, Path(path, key));
+    } else if (cluster && (key == "node" || key == "fabric")) {
+      overlay_wiring(target[key], value);
+    } else {
+      merge(target[key], value);
+    }
+  }
+}
+
+void Resolver::overlay_gpu(Json& target, const Json& given, const Path& path) {
+  if (target.is_object() && given.is_object() && !given.contains("base")) {
+    overlay(CatalogKind::gpu, target, given, path);
+  } else {
+    target = resolve(CatalogKind::gpu, given, path);
+  }
+}
+
+bool Resolver::calibrates(std::string_view name, std::string_view kind) const {
+  const CatalogEntry* found = catalog_.find(CatalogKind::calibration, name);
+  return found != nullptr && found->part == kind;
+}
+
+std::vector<std::string_view> Resolver::calibrations(std::string_view kind) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, file] : catalog_.entries[static_cast<std::size_t>(CatalogKind::calibration)]) {
+    if (file.entry().part == kind) names.push_back(name);
+  }
+  return names;
+}
+
+void Resolver::calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path) {
+  const Path mention(path, "calibration");
+  std::vector<std::string> seen;
+  for (std::string next = name; !next.empty();) {
+    const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
+    if (found == nullptr || found->part != kind) {
+      const std::string named =
+          seen.empty() ? "found " + quote(next)
+                       : fmt::format("calibration {} inherits {}", quote(seen.back()), quote(next));
+      const std::string other = found == nullptr ? "" : ", which is of " + with_article(found->part);
+      const auto known = calibrations(kind);
+      findings_.add(mention, fmt::format("{}{}, allowed a calibration of {} ({}){}", named, other,
+                                         with_article(kind), joined(known), hint(next, known)));
+      return;
+    }
+    if (std::find(seen.begin(), seen.end(), next) != seen.end()) {
+      findings_.add(mention, fmt::format("calibration {} inherits from itself", quote(next)));
+      return;
+    }
+    uses_.push_back({path.pointer(), CatalogKind::calibration, next});
+    for (const auto& [key, value] : found->value.items()) {
+      if (!part.contains(key)) part[key] = value;
+    }
+    seen.push_back(next);
+    next = found->inherits;
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+#include "config/schema/wording.hpp"
+#include "orrery/rank_layout.hpp"
+
+namespace orrery {
+namespace {
+
+/// Completes and checks one plan, step by step; each step relies on those before it.
+class PlanCompletion {
+ public:
+  PlanCompletion(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings)
+      : model_(experiment.model),
+        cluster_(experiment.cluster),
+        plan_(experiment.plan),
+        sync_(experiment.data_parallel_sync),
+        software_(experiment.software),
+        given_(given),
+        menus_(menus),
+        findings_(findings) {}
+
+  void run() {
+    complete_precision();
+    complete_overlap();
+    check_tensor_parallel();
+    check_layers();
+    check_sync();
+    if (!complete_data_parallel()) return;
+    check_zero_group();
+    if (complete_batch()) check_interleaving();
+  }
+
+ private:
+  [[nodiscard]] bool has(std::string_view key) const { return given_.contains(key); }
+
+  /// At the first of `keys` that the plan gives, since that is what the user can change.
+  void add(std::initializer_list<std::string_view> keys, std::string message) {
+    std::string_view at = *keys.begin();
+    for (const std::string_view key : keys) {
+      if (!has(key)) continue;
+      at = key;
+      break;
+    }
+    findings_.add("/plan/" + std::string(at), std::move(message));
+  }
+
+  void require_divisor(std::string_view what, std::int64_t value) {
+    const std::int64_t t = plan_.tensor_parallel;
+    if (value % t != 0)
+      add({"tensor_parallel"}, fmt::format("found {}, allowed a divisor of {} {}", t, what, value));
+  }
+
+  /// Whether the schedule may be given several model chunks per rank.
+  [[nodiscard]] bool interleaves() const {
+    return std::ranges::find(menus_.interleaved_schedules, plan_.pipeline_schedule) !=
+           menus_.interleaved_schedules.end();
+  }
+
+  [[nodiscard]] double peak(Precision precision) const {
+    return cluster_.gpu.peak_tflops[static_cast<std::size_t>(precision)];
+  }
+
+  void complete_precision() {
+    if (!has("precision")) {
+      for (const Precision choice :
+           {Precision::fp8, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+        if (peak(choice) > 0) plan_.precision = choice;
+      }
+      return;
+    }
+    if (peak(plan_.precision) > 0) return;
+    std::vector<std::string_view> available;
+    for (std::size_t i = 0; i < kPrecisionCount; ++i) {
+      if (cluster_.gpu.peak_tflops[i] > 0) available.push_back(kPrecisionNames[i]);
+    }
+    add({"precision"},
+        fmt::format("found \"{}\", allowed {}: the precisions for which the gpu {}has a peak",
+                    kPrecisionNames[static_cast<std::size_t>(plan_.precision)], joined(available),
+                    cluster_.gpu.name.empty() ? "" : printable(cluster_.gpu.name) + " "));
+  }
+
+  /// What a plan leaves open overlaps as the software does by itself.
+  void complete_overlap() {
+    if (model_.kind != ModelKind::transformer) return;
+    if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
+    if (!has("overlap_parameter_gather"))
+      plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
+  }
+
+  void check_tensor_parallel() {
+    const std::int64_t t = plan_.tensor_parallel;
+    if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
+    if (model_.kind == ModelKind::mlp) return check_partition();
+    if (model_.kind == ModelKind::convnet) return check_whole();
+    if (!plan_.tensor_partition.empty()) {
+      add({"tensor_partition"}, "found a list, allowed only for models of kind mlp");
+    }
+    require_divisor("heads", model_.heads);
+    const bool own_kv_heads = model_.kv_heads != model_.heads;  // else heads say it already
+    if (own_kv_heads && t % model_.kv_heads != 0) require_divisor("kv_heads", model_.kv_heads);
+    require_divisor("ffn_hidden", model_.ffn_hidden);
+  }
+
+  /// Sharded states only work when replicas exchange gradients and parameters.
+  void check_sync() {
+    if (sync_.method != SyncMethod::none || plan_.zero_stage == 0) return;
+    add({"zero_stage", "sharding"},
+        fmt::format("found {} with data_parallel_sync.method \"none\", allowed 0", plan_.zero_stage));
+  }
+
+  void refuse(std::string_view key, bool given) {
+    if (given)
+      add({key},
+          fmt::format("found a value that does nothing for models of kind {}, allowed only for transformer",
+                      model_.kind == ModelKind::mlp ? "mlp" : "convnet"));
+  }
+
+  void check_whole() {
+    if (plan_.tensor_parallel > 1)
+      add({"tensor_parallel"},
+          fmt::format("found {}, allowed 1 for models of kind convnet", plan_.tensor_parallel));
+    refuse("recompute", plan_.recompute != Recompute::none);
+    refuse("sequence_parallel", plan_.sequence_parallel);
+    refuse("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
+  }
+
+  void check_partition() {
+    refuse("recompute", plan_.recompute != Recompute::none);
+    refuse("sequence_parallel", plan_.sequence_parallel);
+    refuse("overlap_tensor_parallel", plan_.overlap_tensor_parallel);
+    const auto matrices = static_cast<std::size_t>(model_.layers);
+    if (!has("tensor_partition")) {
+      for (std::size_t i = 0; i < matrices; ++i) {
+        plan_.tensor_partition.push_back(i % 2 == 0 ? MatrixPartition::column : MatrixPartition::row);
+      }
+    }
+    if (plan_.tensor_partition.size() != matrices) {
+      return add({"tensor_partition"}, fmt::format("found {} entries, allowed one per matrix: {}",
+                                                   plan_.tensor_partition.size(), matrices));
+    }
+    for (std::size_t i = 0; i < matrices; ++i) {
+      const std::size_t cut = plan_.tensor_partition[i] == MatrixPartition::column ? i + 1 : i;
+      if (model_.widths[cut] % plan_.tensor_parallel == 0) continue;
+      return require_divisor(fmt::format("the width d_{} =", cut), model_.widths[cut]);
+    }
+  }
+
+  void check_layers() {
+    if (plan_.virtual_stages > 1 && !interleaves()) {
+      add({"virtual_stages"},
+          fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
+                      plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
+    }
+    if (has("stage_layers")) return check_stage_layers();
+    if (model_.layers % virtual_stages() == 0) return;
+    add({"pipeline_parallel", "virtual_stages"},
+        fmt::format("found {}, allowed a divisor of layers {}, or give stage_layers", stages_in_words(),
+                    model_.layers));
+  }
+
+  [[nodiscard]] std::int64_t virtual_stages() const { return plan_.pipeline_parallel * plan_.virtual_stages; }
+  [[nodiscard]] std::string stages_in_words() const {
+    return fmt::format("pipeline_parallel {} x virtual_stages {} = {}", plan_.pipeline_parallel,
+                       plan_.virtual_stages, virtual_stages());
+  }
+
+  void check_stage_layers() {
+    const auto& list = plan_.stage_layers;
+    const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
+    if (static_cast<std::int64_t>(list.size()) != virtual_stages()) {
+      add({"stage_layers"}, fmt::format("found {} entries, allowed {}", list.size(), stages_in_words()));
+    } else if (sum != model_.layers) {
+      add({"stage_layers"}, fmt::format("found a sum of {}, allowed layers {}", sum, model_.layers));
+    }
+  }
+
+  bool complete_data_parallel() {
+    const std::int64_t t = plan_.tensor_parallel;
+    const std::int64_t p = plan_.pipeline_parallel;
+    const std::int64_t gpus = cluster_.gpus();
+    if (gpus % (t * p) != 0) {
+      add({"tensor_parallel", "pipeline_parallel"},
+          fmt::format("found tensor_parallel {} x pipeline_parallel {} = {}, allowed a divisor of the "
+                      "cluster's {} GPUs",
+                      t, p, t * p, gpus));
+      return false;
+    }
+    const std::int64_t fits = gpus / (t * p);
+    if (!has("data_parallel")) plan_.data_parallel = fits;
+    if (plan_.data_parallel == fits) return true;
+    add({"data_parallel"},
+        fmt::format("found tensor_parallel {} x pipeline_parallel {} x data_parallel {} = {}, allowed the "
+                    "cluster's {} GPUs (data_parallel {})",
+                    t, p, plan_.data_parallel, static_cast<Int128>(t) * p * plan_.data_parallel, gpus, fits));
+    return false;
+  }
+
+  /// Replicas that share a node with the first one.
+  [[nodiscard]] std::int64_t replicas_in_node() const {
+    const RankLayout layout(plan_);
+    std::int64_t replicas = 1;
+    while (replicas < plan_.data_parallel && layout.rank({0, 0, replicas}) < cluster_.gpus_per_node)
+      ++replicas;
+    return replicas;
+  }
+
+  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
+  /// and nodes hold equally many.
+  void complete_zero_group() {
+    if (!software_.shards_in_nodes || plan_.zero_stage == 0) return;
+    const std::int64_t together = replicas_in_node();
+    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
+  }
+
+  void check_zero_group() {
+    if (!has("zero_group_size")) return complete_zero_group();
+    if (plan_.zero_stage == 0)
+      return findings_.add_idle("/plan/zero_group_size",
+                                "found a value that does nothing with zero_stage 0, allowed from 1 on");
+    if (plan_.data_parallel % plan_.zero_group_size == 0) return;
+    add({"zero_group_size"}, fmt::format("found {}, allowed a divisor of data_parallel {}",
+                                         plan_.zero_group_size, plan_.data_parallel));
+  }
+
+  bool complete_batch() {
+    const std::int64_t smallest = plan_.data_parallel * plan_.micro_batch_size;
+    const auto product = [&] {
+      return fmt::format("data_parallel {} x micro_batch_size {} = {}", plan_.data_parallel,
+                         plan_.micro_batch_size, smallest);
+    };
+    if (static_cast<double>(smallest) > kMaxBatch) {
+      add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product(), kMaxBatch));
+      return false;
+    }
+    if (!has("global_batch_size")) plan_.global_batch_size = smallest;
+    if (plan_.global_batch_size % smallest == 0) return true;
+    add({"global_batch_size"},
+        fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product()));
+    return false;
+  }
+
+  void check_interleaving() {
+    if (plan_.virtual_stages == 1 || !interleaves() || plan_.micro_batches() % plan_.pipeline_parallel == 0)
+      return;
+    add({"global_batch_size", "micro_batch_size"},
+        fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for {}",
+                    plan_.micro_batches(), plan_.pipeline_parallel, plan_.pipeline_schedule));
+  }
+
+  const Model& model_;
+  const Cluster& cluster_;
+  Plan& plan_;
+  const DataParallelSync& sync_;
+  const Software& software_;
+  const Json& given_;
+  const Menus& menus_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings) {
+  PlanCompletion(experiment, plan, menus, findings).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+std::string_view name_of(ModelKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"transformer", "mlp", "convnet"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void refuse_keys_of_other_kinds(const Json& value, ModelKind kind, const Path& path, Scope& scope) {
+  const std::string_view name = name_of(kind);
+  for (const Field<Model>& field : model_fields()) {
+    if (field.only_for.empty() || field.only_for == name || !value.contains(field.name)) continue;
+    scope.findings.add(Path(path, field.name),
+                       fmt::format("found key \"{}\", allowed only for kind {}", field.name, field.only_for),
+                       Anchor::key);
+  }
+}
+
+void check_adapters(const Model& model, const Json& value, const Path& path, Findings& findings) {
+  const std::int64_t widest = std::min(model.hidden, model.ffn_hidden);
+  if (model.lora_rank > widest)
+    findings.add(Path(path, "lora_rank"),
+                 fmt::format("found {}, allowed at most {}, the width of a matrix", model.lora_rank, widest));
+  if (!value.contains("lora_targets")) return;
+  if (model.lora_rank == 0)
+    findings.add(Path(path, "lora_targets"), "found a list, allowed only with lora_rank");
+  if (std::ranges::none_of(model.lora_targets, std::identity{}))
+    findings.add(Path(path, "lora_targets"), "found an empty list, allowed at least one matrix");
+}
+
+void check_packing(const Model& model, const Path& path, Findings& findings) {
+  const std::int64_t packed = model.packed_sample_length;
+  if (packed > model.seq_length)
+    findings.add(Path(path, "packed_sample_length"),
+                 fmt::format("found {}, allowed at most seq_length {}", packed, model.seq_length));
+  if (packed > 0 && model.attention != Attention::flash)
+    findings.add(
+        Path(path, "packed_sample_length"),
+        fmt::format("found {}, allowed only with attention flash: unfused attention computes all scores",
+                    packed));
+}
+
+void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (!value.contains("kv_heads")) model.kv_heads = model.heads;
+  if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
+  if (!value.contains("max_positions")) model.max_positions = model.seq_length;
+  if (model.kv_heads > model.heads || model.heads % model.kv_heads != 0) {
+    findings.add(Path(path, "kv_heads"),
+                 fmt::format("found {}, allowed a divisor of heads {}", model.kv_heads, model.heads));
+  }
+  check_adapters(model, value, path, findings);
+  check_packing(model, path, findings);
+  if (value.contains("head_dim")) return;
+  model.head_dim = model.hidden / model.heads;
+  if (model.hidden % model.heads != 0) {
+    findings.add(
+        Path(path, "heads"),
+        fmt::format("found {}, allowed a divisor of hidden {}, or give head_dim", model.heads, model.hidden));
+  }
+}
+
+void complete_mlp(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (model.widths.empty()) {
+    model.widths.assign(static_cast<std::size_t>(model.layers) + 1, model.hidden);
+    return;
+  }
+  const auto matrices = static_cast<std::int64_t>(model.widths.size()) - 1;
+  if (!value.contains("hidden")) model.hidden = model.widths.front();
+  if (!value.contains("layers")) model.layers = matrices;
+  if (matrices != model.layers || matrices < 1) {
+    findings.add(Path(path, "widths"),
+                 fmt::format("found {} widths, allowed layers + 1 = {}", matrices + 1, model.layers + 1));
+  }
+}
+
+}  // namespace
+
+Model read_model(const Json& value, const Path& path, Scope& scope) {
+  Model model;
+  const std::size_t before = scope.findings.list().size();
+  if (const auto kind = value.find("kind"); kind != value.end()) {
+    read_field(*kind, field_named(model_fields(), "kind"), model, Path(path, "kind"), scope);
+    if (scope.findings.list().size() != before) return model;  // the other keys depend on the kind
+  }
+  const bool mlp = model.kind == ModelKind::mlp;
+  const bool convnet = model.kind == ModelKind::convnet;
+  read_fields(value, model_fields(), model, path, scope);
+  refuse_keys_of_other_kinds(value, model.kind, path, scope);
+  const auto need = [&](std::string_view key) {
+    require(value, model_fields(), key, "kind " + std::string(name_of(model.kind)), path, scope);
+  };
+  if (convnet) {
+    for (const std::string_view key : {"layers", "parameters", "forward_gflops_per_sample"}) need(key);
+  } else if (!mlp || !value.contains("widths")) {
+    need("layers");
+    need("hidden");
+  }
+  if (!mlp && !convnet) {
+    need("heads");
+    need("vocab");
+  }
+  if (convnet && !value.contains("seq_length")) model.seq_length = 1;
+  if (!convnet) need("seq_length");
+  if (scope.findings.list().size() != before) return model;
+  if (mlp) {
+    complete_mlp(model, value, path, scope.findings);
+  } else if (!convnet) {
+    complete_transformer(model, value, path, scope.findings);
+  }
+  return model;
+}
+
+}  // namespace orrery

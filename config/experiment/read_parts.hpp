@@ -1,0 +1,31 @@
+// Readers of the parts of an experiment: resolved JSON to validated values. Internal to config/.
+#pragma once
+
+#include "config/schema/read_fields.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+/// `value` is resolved: no names, no bases. Findings tell whether the result is of use.
+Model read_model(const Json& value, const Path& path, Scope& scope);
+Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
+/// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
+Plan read_plan(const Json& value, const Path& path, Scope& scope);
+
+/// Whether its keys go together is for complete_plan() to say, which knows the rest.
+DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
+
+/// Fills in the plan's missing keys and reports contradictions between plan, model and cluster.
+/// `plan` is the object the plan was read from. Call it only without findings.
+void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
+
+/// Reports what `sync`, the object of data_parallel_sync, asks for and cannot be; after complete_plan(). Keys
+/// that do nothing for the method are idle, and mistakes where the command line set them (`set` has its
+/// pointers): a file may have what several methods need, to vary between them.
+void check_sync(const Experiment& experiment, const Json& sync, const std::vector<std::string>& set,
+                Findings& findings);
+
+/// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
+void check_size(const Experiment& experiment, Findings& findings);
+
+}  // namespace orrery

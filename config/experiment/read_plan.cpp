@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+#include "config/schema/wording.hpp"
+
+namespace orrery {
+namespace {
+
+void read_collectives(const Json& value, Plan& plan, const Path& path, Scope& scope) {
+  if (!expect_object(value, path, scope)) return;
+  for (const auto& [key, algorithm] : value.items()) {
+    const Path here(path, key);
+    const auto found = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), key);
+    if (found == kCollectiveNames.end()) {
+      report_unknown_key(key, {kCollectiveNames.begin(), kCollectiveNames.end()}, here, scope);
+    } else if (read_choice(algorithm, algorithm_field(), here, scope)) {
+      plan.collectives[static_cast<std::size_t>(found - kCollectiveNames.begin())] =
+          algorithm.get<std::string>();
+    }
+  }
+}
+
+void check_rank_order(const Plan& plan, const Path& path, Scope& scope) {
+  constexpr std::array<std::string_view, 5> kDimensions{"cp", "dp", "ep", "pp", "tp"};
+  const std::string_view order = plan.rank_order;
+  std::vector<std::string_view> dimensions;
+  dimensions.reserve(kDimensions.size());
+  for (std::size_t start = 0; start <= order.size();) {
+    const std::size_t end = std::min(order.find('-', start), order.size());
+    dimensions.push_back(order.substr(start, end - start));
+    start = end + 1;
+  }
+  std::ranges::sort(dimensions);
+  if (std::ranges::equal(dimensions, kDimensions)) return;
+  scope.findings.add(Path(path, "rank_order"),
+                     fmt::format("found {}, allowed tp, cp, ep, dp and pp in any order with '-' between them",
+                                 quote(plan.rank_order)));
+}
+
+void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope& scope) {
+  if (!value.contains("sharding") || !value.contains("zero_stage")) return;
+  Plan sharded;
+  read_field(value["sharding"], field_named(plan_fields(), "sharding"), sharded, Path(path, "sharding"),
+             scope);
+  if (sharded.zero_stage == plan.zero_stage) return;
+  scope.findings.add(Path(path, "sharding"),
+                     fmt::format("found {} (zero_stage {}), allowed one that agrees with zero_stage {}",
+                                 described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
+}
+
+}  // namespace
+
+Plan read_plan(const Json& value, const Path& path, Scope& scope) {
+  Plan plan;
+  const std::size_t before = scope.findings.list().size();
+  read_fields(value, plan_fields(), plan, path, scope);
+  if (!value.is_object()) return plan;
+  if (const auto collectives = value.find("collectives"); collectives != value.end()) {
+    read_collectives(*collectives, plan, Path(path, "collectives"), scope);
+  }
+  if (scope.findings.list().size() != before) return plan;
+  if (value.contains("rank_order")) check_rank_order(plan, path, scope);
+  check_sharding(value, plan, path, scope);
+  return plan;
+}
+
+}  // namespace orrery

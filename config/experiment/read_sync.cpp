@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+#include "config/schema/wording.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kMostWorkers = 65536;  // of a graph that is written down
+
+/// From whom each worker receives.
+void read_neighbours(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
+  if (value.size() > kMostWorkers) {
+    scope.findings.add(path, fmt::format("found {} lists, allowed at most {}", value.size(), kMostWorkers));
+    return;
+  }
+  const FieldInfo worker = FieldTable<DataParallelSync>::integers(
+      "topology", 0, kMostWorkers - 1, &DataParallelSync::places, "", "workers it receives from");
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto list = detail::read_list<std::int64_t>(value[i], worker, Path(path, i), scope, read_integer);
+    if (!list) return;
+    sync.neighbours.push_back(*list);
+  }
+  sync.topology = "explicit";
+}
+
+void read_topology(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
+  if (value.is_array() && !value.empty()) return read_neighbours(value, sync, path, scope);
+  if (read_choice(value, gossip_topology_field(), path, scope)) sync.topology = value.get<std::string>();
+}
+
+void read_placement(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
+  if (!value.is_array()) return read_field(value, placement_field(), sync, path, scope);
+  const FieldInfo place = FieldTable<DataParallelSync>::integers(
+      "placement", 0, kMaxGpus - 1, &DataParallelSync::places, "", "replica of a worker");
+  if (auto list = detail::read_list<std::int64_t>(value, place, path, scope, read_integer))
+    sync.places = *std::move(list);
+}
+
+void read_compression(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
+  Compression& compression = sync.compression;
+  const auto& fields = compression_fields();
+  if (value.is_string()) return read_field(value, field_named(fields, "method"), compression, path, scope);
+  read_fields(value, fields, compression, path, scope);
+  const std::int64_t bits = compression.bits;
+  if (bits != 4 && bits != 8 && bits != 16)
+    scope.findings.add(Path(path, "bits"), fmt::format("found {}, allowed 4, 8 or 16", bits));
+}
+
+using Methods = std::vector<SyncMethod>;
+
+/// A key that only some methods have.
+struct KeyOf {
+  std::string_view key;
+  Methods methods;
+};
+
+const std::vector<KeyOf>& keys_of_methods() {
+  using enum SyncMethod;
+  static const Methods gossips{gossip, push_sum, gossip_pga, gossip_aga};
+  static const std::vector<KeyOf> keys{
+      {"topology", gossips},
+      {"weights", gossips},
+      {"shape", gossips},
+      {"probability", gossips},
+      {"peers", gossips},
+      {"placement", gossips},
+      {"overlap", gossips},
+      {"level", {parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
+      {"period", {local_sgd, gossip_pga, gossip_aga, diloco}},
+      {"final_period", {gossip_aga}},
+      {"compression",
+       {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
+      {"servers", {parameter_server}},
+      {"fragments", {diloco}},
+      {"delay", {diloco}},
+  };
+  return keys;
+}
+
+std::string_view name_of(SyncMethod method) { return kSyncMethodNames[static_cast<std::size_t>(method)]; }
+
+struct SyncCheck {
+  const Experiment& experiment;
+  const Json& given;
+  const std::vector<std::string>& set;
+  Findings& findings;
+
+  [[nodiscard]] const DataParallelSync& sync() const { return experiment.data_parallel_sync; }
+  [[nodiscard]] bool has(std::string_view key) const { return given.contains(key); }
+  void add(std::string_view key, std::string message) const {
+    findings.add("/data_parallel_sync/" + std::string(key), std::move(message));
+  }
+
+  void add_idle(std::string_view key, std::string message) const {
+    const std::string pointer = "/data_parallel_sync/" + std::string(key);
+    if (std::ranges::find(set, pointer) != set.end()) findings.add_idle(pointer, std::move(message));
+  }
+
+  void keys() const {
+    for (const KeyOf& of : keys_of_methods()) {
+      if (!has(of.key) || std::ranges::find(of.methods, sync().method) != of.methods.end()) continue;
+      std::vector<std::string_view> names;
+      for (const SyncMethod method : of.methods) names.push_back(name_of(method));
+      add_idle(of.key,
+               fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
+                           name_of(sync().method), fmt::join(names, " | ")));
+    }
+  }
+
+  /// Keys that only some topologies have.
+  void topology() const {
+    const auto only = [this](std::string_view key, std::initializer_list<std::string_view> names) {
+      if (!has(key) || std::ranges::find(names, sync().topology) != names.end()) return;
+      add_idle(key,
+               fmt::format("found a value that does nothing for the topology \"{}\", allowed only for {}",
+                           sync().topology, fmt::join(names, " | ")));
+    };
+    if (!sync().gossips()) return;
+    only("shape", {"grid", "torus"});
+    only("probability", {"erdos-renyi"});
+    only("peers", {"base-k"});
+  }
+
+  void sharding() const {
+    if (experiment.plan.zero_stage == 0) return;
+    const std::string zero = fmt::format("plan.zero_stage {}", experiment.plan.zero_stage);
+    if (sync().method != SyncMethod::all_reduce && sync().method != SyncMethod::none)
+      add("method", fmt::format("found \"{}\" with {}, allowed all-reduce: sharded states need replicas that "
+                                "stay alike",
+                                name_of(sync().method), zero));
+    if (sync().compression.method != Compression::Method::none)
+      add("compression", fmt::format("found a method with {}, allowed with 0", zero));
+  }
+
+  void periods() const {
+    const DataParallelSync& s = sync();
+    if (s.method == SyncMethod::gossip_aga && s.final_period < s.period)
+      add("final_period", fmt::format("found {}, allowed period {} or more", s.final_period, s.period));
+    if (s.method != SyncMethod::diloco) return;
+    if (s.period % s.fragments != 0) {
+      add("fragments", fmt::format("found {}, allowed a divisor of period {}", s.fragments, s.period));
+    } else if (s.delay >= s.period / s.fragments) {
+      add("delay", fmt::format("found {}, allowed less than period / fragments = {}", s.delay,
+                               s.period / s.fragments));
+    }
+  }
+
+  void replicas() const {
+    if (sync().method == SyncMethod::parameter_server && sync().servers > experiment.plan.data_parallel)
+      add("servers", fmt::format("found {}, allowed at most data_parallel {}", sync().servers,
+                                 experiment.plan.data_parallel));
+  }
+};
+
+}  // namespace
+
+DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope) {
+  DataParallelSync sync;
+  read_fields(value, sync_fields(), sync, path, scope);
+  if (!value.is_object()) return sync;
+  const auto read = [&](std::string_view key, auto reader) {
+    if (const auto found = value.find(key); found != value.end())
+      reader(*found, sync, Path(path, key), scope);
+  };
+  read("topology", read_topology);
+  read("compression", read_compression);
+  read("placement", read_placement);
+  if (sync.method == SyncMethod::diloco && !value.contains("period")) sync.period = 100;
+  return sync;
+}
+
+void check_sync(const Experiment& experiment, const Json& sync, const std::vector<std::string>& set,
+                Findings& findings) {
+  const SyncCheck check{experiment, sync, set, findings};
+  check.keys();
+  check.topology();
+  check.sharding();
+  check.periods();
+  check.replicas();
+}
+
+}  // namespace orrery

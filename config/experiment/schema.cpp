@@ -1,0 +1,210 @@
+#include "config/experiment/schema.hpp"
+
+#include <fmt/format.h>
+
+#include "config/catalog/read_calibration.hpp"
+#include "config/schema/fields.hpp"
+#include "config/text/json.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+namespace {
+
+// Keeps keys in the order of the tables.
+using Schema = nlohmann::ordered_json;
+
+Schema choice(const FieldInfo& field, const Menus& menus) {
+  return {{"type", "string"}, {"enum", field.choices.names(menus)}};
+}
+
+Schema whole(double value) { return static_cast<std::int64_t>(value); }
+
+Schema type_of(const FieldInfo& field, const Menus& menus) {
+  switch (field.type) {
+    case FieldType::integer:
+      return {{"type", "integer"}, {"minimum", whole(field.minimum)}, {"maximum", whole(field.maximum)}};
+    case FieldType::number:
+      return {{"type", "number"}, {"minimum", field.minimum}, {"maximum", field.maximum}};
+    case FieldType::flag:
+      return {{"type", "boolean"}};
+    case FieldType::text:
+      return {{"type", "string"}};
+    case FieldType::choice:
+      return choice(field, menus);
+    case FieldType::integer_list:
+      return {{"type", "array"},
+              {"items",
+               {{"type", "integer"}, {"minimum", whole(field.minimum)}, {"maximum", whole(field.maximum)}}}};
+    case FieldType::choice_list:
+      return {{"type", "array"}, {"items", choice(field, menus)}};
+    case FieldType::nested:
+    case FieldType::not_modelled:
+      break;
+  }
+  return Schema::object();
+}
+
+std::string description(const FieldInfo& field) {
+  std::string out(field.help);
+  if (!field.unit.empty()) out += fmt::format(" [{}]", field.unit);
+  if (!field.only_for.empty()) out += fmt::format("; kind {} only", field.only_for);
+  if (!field.fallback.empty()) out += fmt::format("; default: {}", field.fallback);
+  return out;
+}
+
+Schema closed_object(Schema properties) {
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+}
+
+/// The object that `fields` describe; its nested members are empty until filled in.
+template <class T>
+Schema object_of(const std::vector<Field<T>>& fields, const Menus& menus) {
+  Schema properties = Schema::object();
+  for (const Field<T>& field : fields) {
+    if (field.type == FieldType::not_modelled) continue;
+    Schema property = type_of(field, menus);
+    property["description"] = description(field);
+    properties[std::string(field.name)] = std::move(property);
+  }
+  return closed_object(std::move(properties));
+}
+
+/// Puts `content` beside the description of a nested member.
+void fill(Schema& object, const char* key, const Schema& content) {
+  object["properties"][key].update(content);
+}
+
+Schema map_of(std::span<const std::string_view> keys, const FieldInfo& field, const Menus& menus) {
+  Schema properties = Schema::object();
+  for (const std::string_view key : keys) properties[std::string(key)] = type_of(field, menus);
+  return closed_object(std::move(properties));
+}
+
+/// A catalog name, an object with all `required` keys, or an object with a base.
+Schema part(Schema object, const std::vector<std::string>& required) {
+  Schema based = object;
+  based["properties"]["base"] = {{"type", "string"}, {"description", "catalog entry whose keys are changed"}};
+  based["required"] = {"base"};
+  object["required"] = required;
+  return {{"anyOf",
+           {{{"type", "string"}, {"description", "a catalog name"}}, std::move(object), std::move(based)}}};
+}
+
+Schema name_or_object(const Schema& object, const FieldInfo& kind, const Menus& menus) {
+  return {{"anyOf", {choice(kind, menus), object}}};
+}
+
+Schema model_schema(const Menus& menus) { return part(object_of(model_fields(), menus), {}); }
+
+Schema graph_schema(const Menus& menus) {
+  Schema link = object_of(graph_link_fields(), menus);
+  link["required"] = {"from", "to", "gb_per_s"};
+  Schema graph = object_of(graph_fields(), menus);
+  fill(graph, "vertices", {{"type", "array"}, {"items", {{"type", "string"}}}});
+  fill(graph, "links", {{"type", "array"}, {"items", link}});
+  graph["required"] = {"vertices", "links"};
+  return graph;
+}
+
+Schema cluster_schema(const Menus& menus) {
+  Schema gpu = object_of(gpu_fields(), menus);
+  fill(gpu, "peak_tflops", map_of(kPrecisionNames, peak_field(), menus));
+  Schema cluster = object_of(cluster_fields(), menus);
+  fill(cluster, "gpu", part(gpu, {}));
+  fill(cluster, "node",
+       name_or_object(object_of(node_fields(), menus), field_named(node_fields(), "kind"), menus));
+  fill(cluster, "fabric",
+       name_or_object(object_of(fabric_fields(), menus), field_named(fabric_fields(), "kind"), menus));
+  fill(cluster, "graph", graph_schema(menus));
+  fill(cluster, "overrides", {{"type", "array"}, {"items", object_of(override_fields(), menus)}});
+  return part(std::move(cluster), {"gpu"});
+}
+
+Schema list_of(const Schema& items) { return {{"type", "array"}, {"items", items}}; }
+
+Schema sync_schema(const Menus& menus) {
+  const Schema worker{{"type", "integer"}, {"minimum", 0}};
+  const Schema compression = object_of(compression_fields(), menus);
+  Schema sync = object_of(sync_fields(), menus);
+  fill(sync, "topology", {{"anyOf", {choice(gossip_topology_field(), menus), list_of(list_of(worker))}}});
+  fill(sync, "placement", {{"anyOf", {choice(placement_field(), menus), list_of(worker)}}});
+  fill(sync, "compression",
+       {{"anyOf", {choice(field_named(compression_fields(), "method"), menus), compression}}});
+  return sync;
+}
+
+Schema experiment_schema(const Menus& menus) {
+  Schema plan = object_of(plan_fields(), menus);
+  fill(plan, "collectives", map_of(kCollectiveNames, algorithm_field(), menus));
+  Schema experiment = object_of(experiment_fields(), menus);
+  fill(experiment, "model", model_schema(menus));
+  fill(experiment, "cluster", cluster_schema(menus));
+  fill(experiment, "plan", plan);
+  fill(experiment, "data_parallel_sync", sync_schema(menus));
+  fill(experiment, "training", object_of(training_fields(), menus));
+  Schema accuracy = object_of(accuracy_fields(), menus);
+  accuracy["required"] = {"target"};
+  fill(experiment, "accuracy", accuracy);
+  fill(experiment, "problem", object_of(problem_fields(), menus));
+  fill(experiment, "software", object_of(software_fields(), menus));
+  fill(experiment, "simulation", object_of(simulation_fields(), menus));
+  experiment["required"] = {"model", "cluster"};
+  return experiment;
+}
+
+Schema text_schema(const char* meaning) { return {{"type", "string"}, {"description", meaning}}; }
+
+/// A constant of a calibration: the value of its field, and what is known about it.
+Schema constant_schema(const FieldInfo& field, const Menus& menus) {
+  Schema value = type_of(field, menus);
+  value["description"] = description(field);
+  Schema constant =
+      closed_object({{"value", value},
+                     {"source", text_schema("where it comes from")},
+                     {"minimum", {{"type", "number"}, {"description", "least value a fit tries"}}},
+                     {"maximum", {{"type", "number"}, {"description", "largest value a fit tries"}}}});
+  constant["required"] = {"value", "source"};
+  return constant;
+}
+
+Schema calibration_of(std::string_view part, const Menus& menus) {
+  Schema constants = Schema::object();
+  for (const FieldInfo& field : calibrated_fields(part))
+    constants[std::string(field.name)] = constant_schema(field, menus);
+  Schema calibration = closed_object(
+      {{"name", text_schema("what experiments call it, in place of the file's name")},
+       {"summary", text_schema("one sentence")},
+       {"source", text_schema("where it comes from")},
+       {"part", {{"const", part}, {"description", "what it is of"}}},
+       {"inherits", text_schema("calibration that has what this one lacks")},
+       {"constants", closed_object(std::move(constants))},
+       {"fit", {{"type", "object"}, {"description", "how its constants were fitted; not read"}}}});
+  calibration["required"] = {"part", "constants"};
+  return calibration;
+}
+
+Schema calibration_schema(const Menus& menus) {
+  Schema parts = Schema::array();
+  for (const std::string_view part : calibrated_parts()) parts.push_back(calibration_of(part, menus));
+  return {{"anyOf", std::move(parts)}};
+}
+
+Schema schema_of(std::string_view which, const Menus& menus) {
+  if (which == "model") return model_schema(menus);
+  if (which == "cluster") return cluster_schema(menus);
+  if (which == "experiment") return experiment_schema(menus);
+  if (which == "calibration") return calibration_schema(menus);
+  throw InputError(
+      "", fmt::format("found schema \"{}\", allowed model, cluster, experiment, calibration", which));
+}
+
+}  // namespace
+
+std::string json_schema(std::string_view which, const Menus& menus) {
+  Schema schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                {"title", fmt::format("Orrery {}", which)}};
+  schema.update(schema_of(which, menus));
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace orrery

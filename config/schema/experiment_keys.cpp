@@ -1,0 +1,46 @@
+#include "config/schema/experiment_keys.hpp"
+
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+template <class T>
+void add_fields(std::vector<std::string>& keys, const std::string& prefix,
+                const std::vector<Field<T>>& fields) {
+  for (const Field<T>& field : fields) keys.push_back(prefix + std::string(field.name));
+}
+
+template <class Names>
+void add_names(std::vector<std::string>& keys, const std::string& prefix, const Names& names) {
+  for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
+}
+
+}  // namespace
+
+std::vector<std::string> experiment_keys() {
+  std::vector<std::string> keys;
+  add_fields(keys, "", experiment_fields());
+  keys.emplace_back("model.base");
+  add_fields(keys, "model.", model_fields());
+  keys.emplace_back("cluster.base");
+  add_fields(keys, "cluster.", cluster_fields());
+  keys.emplace_back("cluster.gpu.base");
+  add_fields(keys, "cluster.gpu.", gpu_fields());
+  add_names(keys, "cluster.gpu.peak_tflops.", kPrecisionNames);
+  add_fields(keys, "cluster.node.", node_fields());
+  add_fields(keys, "cluster.fabric.", fabric_fields());
+  add_fields(keys, "cluster.graph.", graph_fields());
+  add_fields(keys, "plan.", plan_fields());
+  add_names(keys, "plan.collectives.", kCollectiveNames);
+  add_fields(keys, "data_parallel_sync.", sync_fields());
+  add_fields(keys, "data_parallel_sync.compression.", compression_fields());
+  add_fields(keys, "simulation.", simulation_fields());
+  add_fields(keys, "training.", training_fields());
+  add_fields(keys, "accuracy.", accuracy_fields());
+  add_fields(keys, "problem.", problem_fields());
+  add_fields(keys, "software.", software_fields());
+  return keys;
+}
+
+}  // namespace orrery

@@ -1,0 +1,46 @@
+// The field tables of every part of an experiment. Internal to config/.
+#pragma once
+
+#include <vector>
+
+#include "config/schema/field.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+inline constexpr double kMaxGpus = 4e6;
+inline constexpr double kMaxLayers = 1e5;
+inline constexpr double kMaxBatch = 1e9;
+
+const std::vector<Field<Model>>& model_fields();
+const std::vector<Field<Gpu>>& gpu_fields();
+/// peak_tflops: one number a precision.
+const FieldInfo& peak_field();
+const std::vector<Field<NodeWiring>>& node_fields();
+const std::vector<Field<Fabric>>& fabric_fields();
+const std::vector<Field<GraphLink>>& graph_link_fields();
+const std::vector<Field<Graph>>& graph_fields();
+const std::vector<Field<Cluster>>& cluster_fields();
+const std::vector<Field<Plan>>& plan_fields();
+/// plan.collectives: one algorithm a collective.
+const FieldInfo& algorithm_field();
+const std::vector<Field<DataParallelSync>>& sync_fields();
+const FieldInfo& gossip_topology_field();
+const Field<DataParallelSync>& placement_field();
+const std::vector<Field<Compression>>& compression_fields();
+
+/// An entry of cluster.overrides as it is written.
+struct OverrideKeys {
+  std::int64_t gpu = -1;
+  std::int64_t node = -1;
+  double speed = 1;
+};
+const std::vector<Field<OverrideKeys>>& override_fields();
+const std::vector<Field<SimulationOptions>>& simulation_fields();
+const std::vector<Field<Software>>& software_fields();
+const std::vector<Field<Training>>& training_fields();
+const std::vector<Field<Accuracy>>& accuracy_fields();
+const std::vector<Field<LearningProblem>>& problem_fields();
+const std::vector<Field<Experiment>>& experiment_fields();
+
+}  // namespace orrery

@@ -1,0 +1,164 @@
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr double kMaxRate = 1e7;
+constexpr double kMaxLinkGbPerS = 7e4;  // kMaxLinkBytesPerS
+constexpr double kMaxNicGbps = 5.6e5;
+constexpr double kMinRate = 1e-6;
+constexpr double kMaxLatency = 1e7;
+
+constexpr std::array<std::string_view, 6> kWirings{
+    "nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"};
+constexpr std::array<std::string_view, 9> kFabrics{
+    "switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "dragonfly", "star", "full-mesh"};
+
+}  // namespace
+
+const std::vector<Field<Gpu>>& gpu_fields() {
+  using T = FieldTable<Gpu>;
+  static const std::vector<Field<Gpu>> fields{
+      T::text("name", &Gpu::name, "shown in reports; the catalog name by default"),
+      T::nested("peak_tflops", "an object with dense peaks in 1e12 FLOP/s by precision"),
+      T::number("memory_gb", "GB", 1e-3, 1e6, &Gpu::memory_gb, "", "device memory, 1e9 bytes"),
+      T::number("memory_gb_per_s", "GB/s", 1e-3, kMaxRate, &Gpu::memory_gb_per_s, "", "memory bandwidth"),
+      T::integer("sms", 0, 1e5, &Gpu::sms, "0", "streaming multiprocessors; 0 leaves wave quantisation out"),
+      T::number("kernel_launch_us", "us", 0, 1e6, &Gpu::kernel_launch_us, "0",
+                "time between two dependent kernels of one stream"),
+      T::number("gemm_efficiency", "", 1e-3, 1, &Gpu::gemm_efficiency, "1",
+                "share of the peak that the best tile of a large GEMM reaches in a short run"),
+      T::number("memory_efficiency", "", 1e-3, 1, &Gpu::memory_efficiency, "1",
+                "sustained share of the memory bandwidth"),
+      T::number("sustained_clock", "", 1e-3, 1, &Gpu::sustained_clock, "1",
+                "share of the speed of short runs that long training keeps"),
+      T::number("gemm_efficiency_fp8", "", 0, 1, &Gpu::gemm_efficiency_fp8, "0",
+                "gemm_efficiency of fp8 products; 0: the same"),
+      T::number("tile_feed_elements", "elements", 0, 1e4, &Gpu::tile_feed_elements, "0",
+                "an output tile of m x n is slower by 1 + this (1/m + 1/n); 0: tiles of one size"),
+      T::number("gemm_tile_us", "us", 0, 1e6, &Gpu::gemm_tile_us, "0",
+                "fill and drain of an output tile of 256 x 128, others by area"),
+      T::number("gemm_start_us", "us", 0, 1e6, &Gpu::gemm_start_us, "0",
+                "start and end of a GEMM or fused attention kernel"),
+      T::number("memory_ramp_us", "us", 0, 1e6, &Gpu::memory_ramp_us, "0",
+                "start and end of a memory-bound kernel"),
+      T::number("flash_efficiency", "", 0, 1, &Gpu::flash_efficiency, "0",
+                "share of the peak FlashAttention 2 nears with long sequences and wide heads; 0: as GEMMs"),
+      T::number("flash3_efficiency", "", 0, 1, &Gpu::flash3_efficiency, "0",
+                "the same for FlashAttention 3; 0: not on this GPU"),
+      T::text("calibration", &Gpu::calibration, "calibration of a gpu, for constants not given"),
+  };
+  return fields;
+}
+
+const FieldInfo& peak_field() {
+  static const FieldInfo field =
+      FieldTable<Gpu>::number("peak_tflops", "TFLOP/s", 0, 1e6, nullptr, "0", "0: the GPU has no such unit");
+  return field;
+}
+
+const std::vector<Field<NodeWiring>>& node_fields() {
+  using T = FieldTable<NodeWiring>;
+  static const std::vector<Field<NodeWiring>> fields{
+      T::choice("kind", {{}, &Menus::node_wirings, kWirings}, &NodeWiring::kind, "",
+                "how the GPUs of a node are wired"),
+      T::number("link_gb_per_s", "GB/s", kMinRate, kMaxLinkGbPerS, &NodeWiring::link_gb_per_s, "",
+                "one direction, per GPU port (nvswitch, pcie) or per link (the others)"),
+      T::number("latency_us", "us", 0, kMaxLatency, &NodeWiring::latency_us, "0",
+                "GPU to GPU through one link or one switch"),
+      T::number("efficiency", "", 1e-3, 1, &NodeWiring::efficiency, "1",
+                "share of link_gb_per_s that collectives sustain"),
+      T::number("base_latency_us", "us", 0, kMaxLatency, &NodeWiring::base_latency_us, "0",
+                "of every collective and message inside a node, once"),
+      T::number("ramp_us", "us", 0, kMaxLatency, &NodeWiring::ramp_us, "0",
+                "most that the slower protocols of small messages add"),
+      T::number("ramp_efficiency", "", 1e-3, 1, &NodeWiring::ramp_efficiency, "1",
+                "share of the sustained pace at which small messages move"),
+      T::number("nvls_efficiency", "", 0, 1, &NodeWiring::nvls_efficiency, "0",
+                "share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: none"),
+      T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Fabric>>& fabric_fields() {
+  using T = FieldTable<Fabric>;
+  static const std::vector<Field<Fabric>> fields{
+      T::choice("kind", {{}, &Menus::fabrics, kFabrics}, &Fabric::kind, "switch", "how nodes are wired"),
+      T::integer("nics_per_node", 1, 1e4, &Fabric::nics_per_node, "1", "network adapters of a node"),
+      T::number("nic_gbps", "Gb/s", kMinRate, kMaxNicGbps, &Fabric::nic_gbps, "",
+                "1e9 bits/s per NIC and direction"),
+      T::number("latency_us", "us", 0, kMaxLatency, &Fabric::latency_us, "0",
+                "per switch crossed, or per hop where nodes are wired directly"),
+      T::number("efficiency", "", 1e-3, 1, &Fabric::efficiency, "1",
+                "share of nic_gbps that collectives sustain"),
+      T::number("oversubscription", "", 1, 1e6, &Fabric::oversubscription, "1",
+                "capacity below a leaf switch over capacity above it"),
+      T::flag("adaptive_routing", &Fabric::adaptive_routing, "false",
+              "fat-tree, rail-optimized: messages spread evenly over all ways up"),
+      T::integers("shape", 1, 1e7, &Fabric::shape, "chosen from the nodes",
+                  "grid, torus: extents; fat-tree: children per switch from the leaves up; rail-optimized: "
+                  "nodes per leaf"),
+      T::number("base_latency_us", "us", 0, kMaxLatency, &Fabric::base_latency_us, "0",
+                "of every collective and message between nodes, once"),
+      T::number("ramp_us", "us", 0, kMaxLatency, &Fabric::ramp_us, "0",
+                "most that the slower protocols of small messages add"),
+      T::number("ramp_efficiency", "", 1e-3, 1, &Fabric::ramp_efficiency, "1",
+                "share of the sustained pace at which small messages move"),
+      T::text("calibration", &Fabric::calibration, "calibration of a fabric, for constants not given"),
+  };
+  return fields;
+}
+
+const std::vector<Field<GraphLink>>& graph_link_fields() {
+  using T = FieldTable<GraphLink>;
+  static const std::vector<Field<GraphLink>> fields{
+      T::text("from", &GraphLink::from, "a vertex"),
+      T::text("to", &GraphLink::to, "a vertex"),
+      T::number("gb_per_s", "GB/s", kMinRate, kMaxLinkGbPerS, &GraphLink::gb_per_s, "", "per direction"),
+      T::number("latency_us", "us", 0, kMaxLatency, &GraphLink::latency_us, "0", "of the link"),
+      T::flag("bidirectional", &GraphLink::bidirectional, "true", "a link each way"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Graph>>& graph_fields() {
+  using T = FieldTable<Graph>;
+  static const std::vector<Field<Graph>> fields{
+      T::nested("vertices", "a list of names; gpu0, gpu1, ... are the GPUs, all others are switches"),
+      T::nested("links", "a list of objects with from, to, gb_per_s, latency_us, bidirectional"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Cluster>>& cluster_fields() {
+  using T = FieldTable<Cluster>;
+  static const std::vector<Field<Cluster>> fields{
+      T::text("name", &Cluster::name, "shown in reports; the catalog name by default"),
+      T::nested("gpu", "the name of a catalog gpu, or an object"),
+      T::integer("gpus_per_node", 1, 1e5, &Cluster::gpus_per_node, "1; all GPUs of a graph",
+                 "GPUs of a node"),
+      T::integer("nodes", 1, kMaxGpus, &Cluster::nodes, "1", "number of nodes"),
+      T::nested("node",
+                "the name of a wiring, or an object with kind, link_gb_per_s, latency_us, efficiency"),
+      T::nested("fabric", "the name of a fabric, or an object with kind, nics_per_node, nic_gbps, ..."),
+      T::nested("graph", "an object with vertices and links, in place of node and fabric"),
+      T::not_modelled("groups", "all GPUs of a cluster are alike"),
+      T::nested("overrides", "a list of objects with gpu or node, and speed: slow GPUs"),
+  };
+  return fields;
+}
+
+const std::vector<Field<OverrideKeys>>& override_fields() {
+  using O = OverrideKeys;
+  using T = FieldTable<O>;
+  static const std::vector<Field<O>> fields{
+      T::integer("gpu", 0, kMaxGpus - 1, &O::gpu, "none", "the GPU it is about"),
+      T::integer("node", 0, kMaxGpus - 1, &O::node, "none", "the node it is about"),
+      T::number("speed", "", 0.001, 1000, &O::speed, "", "of kernels, over that of the other GPUs"),
+      T::not_modelled("link", "all links are healthy"),
+  };
+  return fields;
+}
+
+}  // namespace orrery

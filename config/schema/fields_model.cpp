@@ -1,0 +1,97 @@
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"transformer", "mlp", "convnet"};
+constexpr std::array<std::string_view, 1> kKindsLater{"moe-transformer"};
+constexpr std::array<std::string_view, 2> kAttentions{"core", "flash"};
+constexpr std::array<std::string_view, 2> kNormalizations{"layernorm", "rmsnorm"};
+constexpr std::array<std::string_view, 2> kPositions{"learned", "rotary"};
+void set_lora_targets(Model& model, const std::vector<std::size_t>& targets) {
+  model.lora_targets = {};
+  for (const std::size_t target : targets) model.lora_targets[target] = true;
+}
+
+constexpr std::string_view kMoe = "a key of kind moe-transformer";
+
+}  // namespace
+
+const std::vector<Field<Model>>& model_fields() {
+  using T = FieldTable<Model>;
+  static const std::vector<Field<Model>> fields{
+      T::text("name", &Model::name, "shown in reports; the catalog name by default"),
+      T::choice(
+          "kind", {kKinds, nullptr, kKindsLater},
+          +[](Model& m, std::size_t i) { m.kind = static_cast<ModelKind>(i); }, "transformer",
+          "what the layers are"),
+      T::integer("layers", 1, kMaxLayers, &Model::layers, "",
+                 "transformer layers, matrices of an mlp, or equal parts of a convnet"),
+      T::integer("hidden", 1, 1e7, &Model::hidden, "", "width of the residual stream"),
+      T::integer("ffn_hidden", 1, 1e8, &Model::ffn_hidden, "4 hidden", "width inside the MLP")
+          .only("transformer"),
+      T::integer("heads", 1, 1e6, &Model::heads, "", "attention heads").only("transformer"),
+      T::integer("kv_heads", 1, 1e6, &Model::kv_heads, "heads", "key and value heads").only("transformer"),
+      T::integer("head_dim", 1, 1e6, &Model::head_dim, "hidden / heads", "width of a head")
+          .only("transformer"),
+      T::integer("vocab", 1, 1e8, &Model::vocab, "", "vocabulary, padding included").only("transformer"),
+      T::integer("seq_length", 1, 1e8, &Model::seq_length, "", "tokens per sample"),
+      T::integer("packed_sample_length", 1, 1e8, &Model::packed_sample_length, "seq_length",
+                 "tokens of each sample packed into a sequence: fused attention stays within it")
+          .only("transformer"),
+      T::flag("gated_mlp", &Model::gated_mlp, "false", "three matrices (SwiGLU) in place of two")
+          .only("transformer"),
+      T::flag("tied_embeddings", &Model::tied_embeddings, "true", "output projection shares the embedding")
+          .only("transformer"),
+      T::flag("parallel_block", &Model::parallel_block, "false", "attention and MLP read the same input")
+          .only("transformer"),
+      T::choice(
+          "attention", {kAttentions, nullptr, {}},
+          +[](Model& m, std::size_t i) { m.attention = static_cast<Attention>(i); }, "core",
+          "core stores the scores, flash does not")
+          .only("transformer"),
+      T::flag("biases", &Model::biases, "true", "linear layers and norms carry biases").only("transformer"),
+      T::flag("dropout", &Model::dropout, "true", "dropout after attention and MLP").only("transformer"),
+      T::choice(
+          "normalization", {kNormalizations, nullptr, {}},
+          +[](Model& m, std::size_t i) { m.normalization = static_cast<Normalization>(i); }, "layernorm",
+          "of every layer")
+          .only("transformer"),
+      T::choice(
+          "positions", {kPositions, nullptr, {}},
+          +[](Model& m, std::size_t i) { m.positions = static_cast<Positions>(i); }, "learned",
+          "how positions enter")
+          .only("transformer"),
+      T::integer("max_positions", 1, 1e8, &Model::max_positions, "seq_length",
+                 "rows of the learned position table")
+          .only("transformer"),
+      T::integer("other_parameters", 0, 1e15, &Model::other_parameters, "0",
+                 "small parts outside the layers (pooler, token types)")
+          .only("transformer"),
+      T::integer("lora_rank", 1, 1e6, &Model::lora_rank, "none",
+                 "weights are frozen, adapters of this rank are trained (LoRA)")
+          .only("transformer"),
+      T::choices("lora_targets", {kLinearNames, nullptr, {}}, set_lora_targets,
+                 "linear_qkv, linear_proj, linear_fc1, linear_fc2", "matrices that have an adapter")
+          .only("transformer"),
+      T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
+                  "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")
+          .only("mlp"),
+      T::integer("parameters", 1, 1e15, &Model::parameters, "", "of the whole model").only("convnet"),
+      T::integer("tensors", 1, 1e7, &Model::tensors, "1", "that hold the parameters").only("convnet"),
+      T::number("forward_gflops_per_sample", "GFLOP", 1e-6, 1e9, &Model::forward_gflops_per_sample, "",
+                "of the forward pass, two per multiply-add")
+          .only("convnet"),
+      T::integer("activations_per_sample", 0, 1e15, &Model::activations_per_sample, "0",
+                 "values kept for the backward pass")
+          .only("convnet"),
+      T::not_modelled("experts", kMoe),
+      T::not_modelled("experts_per_token", kMoe),
+      T::not_modelled("shared_experts", kMoe),
+      T::not_modelled("expert_ffn_hidden", kMoe),
+      T::not_modelled("moe_layer_frequency", kMoe),
+  };
+  return fields;
+}
+
+}  // namespace orrery

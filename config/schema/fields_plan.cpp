@@ -1,0 +1,159 @@
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSchedulesLater{"zb-h1", "zb-h2", "zb-v", "dualpipe"};
+constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES",
+                                                     "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
+constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
+constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
+constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
+                                                      "hierarchical", "direct", "nvls"};
+constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
+constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
+constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
+constexpr std::string_view kOnlyOne = "more is not modelled yet";
+
+void set_partition(Plan& plan, const std::vector<std::size_t>& cuts) {
+  for (const std::size_t cut : cuts) plan.tensor_partition.push_back(static_cast<MatrixPartition>(cut));
+}
+
+}  // namespace
+
+const std::vector<Field<Plan>>& plan_fields() {
+  using T = FieldTable<Plan>;
+  static const std::vector<Field<Plan>> fields{
+      T::integer("tensor_parallel", 1, kMaxGpus, &Plan::tensor_parallel, "1",
+                 "ranks that share every matrix"),
+      T::integer("pipeline_parallel", 1, kMaxGpus, &Plan::pipeline_parallel, "1",
+                 "ranks that share the layers"),
+      T::integer("data_parallel", 1, kMaxGpus, &Plan::data_parallel, "GPUs / (tensor x pipeline)",
+                 "replicas"),
+      T::integer("context_parallel", 1, 1, std::monostate{}, "1", "ranks that share a sequence")
+          .later(kMaxGpus, kOnlyOne),
+      T::integer("expert_parallel", 1, 1, std::monostate{}, "1", "ranks that share the experts")
+          .later(kMaxGpus, kOnlyOne),
+      T::flag("sequence_parallel", &Plan::sequence_parallel, "false",
+              "tensor ranks split norms and dropout along the sequence"),
+      T::integer("micro_batch_size", 1, kMaxBatch, &Plan::micro_batch_size, "1", "samples"),
+      T::integer("global_batch_size", 1, kMaxBatch, &Plan::global_batch_size,
+                 "data_parallel x micro_batch_size", "samples over all replicas and micro-batches"),
+      T::choice("pipeline_schedule", {{}, &Menus::pipeline_schedules, kSchedulesLater},
+                &Plan::pipeline_schedule, "1f1b", "order of forward and backward passes"),
+      T::integer("virtual_stages", 1, kMaxLayers, &Plan::virtual_stages, "1",
+                 "model chunks per pipeline rank"),
+      T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers, "uniform",
+                  "layers of each stage; with virtual stages, of each chunk"),
+      T::choice(
+          "recompute", {kRecomputeNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.recompute = static_cast<Recompute>(i); }, "none",
+          "activations computed again in the backward pass"),
+      T::integer("zero_stage", 0, 3, &Plan::zero_stage, "0",
+                 "sharded over replicas: 1 optimizer states, 2 gradients too, 3 parameters too"),
+      T::choice(
+          "sharding", {kShardings, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.zero_stage = static_cast<int>(i); }, "by zero_stage",
+          "another name for zero_stage 0 to 3"),
+      T::integer("zero_group_size", 1, kMaxGpus, &Plan::zero_group_size,
+                 "data_parallel, or as the software stack does",
+                 "replicas that share one copy of what ZeRO shards (hybrid sharding)"),
+      T::flag("overlap_gradient_reduce", &Plan::overlap_gradient_reduce, "false",
+              "reduce a bucket while the backward pass goes on"),
+      T::flag("overlap_parameter_gather", &Plan::overlap_parameter_gather, "as the software stack does",
+              "ZeRO: gather parameters ahead of their use"),
+      T::flag("overlap_tensor_parallel", &Plan::overlap_tensor_parallel, "as the software stack does",
+              "weight gradients while input gradients are reduced"),
+      T::flag("scatter_gather", &Plan::scatter_gather, "true", "tensor ranks send 1/t of an activation each"),
+      T::number("bucket_mb", "MB", 0, 1e7, &Plan::bucket_mb, "40",
+                "gradient bucket, 1e6 bytes; 0: one bucket"),
+      T::nested("collectives", "an object with an algorithm per collective"),
+      T::text("rank_order", &Plan::rank_order, "dimensions, innermost first; tp-cp-ep-dp-pp by default"),
+      T::choice(
+          "precision", {kPrecisionNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.precision = static_cast<Precision>(i); },
+          "bf16; fp16 where the GPU has no bf16", "of matrix products"),
+      T::choices("tensor_partition", {kPartitions, nullptr, {}}, set_partition, "column, row, column, ...",
+                 "how each matrix of an mlp is cut")
+          .only("mlp"),
+  };
+  return fields;
+}
+
+const FieldInfo& algorithm_field() {
+  static const FieldInfo field =
+      FieldTable<Plan>::choice("collectives", {kAutomatic, &Menus::collective_algorithms, kAlgorithms},
+                               std::monostate{}, "auto", "algorithm of one collective");
+  return field;
+}
+
+const std::vector<Field<SimulationOptions>>& simulation_fields() {
+  using S = SimulationOptions;
+  using T = FieldTable<S>;
+  static const std::vector<Field<S>> fields{
+      T::choice(
+          "network", {kNetworks, nullptr, {}},
+          +[](S& s, std::size_t i) { s.network = static_cast<Network>(i); }, "flow",
+          "alpha-beta: transfers do not disturb each other; flow: they share links"),
+      T::choice(
+          "folding", {kFoldings, nullptr, {}},
+          +[](S& s, std::size_t i) { s.folding = static_cast<Folding>(i); }, "auto",
+          "auto simulates ranks that cannot differ once"),
+      T::choice(
+          "detail", {kDetails, nullptr, {}}, +[](S& s, std::size_t i) { s.detail = static_cast<Detail>(i); },
+          "layer", "what a task is: what a layer does, or a whole pass through a stage"),
+      T::integer("steps", 1, 1e4, &S::steps, "1, or until what data_parallel_sync does repeats itself",
+                 "training steps"),
+      T::integer("seed", 0, 9007199254740992.0, &S::seed, "0", "of everything random"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Training>>& training_fields() {
+  using T = FieldTable<Training>;
+  static const std::vector<Field<Training>> fields{
+      T::integer("tokens", 1, 9007199254740992.0, &Training::tokens, "none",
+                 "tokens of the whole training run"),
+      T::integer("samples", 1, 9007199254740992.0, &Training::samples, "none",
+                 "samples of the whole training run, in place of tokens"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Accuracy>>& accuracy_fields() {
+  using T = FieldTable<Accuracy>;
+  static const std::vector<Field<Accuracy>> fields{
+      T::number("target", "", 1e-12, 1, &Accuracy::target, "none",
+                "squared norm of the gradient to reach, mean over the steps"),
+      T::number("noise", "", 0, 1e9, &Accuracy::noise, "1", "standard deviation of a stochastic gradient"),
+      T::number("heterogeneity", "", 0, 1e9, &Accuracy::heterogeneity, "0",
+                "distance of the replicas' gradients from their mean; 0: all draw from one data set"),
+      T::choice(
+          "noise_of", {kNoiseOfNames, nullptr, {}},
+          +[](Accuracy& a, std::size_t i) { a.noise_of = static_cast<NoiseOf>(i); }, "replica",
+          "whose gradient noise is of: a replica's in one step, or a sample's"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Experiment>>& experiment_fields() {
+  using T = FieldTable<Experiment>;
+  static const std::vector<Field<Experiment>> fields{
+      T::text("name", &Experiment::name, "shown in reports"),
+      T::nested("model", "the name of a catalog model, or an object"),
+      T::nested("cluster", "the name of a catalog cluster, or an object"),
+      T::nested("plan", "an object; everything is 1 or off by default"),
+      T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
+      T::nested("simulation", "an object with network, folding, detail, steps, seed"),
+      T::nested("training", "an object with tokens or samples, for the days the whole run takes"),
+      T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
+      T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
+      T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
+      T::text("stack", &Experiment::stack,
+              "software generation whose calibration applies: a calibration of software; default: the newest "
+              "general one"),
+  };
+  return fields;
+}
+
+}  // namespace orrery

@@ -1,0 +1,35 @@
+#include "config/schema/menus.hpp"
+
+#include "sim/run/replica_graph.hpp"
+#include "topologies/gossip/gossip.hpp"
+#include "topologies/topologies.hpp"
+#include "workloads/collectives/collectives.hpp"
+#include "workloads/schedules/schedules.hpp"
+
+namespace orrery {
+namespace {
+
+template <class Entries>
+std::vector<std::string> names(const Entries& entries) {
+  std::vector<std::string> result;
+  for (const auto& entry : entries) result.emplace_back(entry.name);
+  return result;
+}
+
+}  // namespace
+
+Menus menus() {
+  std::vector<std::string> interleaved;
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    if (schedule.interleaved) interleaved.emplace_back(schedule.name);
+  }
+  return {names(node_wirings()),
+          names(fabrics()),
+          names(pipeline_schedules()),
+          interleaved,
+          names(collective_algorithms()),
+          names(gossip_topologies()),
+          usual_steps};
+}
+
+}  // namespace orrery

@@ -1,0 +1,136 @@
+#include "config/schema/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kShown = 60;
+constexpr std::size_t kLongestName = 64;
+
+/// Bytes of the UTF-8 sequence at the start of `text`, or 0 where it is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+  }
+  return length;
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+}  // namespace
+
+std::size_t first_invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence_length(text.substr(i));
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (out.size() >= kShown) return out + "...";
+    const std::size_t length = sequence_length(text.substr(i));
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += text.substr(i, length);
+    }
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+std::string quote(std::string_view text) { return "\"" + printable(text) + "\""; }
+
+std::string described(const Json& value) {
+  if (value.is_string()) return quote(value.get_ref<const std::string&>());
+  if (value.is_object()) return "an object";
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (value.is_array() && value.size() > 8) return fmt::format("a list of {} values", value.size());
+  if (value.is_array() && std::any_of(value.begin(), value.end(),
+                                      [](const Json& v) { return v.is_structured() || v.is_string(); })) {
+    return value.size() == 1 ? "a list of 1 value" : fmt::format("a list of {} values", value.size());
+  }
+  return value.dump();
+}
+
+std::string joined(std::span<const std::string_view> names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  a = a.substr(0, kLongestName);
+  b = b.substr(0, kLongestName);
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (same ? 0 : 1)});
+      const bool swapped =
+          i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+namespace {
+
+/// What an abbreviation such as "micro_batch" may stand for; "" for less than three letters.
+std::string_view shortest_with_prefix(std::string_view name, std::span<const std::string_view> known) {
+  std::string_view best;
+  if (name.size() < 3) return best;
+  for (const std::string_view candidate : known) {
+    if (candidate.starts_with(name) && (best.empty() || candidate.size() < best.size())) best = candidate;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(1, std::min(name.size(), kLongestName) / 3) + 1;
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best.empty() ? shortest_with_prefix(name, known) : best;
+}
+
+std::string hint(std::string_view name, std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_name(name, known);
+  return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+}
+
+std::string not_modelled_yet(std::string_view name, std::span<const std::string_view> available) {
+  return fmt::format("found {}, which the interface knows but Orrery does not model yet; available: {}",
+                     quote(name), joined(available));
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace orrery

@@ -1,0 +1,349 @@
+// The result object of the interface: its keys, and how it is written as JSON, as one row of CSV and as a
+// list of figures.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "reports/csv_field.hpp"
+#include "reports/writers.hpp"
+
+namespace orrery {
+
+using Json = nlohmann::ordered_json;
+
+/// One value of the result, under a dotted path such as memory.peak_gb.
+struct ResultKey {
+  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process };
+  std::string_view path;
+  Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
+  Needs needs = Needs::nothing;                   ///< what has to be measured for it
+  bool is_list = false;                           ///< of objects, which has no place in a row of CSV
+};
+
+namespace {
+
+using Needs = ResultKey::Needs;
+
+Json absent() { return Json(Json::value_t::discarded); }
+
+/// `value`, or null in a report without timing.
+Json timed(const Report& report, double value) { return report.makespan_ps > 0 ? Json(value) : Json(); }
+
+/// The same, null also where the peak of the GPU is unknown.
+Json of_peak(const Report& report, double share) {
+  return report.peak_tflops_per_gpu > 0 ? timed(report, share) : Json();
+}
+
+Json spread(const Report& report, double seconds) {
+  return report.has_spread() ? timed(report, seconds) : absent();
+}
+
+double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
+
+/// Picoseconds summed over GPUs and steps, as seconds per GPU and step.
+Json mean_seconds(const Report& report, Int128 sum_ps) {
+  const double shares = static_cast<double>(report.gpus) * static_cast<double>(report.steps);
+  return timed(report, static_cast<double>(sum_ps) * 1e-12 / shares);
+}
+
+Json exposed(const Report& report, Dimension dimension) {
+  return mean_seconds(report, report.breakdown.exposed_ps[static_cast<std::size_t>(dimension)]);
+}
+
+/// Of the critical path, per step.
+Json path_seconds(const Report& report, Picoseconds time) {
+  return timed(report, to_seconds(time) / static_cast<double>(report.steps));
+}
+
+Json along(const Report& report, Dimension dimension) {
+  return path_seconds(report, report.critical_path.communication_ps[static_cast<std::size_t>(dimension)]);
+}
+
+Json sent(const Report& report, Dimension dimension) {
+  return timed(report, report.bytes_per_gpu[static_cast<std::size_t>(dimension)]);
+}
+
+Json links(const Report& report) {
+  Json links = Json::array();
+  for (const LinkUtilization& link : report.links) {
+    links.push_back({{"kind", kLinkKindNames[static_cast<std::size_t>(link.kind)]},
+                     {"mean", timed(report, link.mean)},
+                     {"peak", timed(report, link.peak)}});
+  }
+  return links;
+}
+
+Bytes peak_memory(const Report& report) {
+  Bytes peak = 0;
+  for (const StageMemory& stage : report.stage_memory) peak = std::max(peak, stage.total());
+  return peak;
+}
+
+Json per_stage(const Report& report) {
+  Json stages = Json::array();
+  for (const StageMemory& stage : report.stage_memory) {
+    Json::object_t one;
+    one.reserve(7);
+    one.emplace_back("stage", stages.size());
+    one.emplace_back("parameters_gb", gigabytes(stage.parameters));
+    one.emplace_back("gradients_gb", gigabytes(stage.gradients));
+    one.emplace_back("optimizer_gb", gigabytes(stage.optimizer));
+    one.emplace_back("activations_gb", gigabytes(stage.activations));
+    one.emplace_back("workspace_gb", gigabytes(stage.workspace));
+    one.emplace_back("peak_gb", gigabytes(stage.total()));
+    stages.push_back(std::move(one));
+  }
+  return stages;
+}
+
+template <class Names, class Value>
+Json name_of(const Names& names, Value value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+/// Of a method that gossips.
+Json graph_name(const DataParallelSync& sync) {
+  if (!sync.gossips()) return absent();
+  return sync.neighbours.empty() ? sync.topology : "explicit";
+}
+
+using R = Report;
+
+/// In the order in which they are written; those of one object lie side by side.
+const ResultKey kKeys[] = {
+    {"name", [](const R& r) -> Json { return r.name; }, Needs::origin},
+    {"feasible", [](const R& r) -> Json { return r.feasible; }},
+    {"reasons", [](const R& r) -> Json { return r.reasons; }, Needs::origin},
+    {"assumptions", [](const R& r) -> Json { return r.assumptions; }, Needs::origin},
+    {"model", [](const R& r) -> Json { return r.model; }, Needs::origin},
+    {"cluster", [](const R& r) -> Json { return r.cluster; }, Needs::origin},
+    {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }, Needs::origin},
+    {"plan.pipeline_parallel", [](const R& r) -> Json { return r.plan.pipeline_parallel; }, Needs::origin},
+    {"plan.data_parallel", [](const R& r) -> Json { return r.plan.data_parallel; }, Needs::origin},
+    {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }, Needs::origin},
+    {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }, Needs::origin},
+    {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }, Needs::origin},
+    {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }, Needs::origin},
+    {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
+    {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
+     Needs::origin},
+    {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }, Needs::origin},
+    {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); },
+     Needs::origin},
+    {"data_parallel_sync.method",
+     [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); },
+     Needs::origin},
+    {"data_parallel_sync.workers", [](const R& r) -> Json { return r.workers; }, Needs::origin},
+    {"data_parallel_sync.topology", [](const R& r) -> Json { return graph_name(r.data_parallel_sync); },
+     Needs::origin},
+    {"data_parallel_sync.level",
+     [](const R& r) -> Json { return kSyncLevelNames[r.data_parallel_sync.by_node() ? 1 : 0]; },
+     Needs::origin},
+    {"data_parallel_sync.compression",
+     [](const R& r) -> Json { return name_of(Compression::kNames, r.data_parallel_sync.compression.method); },
+     Needs::origin},
+    {"parameters", [](const R& r) -> Json { return r.parameters; }},
+    {"gpus", [](const R& r) -> Json { return r.gpus; }},
+    {"step_time_s", [](const R& r) -> Json { return timed(r, r.step_time_s()); }},
+    {"step_time_s_p10", [](const R& r) -> Json { return spread(r, r.step_time_s_p10()); }},
+    {"step_time_s_p90", [](const R& r) -> Json { return spread(r, r.step_time_s_p90()); }},
+    {"training_days",
+     [](const R& r) -> Json { return r.training_tokens > 0 ? timed(r, r.training_days()) : absent(); }},
+    {"samples_per_s", [](const R& r) -> Json { return timed(r, r.samples_per_s()); }},
+    {"tokens_per_s", [](const R& r) -> Json { return timed(r, r.tokens_per_s()); }},
+    {"model_flops_per_step", [](const R& r) -> Json { return static_cast<double>(r.model_flops_per_step); }},
+    {"hardware_flops_per_step",
+     [](const R& r) -> Json { return static_cast<double>(r.hardware_flops_per_step); }},
+    {"model_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.model_tflops_per_gpu()); }},
+    {"hardware_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.hardware_tflops_per_gpu()); }},
+    {"mfu", [](const R& r) -> Json { return of_peak(r, r.mfu()); }},
+    {"hfu", [](const R& r) -> Json { return of_peak(r, r.hfu()); }},
+    {"breakdown_s.compute", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.compute_ps); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_tensor", [](const R& r) -> Json { return exposed(r, Dimension::tensor); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_pipeline", [](const R& r) -> Json { return exposed(r, Dimension::pipeline); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_data", [](const R& r) -> Json { return exposed(r, Dimension::data); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_context", [](const R& r) -> Json { return exposed(r, Dimension::context); },
+     Needs::breakdown},
+    {"breakdown_s.exposed_expert", [](const R& r) -> Json { return exposed(r, Dimension::expert); },
+     Needs::breakdown},
+    {"breakdown_s.optimizer", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.optimizer_ps); },
+     Needs::breakdown},
+    {"breakdown_s.bubble", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.bubble_ps); },
+     Needs::breakdown},
+    {"breakdown_s.host", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.host_ps); },
+     Needs::breakdown},
+    {"pipeline_bubble_fraction", [](const R& r) -> Json { return timed(r, r.pipeline_bubble_fraction); },
+     Needs::breakdown},
+    {"utilization.gpu_mean", [](const R& r) -> Json { return timed(r, r.gpu_utilization_mean); },
+     Needs::breakdown},
+    {"utilization.gpu_min", [](const R& r) -> Json { return timed(r, r.gpu_utilization_min); },
+     Needs::breakdown},
+    {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic, true},
+    {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(peak_memory(r)); }},
+    {"memory.fits", [](const R& r) -> Json { return r.gpu_memory <= 0 || peak_memory(r) <= r.gpu_memory; }},
+    {"memory.capacity_gb", [](const R& r) -> Json { return gigabytes(r.gpu_memory); }},
+    {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }, Needs::nothing, true},
+    {"communication.bytes_per_gpu.tensor", [](const R& r) -> Json { return sent(r, Dimension::tensor); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.pipeline", [](const R& r) -> Json { return sent(r, Dimension::pipeline); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.data", [](const R& r) -> Json { return sent(r, Dimension::data); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.context", [](const R& r) -> Json { return sent(r, Dimension::context); },
+     Needs::traffic},
+    {"communication.bytes_per_gpu.expert", [](const R& r) -> Json { return sent(r, Dimension::expert); },
+     Needs::traffic},
+    {"critical_path_s.compute",
+     [](const R& r) -> Json { return path_seconds(r, r.critical_path.compute_ps); }, Needs::critical_path},
+    {"critical_path_s.tensor", [](const R& r) -> Json { return along(r, Dimension::tensor); },
+     Needs::critical_path},
+    {"critical_path_s.pipeline", [](const R& r) -> Json { return along(r, Dimension::pipeline); },
+     Needs::critical_path},
+    {"critical_path_s.data", [](const R& r) -> Json { return along(r, Dimension::data); },
+     Needs::critical_path},
+    {"critical_path_s.context", [](const R& r) -> Json { return along(r, Dimension::context); },
+     Needs::critical_path},
+    {"critical_path_s.expert", [](const R& r) -> Json { return along(r, Dimension::expert); },
+     Needs::critical_path},
+    {"critical_path_s.host", [](const R& r) -> Json { return path_seconds(r, r.critical_path.host_ps); },
+     Needs::critical_path},
+    {"critical_path_s.wait", [](const R& r) -> Json { return path_seconds(r, r.critical_path.wait_ps); },
+     Needs::critical_path},
+    {"stats.tasks", [](const R& r) -> Json { return r.stats.tasks; }},
+    {"stats.events", [](const R& r) -> Json { return r.stats.events; }},
+    {"stats.ranks", [](const R& r) -> Json { return r.stats.ranks; }},
+    {"stats.wall_s", [](const R& r) -> Json { return r.stats.wall_s; }, Needs::process},
+    {"stats.tasks_per_s", [](const R& r) -> Json { return r.stats.tasks_per_s; }, Needs::process},
+    {"stats.peak_rss_mb", [](const R& r) -> Json { return r.stats.peak_rss_mb; }, Needs::process},
+};
+
+/// The objects that a key lies in, with the dot; "" at the top.
+std::string_view object_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot + 1);
+}
+
+/// The object under a path that ends with a dot, added where it is new.
+Json::object_t& object_at(std::string_view path, Json& result) {
+  Json* at = &result;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    at = &(*at)[std::string(path.substr(0, dot))];
+    if (at->is_null()) *at = Json::object();
+    path.remove_prefix(dot + 1);
+  }
+  return at->get_ref<Json::object_t&>();
+}
+
+/// Those keys of the result.
+Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
+  Json result(Json::value_t::object);
+  result.get_ref<Json::object_t&>().reserve(keys.size());
+  Json::object_t* object = nullptr;
+  std::string_view of;
+  for (const ResultKey* key : keys) {
+    Json value = key->value(report);
+    if (value.is_discarded()) continue;
+    if (const std::string_view path = object_of(key->path); object == nullptr || path != of) {
+      object = &object_at(path, result);
+      of = path;
+    }
+    object->emplace_back(std::string(key->path.substr(of.size())), std::move(value));
+  }
+  return result;
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string cell(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return dump(value, -1);
+  std::string joined;
+  for (const Json& sentence : value) {
+    if (!joined.empty()) joined += "; ";
+    joined += sentence.get<std::string>();
+  }
+  return joined;
+}
+
+}  // namespace
+
+ResultSelection::ResultSelection() {
+  for (const ResultKey& key : kKeys) keys_.push_back(&key);
+}
+
+ResultSelection::ResultSelection(std::span<const std::string> names) {
+  const auto is_named = [names](const ResultKey& key) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      return key.path == name || (key.path.starts_with(name) && key.path[name.size()] == '.');
+    });
+  };
+  for (const ResultKey& key : kKeys) {
+    if (is_named(key)) keys_.push_back(&key);
+  }
+}
+
+bool ResultSelection::has_row() const {
+  return std::ranges::any_of(keys_, [](const ResultKey* key) { return !key->is_list; });
+}
+
+Figures ResultSelection::figures() const {
+  const auto needs = [this](Needs what) {
+    return std::ranges::any_of(keys_, [what](const ResultKey* key) { return key->needs == what; });
+  };
+  return {needs(Needs::breakdown), needs(Needs::critical_path), needs(Needs::traffic), needs(Needs::origin),
+          needs(Needs::process)};
+}
+
+std::vector<std::string_view> ResultSelection::names() {
+  std::vector<std::string_view> names;
+  for (const ResultKey& key : kKeys) {
+    for (std::size_t dot = key.path.find('.'); dot != std::string_view::npos;
+         dot = key.path.find('.', dot + 1)) {
+      const std::string_view object = key.path.substr(0, dot);
+      if (std::ranges::find(names, object) == names.end()) names.push_back(object);
+    }
+    names.push_back(key.path);
+  }
+  return names;
+}
+
+std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys) {
+  std::vector<ResultFigure> figures;
+  for (const ResultKey* key : keys.keys()) {
+    const Json value = key->value(report);
+    if (value.is_number()) {
+      figures.push_back({std::string(key->path), value.get<double>()});
+    } else if (value.is_null()) {
+      figures.push_back({std::string(key->path), std::nullopt});
+    }
+  }
+  return figures;
+}
+
+void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink) {
+  sink(dump(result_of(report, keys.keys()), indent) + "\n");
+}
+
+void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink) {
+  std::string header;
+  std::string row;
+  for (const ResultKey* key : keys.keys()) {
+    const Json value = key->value(report);
+    if (value.is_discarded() || key->is_list) continue;
+    const std::string_view comma = header.empty() ? "" : ",";
+    header.append(comma).append(csv_field(key->path));
+    row.append(comma).append(csv_field(cell(value)));
+  }
+  sink(header + "\n" + row + "\n");
+}
+
+}  // namespace orrery

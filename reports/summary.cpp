@@ -1,0 +1,317 @@
+// The summary `orrery simulate` prints: at most 100 columns, the answer first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "reports/writers.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr int kWidth = 100;
+
+/// 1234567 as 1.23 M; three significant digits.
+std::string scaled(double value) {
+  constexpr std::array<std::string_view, 6> kPrefixes{"", " k", " M", " B", " T", " P"};
+  std::size_t prefix = 0;
+  while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  const bool whole = prefix == 0 && value == static_cast<double>(static_cast<std::int64_t>(value));
+  return fmt::format("{:.{}f}{}", value, whole ? 0 : decimals, kPrefixes[prefix]);
+}
+
+/// Three digits or more, never an exponent for large numbers.
+std::string three_digits(double value) {
+  return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
+/// Seconds in the unit that suits them.
+std::string duration(double seconds) {
+  if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} us", seconds * 1e6);
+}
+
+/// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
+std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
+  const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
+  const bool by_node = sync.by_node();
+  const bool compressed = sync.compression.method != Compression::Method::none;
+  if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
+  if (sync.method == SyncMethod::none) return "stay apart";
+  std::string text(at(kSyncMethodNames, sync.method));
+  if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
+  const std::string_view ending = workers == 1 ? "" : "s";
+  text += fmt::format(", {} worker{}", workers, ending);
+  if (by_node) text += fmt::format(" (node{})", ending);
+  switch (sync.method) {
+    case SyncMethod::parameter_server:
+      text += fmt::format(", servers {}", sync.servers);
+      break;
+    case SyncMethod::local_sgd:
+    case SyncMethod::gossip_pga:
+    case SyncMethod::diloco:
+      text += fmt::format(", period {}", sync.period);
+      break;
+    case SyncMethod::gossip_aga:
+      text += fmt::format(", periods {} to {}", sync.period, sync.final_period);
+      break;
+    default:
+      break;
+  }
+  if (sync.method == SyncMethod::diloco && sync.fragments > 1)
+    text += fmt::format(", fragments {}", sync.fragments);
+  if (sync.gossips() && sync.overlap != SyncOverlap::none)
+    text += fmt::format(", {}", at(kSyncOverlapNames, sync.overlap));
+  if (compressed) text += fmt::format(", {}", at(Compression::kNames, sync.compression.method));
+  return text;
+}
+
+/// A bar for a share of 0..1 of `cells` cells, in eighths of a cell.
+std::string bar(double share, int cells) {
+  constexpr std::array<std::string_view, 8> kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const int eighths = static_cast<int>(std::clamp(share, 0.0, 1.0) * cells * 8 + 0.5);
+  std::string out;
+  for (int i = 0; i < eighths / 8; ++i) out += "█";
+  return out + std::string(kEighths[static_cast<std::size_t>(eighths % 8)]);
+}
+
+class Summary {
+ public:
+  Summary(const Report& report, bool colour) : report_(report), colour_(colour) {}
+
+  std::string text() {
+    title();
+    if (report_.makespan_ps > 0) {
+      speed();
+      time_parts();
+      critical_path();
+      network();
+    }
+    memory();
+    list("Assumptions", report_.assumptions);
+    if (report_.stats.tasks > 0) statistics();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  [[nodiscard]] std::string painted(std::string_view code, std::string_view text) const {
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  void heading(std::string_view name, std::string_view note = "") {
+    line("\n{}{}{}", painted("1", name), note.empty() ? "" : "  ", painted("2", note));
+  }
+
+  void title() {
+    const std::string_view verdict = report_.feasible ? "feasible" : "INFEASIBLE";
+    std::string name = report_.name.substr(0, kWidth - 14);
+    std::ranges::replace_if(
+        name, [](char c) { return c >= 0 && c < ' '; }, '?');  // no escape codes from a file
+    line("{}  {}", painted("1", name.empty() ? std::string("unnamed experiment") : name),
+         painted(report_.feasible ? "32" : "1;31", verdict));
+    std::string size = fmt::format("{} GPUs", report_.gpus);
+    if (report_.parameters > 0) {
+      size += fmt::format(", {} parameters", scaled(static_cast<double>(report_.parameters)));
+    }
+    if (report_.samples_per_step > 0) size += fmt::format(", {} samples", report_.samples_per_step);
+    if (has_tokens()) {
+      size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
+    }
+    line("{}{}", size, report_.samples_per_step > 0 ? " per step" : "");
+    plan();
+    if (!report_.reasons.empty()) list("Reasons", report_.reasons);
+  }
+
+  void plan() {
+    const Plan& p = report_.plan;
+    const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
+    std::string text =
+        fmt::format("tp {} x pp {} x dp {}, {} micro-batches of {}", p.tensor_parallel, p.pipeline_parallel,
+                    p.data_parallel, p.micro_batches(), p.micro_batch_size);
+    if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
+    if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
+    if (p.recompute != Recompute::none)
+      text += fmt::format(", recompute {}", at(kRecomputeNames, p.recompute));
+    if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
+    if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_replicas());
+    if (p.sequence_parallel) text += ", sequence parallel";
+    line("{}, {}", text, at(kPrecisionNames, p.precision));
+    if (p.data_parallel == 1) return;
+    const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
+    if (!sync.empty()) line("replicas: {}", sync);
+  }
+
+  /// Samples of one token, such as images, are samples.
+  [[nodiscard]] bool has_tokens() const { return report_.tokens_per_step > report_.samples_per_step; }
+
+  void speed() {
+    out_ += '\n';
+    line("  {:<11}{:>13}   {} samples/s{}", "step time", duration(report_.step_time_s()),
+         scaled(report_.samples_per_s()),
+         has_tokens() ? fmt::format("   {} tokens/s", scaled(report_.tokens_per_s())) : "");
+    if (report_.has_spread()) {
+      line("  {:<11}{:>13}   to {} {}", "", duration(report_.step_time_s_p10()),
+           duration(report_.step_time_s_p90()), painted("2", "8 of 10 measured runs lie in this range"));
+    }
+    if (report_.training_tokens > 0) {
+      const double days = report_.training_days();
+      line("  {:<11}{:>10.1f} {:<5}     for {} {}", "training", days < 2 ? 24 * days : days,
+           days < 2 ? "hours" : "days", scaled(static_cast<double>(report_.training_tokens)),
+           has_tokens() ? "tokens" : "samples");
+    }
+    rate("model", report_.model_tflops_per_gpu(), "MFU", "without recomputation");
+    rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");
+  }
+
+  void rate(std::string_view name, double tflops, std::string_view share_name, std::string_view what) {
+    const double peak = report_.peak_tflops_per_gpu;
+    const std::string share = peak > 0 ? fmt::format("{} {:.1f} %", share_name, 100 * tflops / peak) : "";
+    line("  {:<11}{:>10.1f} TFLOP/s per GPU   {}   {}", name, tflops, share, painted("2", what));
+  }
+
+  /// A row of a table of times: seconds, share of the step and a bar; nothing for a part of zero.
+  void part(std::string_view name, double seconds, std::string_view code) {
+    if (seconds <= 0) return;
+    const double share = seconds / report_.step_time_s();
+    const std::string cells = bar(share, 50);
+    line("  {:<20}{:>13}{:>7.1f} %{}", name, duration(seconds), 100 * share,
+         cells.empty() ? "" : "  " + painted(code, cells));
+  }
+
+  void time_parts() {
+    const Breakdown& b = report_.breakdown;
+    const double shares = static_cast<double>(report_.gpus) * static_cast<double>(report_.steps);
+    const auto seconds = [shares](Int128 sum_ps) { return static_cast<double>(sum_ps) * 1e-12 / shares; };
+    heading("Where the time goes", "mean over GPUs, per step");
+    part("compute", seconds(b.compute_ps), "32");
+    part("host", seconds(b.host_ps), "36");
+    for (const Dimension d :
+         {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline, Dimension::data}) {
+      const auto i = static_cast<std::size_t>(d);
+      part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), "33");
+    }
+    // Without a pipeline, ranks still wait for slower members of their groups.
+    part(report_.plan.pipeline_parallel > 1 ? "pipeline bubble" : "waiting for others", seconds(b.bubble_ps),
+         "31");
+    part("optimizer", seconds(b.optimizer_ps), "34");
+    std::string busy = fmt::format("GPUs busy {:.1f} % (least busy {:.1f} %)",
+                                   100 * report_.gpu_utilization_mean, 100 * report_.gpu_utilization_min);
+    if (report_.plan.pipeline_parallel > 1) {
+      busy += fmt::format(", bubble {:.1f} % of the passes", 100 * report_.pipeline_bubble_fraction);
+    }
+    line("  {}", busy);
+  }
+
+  void critical_path() {
+    const CriticalPath& path = report_.critical_path;
+    const auto seconds = [this](Picoseconds time) {
+      return to_seconds(time) / static_cast<double>(report_.steps);
+    };
+    heading("Critical path", "the chain of operations that ends last");
+    part("compute", seconds(path.compute_ps), "32");
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      part(fmt::format("{} comm", kDimensionNames[d]), seconds(path.communication_ps[d]), "33");
+    }
+    part("host", seconds(path.host_ps), "35");
+    part("wait for links", seconds(path.wait_ps), "31");
+  }
+
+  void network() {
+    std::string sent;
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      if (report_.bytes_per_gpu[d] <= 0) continue;
+      fmt::format_to(std::back_inserter(sent), "{}{} {} GB", sent.empty() ? "" : ", ", kDimensionNames[d],
+                     three_digits(report_.bytes_per_gpu[d] / 1e9));
+    }
+    if (sent.empty()) return;
+    heading("Network");
+    line("  sent per GPU and step: {}", sent);
+    for (const LinkUtilization& link : report_.links) {
+      line("  {:<8}mean{:>6.1f} %   busiest{:>6.1f} %", kLinkKindNames[static_cast<std::size_t>(link.kind)],
+           100 * link.mean, 100 * link.peak);
+    }
+  }
+
+  void memory() {
+    const auto& stages = report_.stage_memory;
+    if (stages.empty()) return;
+    heading("Memory per GPU", "GB");
+    line("  {:<7}{:>11}{:>11}{:>11}{:>12}{:>10}{:>9}", "stage", "parameters", "gradients", "optimizer",
+         "activations", "workspace", "total");
+    const auto same = [](const StageMemory& a, const StageMemory& b) {
+      return a.parameters == b.parameters && a.gradients == b.gradients && a.optimizer == b.optimizer &&
+             a.activations == b.activations && a.workspace == b.workspace;
+    };
+    for (std::size_t first = 0; first < stages.size();) {
+      std::size_t last = first;
+      while (last + 1 < stages.size() && same(stages[first], stages[last + 1])) ++last;
+      memory_row(first, last, stages[first]);
+      first = last + 1;
+    }
+  }
+
+  void memory_row(std::size_t first, std::size_t last, const StageMemory& stage) {
+    const auto gb = [](Bytes bytes) { return static_cast<double>(bytes) / 1e9; };
+    std::string use;
+    if (report_.gpu_memory > 0) {
+      const double share = gb(stage.total()) / gb(report_.gpu_memory);
+      use = fmt::format("  {:>5.1f} % of {:.1f}", 100 * share, gb(report_.gpu_memory));
+      if (share > 1) use = painted("1;31", use + "  too much");
+    }
+    line("  {:<7}{:>11.3f}{:>11.3f}{:>11.3f}{:>12.3f}{:>10.3f}{:>9.2f}{}",
+         first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
+         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace),
+         gb(stage.total()), use);
+  }
+
+  /// Sentences as bullets, wrapped at words.
+  void list(std::string_view name, const std::vector<std::string>& sentences) {
+    if (sentences.empty()) return;
+    heading(name);
+    for (const std::string& sentence : sentences) {
+      std::string_view rest = sentence;
+      std::string_view bullet = "- ";
+      while (!rest.empty()) {
+        std::size_t length = rest.size();
+        if (length > kWidth - 4) {
+          length = rest.rfind(' ', kWidth - 4);
+          if (length == std::string_view::npos || length == 0) length = kWidth - 4;
+        }
+        line("  {}{}", bullet, rest.substr(0, length));
+        rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(' ', length)));
+        bullet = "  ";
+      }
+    }
+  }
+
+  void statistics() {
+    const RunStats& stats = report_.stats;
+    std::string text =
+        fmt::format("{} tasks on {} simulated ranks, {} events", stats.tasks, stats.ranks, stats.events);
+    if (stats.wall_s > 0) text += ", " + duration(stats.wall_s);
+    if (stats.tasks_per_s > 0) text += fmt::format(", {} tasks/s", scaled(stats.tasks_per_s));
+    line("\n{}", painted("2", text));
+  }
+
+  const Report& report_;
+  bool colour_;
+  std::string out_;
+};
+
+}  // namespace
+
+void write_summary(const Report& report, bool colour, const Sink& sink) {
+  sink(Summary(report, colour).text());
+}
+
+}  // namespace orrery

@@ -1,0 +1,21 @@
+// When the host has issued what the GPU executes.
+#pragma once
+
+#include <limits>
+
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Of a duration >= 0, up to the end of 64 bits; the engine refuses that and much less.
+[[nodiscard]] constexpr Picoseconds capped_sum(Picoseconds a, Picoseconds duration) {
+  Picoseconds sum = 0;
+  return __builtin_add_overflow(a, duration, &sum) ? std::numeric_limits<Picoseconds>::max() : sum;
+}
+
+/// Earliest start of an operation whose issue begins `issued` after the host was last free. An operation of n
+/// kernels, whose issue ends at e and which takes g, starts when its first kernel is issued, and not
+/// earlier than e - g (n-1)/n, so that its last kernel does not run before it is issued.
+[[nodiscard]] Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picoseconds issued);
+
+}  // namespace orrery

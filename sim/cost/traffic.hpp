@@ -1,0 +1,54 @@
+// What GPUs send and links carry over a whole run, all ranks counted. Independent of folding.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/topology.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/pass_price.hpp"
+#include "sim/matching/channels.hpp"
+
+namespace orrery {
+
+/// Links of one kind and bandwidth.
+struct LinkTraffic {
+  LinkKind kind{};
+  std::int64_t bytes_per_s = 0;
+  std::int64_t links = 0;
+  std::uint64_t most = 0;  ///< bytes that the busiest of them carries
+  Int128 bytes = 0;        ///< that all of them carry
+};
+
+struct Traffic {
+  std::array<double, kDimensionCount> sent{};  ///< bytes, by Dimension
+  std::vector<LinkTraffic> links;              ///< by kind, then bandwidth
+};
+
+/// Bytes one of `members` ranks sends in a communication: 2(n-1)/n * M for all_reduce, (n-1)/n * M
+/// for the other collectives (for broadcast the mean over members), M for the sender of send_recv.
+/// `first`: the rank is the group's first member. Ring and direct algorithms move just this much.
+[[nodiscard]] double bytes_sent(const Message& message, std::size_t members, bool first);
+
+/// Bytes that all ranks of a channel send when each of its communicators does it once.
+[[nodiscard]] double bytes_sent(const Message& message, const Channel& channel);
+
+/// Bytes that all ranks send in all operations, by Dimension. `pass_messages`: messages_of() each pass.
+[[nodiscard]] std::array<double, kDimensionCount> bytes_sent(
+    const Workload& workload, const Channels& channels,
+    std::span<const std::span<const PassMessage>> pass_messages);
+
+/// a * b, and a + b, up to the end of 64 bits: sums of bytes do not depend on their order.
+[[nodiscard]] std::uint64_t capped_bytes(std::uint64_t a, std::uint64_t b);
+inline void add_bytes(std::uint64_t& sum, std::uint64_t bytes) {
+  if (__builtin_add_overflow(sum, bytes, &sum)) sum = ~std::uint64_t{0};
+}
+
+/// From the bytes that each link carries.
+[[nodiscard]] std::vector<LinkTraffic> traffic_of(const std::vector<Link>& links,
+                                                  std::span<const std::uint64_t> bytes);
+
+}  // namespace orrery

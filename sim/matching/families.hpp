@@ -1,0 +1,54 @@
+// Families of tasks and the order in which they are laid out. A family is one operation of one
+// program, or the operations of several programs that meet on a channel; its tasks lie side by side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/matching/channels.hpp"
+
+namespace orrery {
+
+/// An operation of a program.
+struct OpRef {
+  std::uint32_t program = 0;
+  std::uint32_t op = 0;
+};
+
+struct Families {
+  /// Per program: the number of its first operation, counted over all programs.
+  std::vector<std::size_t> first_op;
+  /// What each operation waits for on its own rank: its dependencies and the operation before it on
+  /// its stream, without what follows from the others. Where the program has operations of the host,
+  /// those of its GPU and host streams name the latest of them first.
+  /// [predecessor_begin[first_op[program] + op] ...)
+  std::unique_ptr<std::uint32_t[]> predecessor_begin;
+  std::unique_ptr<std::uint32_t[]> predecessors;
+  /// Families in an order in which each comes after all it waits for.
+  std::vector<std::uint32_t> order;
+  /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]). Compute families come after
+  /// all communication families.
+  std::vector<std::uint32_t> ops_begin;
+  std::vector<OpRef> family_ops;
+
+  [[nodiscard]] std::span<const OpRef> operations(std::uint32_t family) const {
+    return {family_ops.data() + ops_begin[family], family_ops.data() + ops_begin[family + 1]};
+  }
+  /// Of families that do not communicate.
+  [[nodiscard]] std::span<const OpRef> compute_operations(const Channels& channels) const {
+    return std::span(family_ops).subspan(ops_begin[channels.families]);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
+    const std::uint32_t* const begin = predecessor_begin.get() + first_op[at.program] + at.op;
+    return {predecessors.get() + begin[0], predecessors.get() + begin[1]};
+  }
+};
+
+/// @throws RunError that tells who waits for what if no such order exists (a deadlock).
+[[nodiscard]] Families make_families(const Workload& workload, const Channels& channels);
+
+}  // namespace orrery

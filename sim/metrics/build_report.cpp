@@ -1,0 +1,91 @@
+#include "sim/metrics/build_report.hpp"
+
+#include <utility>
+
+#include "sim/metrics/breakdown.hpp"
+#include "sim/metrics/critical_path.hpp"
+#include "sim/metrics/traffic.hpp"
+
+namespace orrery {
+
+void ClassTimes::add(const ClassTimes& other, std::int64_t times) {
+  compute += times * other.compute;
+  optimizer += times * other.optimizer;
+  host += times * other.host;
+  launch += times * other.launch;
+  optimizer_host += times * other.optimizer_host;
+  bubble += times * other.bubble;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) exposed[d] += times * other.exposed[d];
+}
+
+void Totals::add(const Totals& other, std::int64_t times) {
+  makespan_ps += times * other.makespan_ps;
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c].add(other.classes[c], times);
+  critical_path.compute_ps += times * other.critical_path.compute_ps;
+  critical_path.host_ps += times * other.critical_path.host_ps;
+  critical_path.wait_ps += times * other.critical_path.wait_ps;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    critical_path.communication_ps[d] += times * other.critical_path.communication_ps[d];
+  }
+}
+
+WholeAndPart measure_all(const RunView& run) {
+  RunPart all;
+  all.ops.resize(run.workload.programs.size());
+  return measure(run, all);
+}
+
+WholeAndPart measure(const RunView& run, const RunPart& part) {
+  Exposures exposures;
+  CriticalPaths paths;
+  if (run.figures.breakdown) exposures = measure_exposure(run, part);
+  if (run.figures.critical_path) paths = trace_critical_path(run, part);
+  WholeAndPart totals;
+  totals.whole.makespan_ps = run.timeline.makespan_ps;
+  totals.whole.classes = std::move(exposures.whole);
+  totals.whole.critical_path = paths.whole;
+  totals.part.makespan_ps = part.end - part.begin;
+  totals.part.classes = std::move(exposures.part);
+  totals.part.critical_path = paths.part;
+  return totals;
+}
+
+Report outlined_report(const Workload& workload) {
+  Report report;
+  report.parameters = workload.parameters;
+  report.samples_per_step = workload.samples;
+  report.tokens_per_step = workload.tokens;
+  report.model_flops_per_step = workload.model_flops;
+  report.hardware_flops_per_step = workload.hardware_flops;
+  report.stage_memory = workload.stage_memory;
+  return report;
+}
+
+Report build_report(const RunView& run, const Totals& totals) {
+  const Workload& workload = run.workload;
+  Report report = outlined_report(workload);
+  report.gpus = workload.ranks();
+  report.steps = workload.steps;
+  report.makespan_ps = totals.makespan_ps;
+
+  const Exposure exposure =
+      !run.figures.breakdown
+          ? Exposure{}
+          : sum_up(totals.classes, run.expanded.stand_ins.multiplicity, totals.makespan_ps);
+  report.breakdown = exposure.breakdown;
+  report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
+  report.gpu_utilization_mean = exposure.gpu_utilization_mean;
+  report.gpu_utilization_min = exposure.gpu_utilization_min;
+  if (run.figures.traffic) {
+    report.links = link_utilization(run.traffic.links, totals.makespan_ps);
+    report.bytes_per_gpu = bytes_per_gpu(workload, run.traffic);
+  }
+  report.critical_path = totals.critical_path;
+
+  report.stats.tasks = run.expanded.graph.tasks();
+  report.stats.events = run.timeline.events;
+  report.stats.ranks = run.expanded.classes();
+  return report;
+}
+
+}  // namespace orrery

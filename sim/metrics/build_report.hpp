@@ -1,0 +1,83 @@
+// Turns a timeline into figures: breakdown, bubble, utilisation, critical path, traffic.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "orrery/report.hpp"
+#include "orrery/task_graph.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/compute_cost.hpp"
+#include "sim/cost/traffic.hpp"
+#include "sim/metrics/run_layout.hpp"
+#include "sim/tasks/expanded_graph.hpp"
+
+namespace orrery {
+
+/// Everything a finished run consists of; the parts live as long as the view is used.
+struct RunView {
+  const Workload& workload;
+  const RunLayout& layout;
+  const ExpandedGraph& expanded;
+  const Timeline& timeline;
+  const Topology& topology;
+  std::span<const ComputePrice> compute_prices;  ///< per Workload::works
+  std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
+  const Traffic& traffic;
+  Figures figures{};
+};
+
+/// How the compute stream of a rank spends the run, in ps.
+struct ClassTimes {
+  Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
+  std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
+
+  [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
+  /// Adds the other's, so many times; -1 takes them off.
+  void add(const ClassTimes& other, std::int64_t times);
+};
+
+/// What a run takes, before it is brought down to shares and means: all of it adds up over time.
+struct Totals {
+  Picoseconds makespan_ps = 0;
+  std::vector<ClassTimes> classes;  ///< per class of ranks
+  CriticalPath critical_path;
+
+  /// Adds the other's, so many times.
+  void add(const Totals& other, std::int64_t times);
+};
+
+/// A part of a run: per program its operations [first, last) and the waits before them, and the time from
+/// `begin` to `end`, which need not be theirs.
+struct RunPart {
+  struct Ops {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0xffffffff;
+  };
+  std::vector<Ops> ops;
+  Picoseconds begin = 0;
+  Picoseconds end = 0;
+};
+
+/// What a part takes beside the whole run.
+struct WholeAndPart {
+  Totals whole;
+  Totals part;
+};
+/// RunView::figures of them; the others are left at 0.
+[[nodiscard]] WholeAndPart measure(const RunView& run, const RunPart& part);
+/// The part is all of it.
+[[nodiscard]] WholeAndPart measure_all(const RunView& run);
+
+/// What a report says without a run: of a workload that may lack programs and communicators.
+[[nodiscard]] Report outlined_report(const Workload& workload);
+
+/// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
+/// and wall-clock statistics to the caller.
+[[nodiscard]] Report build_report(const RunView& run, const Totals& totals);
+[[nodiscard]] inline Report build_report(const RunView& run) {
+  return build_report(run, measure_all(run).whole);
+}
+
+}  // namespace orrery

@@ -1,0 +1,110 @@
+#include "sim/metrics/critical_path.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+/// What kind of operation a task is, for tasks in descending order.
+class TaskKinds {
+ public:
+  explicit TaskKinds(const RunView& run) : run_(run), family_(run.expanded.families.size()) {}
+
+  const Op& op(std::uint32_t task) {
+    const auto& families = run_.expanded.families;
+    while (family_ == families.size() || families[family_].first_task > task) --family_;
+    return run_.workload.programs[families[family_].program].ops[families[family_].op];
+  }
+
+ private:
+  const RunView& run_;
+  std::size_t family_;  ///< of the latest task
+};
+
+constexpr std::uint32_t kNoTask = 0xffffffff;
+
+/// The one that released the task last, the lowest id on ties.
+std::uint32_t last_predecessor(const RunView& run, std::uint32_t task) {
+  const auto finish = [&](std::uint32_t p) {
+    return run.expanded.graph.released(task, p, run.timeline.finish_ps[p]);
+  };
+  std::uint32_t best = kNoTask;
+  for (const std::uint32_t p : run.expanded.graph.predecessors(task)) {
+    if (best == kNoTask || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
+  }
+  return best;
+}
+
+/// The path, walked from its end; counts what lies within the part.
+class PathSum {
+ public:
+  explicit PathSum(const RunPart& part) : begin_(part.begin), end_(part.end), at_(part.end) {}
+
+  /// Whether what ended at `time` lies within.
+  [[nodiscard]] bool reaches(Picoseconds time) const { return time > begin_; }
+  /// The time back to `from` belongs to `kind`.
+  void back_to(Picoseconds from, Picoseconds& kind) {
+    kind += std::max<Picoseconds>(0, std::min(at_, end_) - std::max(from, begin_));
+    at_ = std::min(at_, from);
+  }
+  void start_at(Picoseconds time) { at_ = time; }
+
+  CriticalPath path;
+
+ private:
+  Picoseconds begin_;
+  Picoseconds end_;
+  Picoseconds at_;
+};
+
+}  // namespace
+
+CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
+  PathSum whole({{}, 0, run.timeline.makespan_ps});
+  PathSum within(part);
+  bool inside = true;  // or after the part
+  const auto back_to = [&](Picoseconds from, auto kind) {
+    whole.back_to(from, kind(whole.path));
+    if (inside) within.back_to(from, kind(within.path));
+  };
+  const auto compute = [](CriticalPath& path) -> Picoseconds& { return path.compute_ps; };
+  const auto host = [](CriticalPath& path) -> Picoseconds& { return path.host_ps; };
+  const auto wait = [](CriticalPath& path) -> Picoseconds& { return path.wait_ps; };
+  const auto communication = [](Dimension dimension) {
+    return [dimension](CriticalPath& path) -> Picoseconds& {
+      return path.communication_ps[static_cast<std::size_t>(dimension)];
+    };
+  };
+  const auto& finish = run.timeline.finish_ps;
+  if (finish.empty()) return {};
+  TaskKinds kinds(run);
+  auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
+  whole.start_at(finish[task]);
+  within.start_at(finish[task]);
+  while (task != kNoTask) {
+    const Picoseconds start = run.timeline.start_ps[task];
+    const Op& op = kinds.op(task);
+    inside = within.reaches(finish[task]);
+    if (op.stream == Stream::host) {
+      back_to(start, host);
+    } else if (op.kind == Op::Kind::compute) {
+      back_to(start, compute);
+    } else if (op.kind == Op::Kind::pass) {
+      back_to(start + run.pass_prices[op.work].duration_ps, communication(Dimension::tensor));
+      back_to(start, compute);
+    } else {
+      const Picoseconds alone = run.expanded.graph.cost_of(task).duration_ps;
+      back_to(std::min(finish[task], start + alone), wait);
+      back_to(start, communication(run.workload.messages[op.work].dimension));
+    }
+    const std::uint32_t before = last_predecessor(run, task);
+    const Picoseconds released =
+        before == kNoTask ? 0 : run.expanded.graph.released(task, before, finish[before]);
+    back_to(released, wait);
+    if (before != kNoTask) back_to(finish[before], host);
+    task = before;
+  }
+  return {whole.path, within.path};
+}
+
+}  // namespace orrery

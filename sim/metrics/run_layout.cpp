@@ -1,0 +1,33 @@
+#include "sim/metrics/run_layout.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+ProgramLayout lay_out(const Workload& workload, const Program& program) {
+  ProgramLayout layout;
+  layout.streams = stream_ops(program, workload.streams);
+  layout.priority.resize(program.ops.size());
+  layout.host.resize(program.ops.size());
+  std::uint32_t host = ProgramLayout::kNoHost;
+  for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    layout.host[i] = host;
+    if (op.stream == Stream::host) host = i;
+    if (op.kind != Op::Kind::communicate) continue;
+    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)];
+  }
+  return layout;
+}
+
+}  // namespace
+
+RunLayout::RunLayout(const Workload& workload, const ExpandedGraph& expanded) {
+  for (const Program& program : workload.programs) programs.push_back(lay_out(workload, program));
+  for (std::uint32_t c = 0; c < expanded.classes(); ++c) programs[expanded.program[c]].classes.push_back(c);
+  for (ProgramLayout& program : programs)
+    std::ranges::sort(program.classes, {}, [&](std::uint32_t c) { return expanded.position[c]; });
+}
+
+}  // namespace orrery

@@ -1,0 +1,35 @@
+// What figures need to know of programs and tasks, whatever these cost: made once for runs that differ in
+// prices alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/metrics/stream_ops.hpp"
+#include "sim/tasks/expanded_graph.hpp"
+
+namespace orrery {
+
+/// A program as its ranks go through it.
+struct ProgramLayout {
+  static constexpr std::uint32_t kNoHost = 0xffffffff;
+  StreamOps streams;
+  std::vector<std::uint8_t> priority;  ///< per op: of waits for it, lower wins; of communication
+  std::vector<std::uint32_t> host;     ///< per op: the host operation before it, or kNoHost
+  std::vector<std::uint32_t>
+      classes;  ///< of ranks, by position: their tasks of an operation lie side by side
+};
+
+struct RunLayout {
+  std::vector<ProgramLayout> programs;
+
+  RunLayout() = default;
+  RunLayout(const Workload& workload, const ExpandedGraph& expanded);
+};
+
+/// Which of several communications in flight a wait belongs to, by Dimension; lower wins.
+inline constexpr std::array<std::uint8_t, kDimensionCount> kWaitPriority{0, 4, 1, 2, 3};
+
+}  // namespace orrery

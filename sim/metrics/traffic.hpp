@@ -1,0 +1,23 @@
+// What the bytes of a run come to per GPU and link. One part of build_report.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "orrery/report.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/traffic.hpp"
+
+namespace orrery {
+
+/// Bytes a GPU sends per step, by Dimension, mean over GPUs.
+[[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload,
+                                                                const Traffic& traffic);
+
+/// Utilisation by kind of link: for the kinds the topology has, in the order of LinkKind. Independent of
+/// folding, but for the makespan.
+[[nodiscard]] std::vector<LinkUtilization> link_utilization(std::span<const LinkTraffic> traffic,
+                                                            Picoseconds makespan);
+
+}  // namespace orrery

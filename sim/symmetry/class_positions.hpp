@@ -1,0 +1,30 @@
+// Where the classes of a folding are: ranks among those of their program, communicators in their channels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/cost/signature.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/symmetry/fold.hpp"
+#include "sim/symmetry/stand_ins.hpp"
+
+namespace orrery {
+
+struct ClassPositions {
+  StandIns stand_ins;
+  std::vector<std::uint32_t> program;         ///< per class of ranks
+  std::vector<std::uint32_t> position;        ///< per class of ranks: its place among those of its program
+  std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its communicator, or kNone
+  std::vector<std::uint32_t> place_of_group;  ///< per class of communicators: its place in its channel
+  std::vector<std::vector<std::uint32_t>> groups;  ///< [channel]: communicators that are simulated
+
+  /// Equal for foldings of equal programs that expand to equal graphs, but for whom they stand for.
+  [[nodiscard]] Signature shape(const Channels& channels) const;
+};
+
+[[nodiscard]] ClassPositions class_positions(const Workload& workload, const Channels& channels,
+                                             const Folded& folded);
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+// Inside sim/graph/ only: the replicas of a workload, and which of them can change places.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/topology.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/price_list.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/symmetry/shared_links.hpp"
+
+namespace orrery {
+
+/// What folding sees of a price: the whole of it where transfers meet others on links, else how long
+/// it takes.
+class PriceColours {
+ public:
+  PriceColours(const Channels& channels, const PriceList& prices, const SharedLinks& shared);
+
+  /// Of the call of that number, for the group.
+  [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const {
+    const std::uint32_t price =
+        prices_.transfers[channels_.calls[call].first_price + channels_.group_place[group]].price;
+    return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
+  }
+  /// Whether it is the same for all groups, so that it tells none of them apart.
+  [[nodiscard]] bool even(std::uint32_t call) const { return even_[call]; }
+
+ private:
+  [[nodiscard]] bool takes_equally_long(const Call& call) const;
+
+  const Channels& channels_;
+  const PriceList& prices_;
+  const SharedLinks& shared_;
+  std::vector<std::uint32_t> times_;  ///< per price: a number for how long it takes
+  std::vector<std::uint32_t> legs_;   ///< and one for its legs
+  std::vector<bool> even_;            ///< per call
+};
+
+struct Replicas {
+  std::vector<std::uint32_t> like;   ///< per replica: the one that stands for it
+  std::vector<std::uint32_t> times;  ///< per replica: for how many it stands; 0 if another one does
+  std::vector<std::uint32_t> owner;  ///< per shared link: the first replica that meets others on it, or kNone
+  std::vector<bool> wide;            ///< per channel: whether its groups join replicas
+
+  /// A group of a rank of replica 0 with that replica only, which all replicas have one of.
+  struct Part {
+    std::uint32_t rank = 0;
+    std::uint32_t channel = 0;
+    std::uint16_t slot = 0;
+  };
+  std::vector<std::uint32_t> ranks;  ///< of replica 0
+  std::vector<Part> parts;           ///< each group once
+};
+
+[[nodiscard]] Replicas fold_replicas(const Workload& workload, const Channels& channels,
+                                     const SharedLinks& shared, const PriceColours& colours, const Pace& pace,
+                                     const Topology& topology);
+
+}  // namespace orrery

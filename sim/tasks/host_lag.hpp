@@ -1,0 +1,41 @@
+// How long after the host's latest own operation it has issued each of the following ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/cost/compute_cost.hpp"
+#include "sim/cost/issue_time.hpp"
+#include "sim/matching/channels.hpp"
+
+namespace orrery {
+
+/// The host of a rank issues the operations of a program one after the other without waiting for the GPU, so
+/// an operation waits for the sum of what has been issued since the host's latest own operation. These sums
+/// are a tree: few, as passes repeat, and the same whatever operations cost.
+class HostLags {
+ public:
+  /// Adds the lags of all programs: their numbers, per operation, one program after the other; kNone for
+  /// communication and before the first operation of the host.
+  std::vector<std::uint32_t> add(const Workload& workload);
+  /// By number: for works the least time between the end of the host operation before them and their start,
+  /// for passes until the host begins to issue them.
+  /// @param works  prices of Workload::works
+  [[nodiscard]] std::vector<Picoseconds> values(const Workload& workload,
+                                                std::span<const ComputePrice> works) const;
+
+ private:
+  /// An operation that is issued after `before` and what comes before that; kNone: after the host's own.
+  struct Issue {
+    std::uint32_t before = kNone;
+    std::uint32_t work = 0;
+    Op::Kind kind = Op::Kind::compute;
+    bool host = false;  ///< one of its own, before which nothing counts any more
+  };
+  class Tree;
+  std::vector<Issue> issues_;
+};
+
+}  // namespace orrery

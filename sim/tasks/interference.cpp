@@ -1,0 +1,158 @@
+#include "sim/tasks/interference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/tasks/host_lag.hpp"
+
+namespace orrery {
+namespace {
+
+bool communicates(const Op& op) { return op.kind == Op::Kind::communicate; }
+bool computes(const Op& op) { return !communicates(op) && op.stream == Stream::compute; }
+
+/// Data-parallel collectives, and messages to and from gossip neighbours.
+bool is_beside(const Op& op) {
+  return communicates(op) && (op.stream == Stream::data || op.stream >= send_stream(0));
+}
+
+}  // namespace
+
+void BusyTimes::add(Picoseconds begin, Picoseconds end) {
+  if (begin == end) return;
+  const auto after =
+      std::upper_bound(spans_.begin() + static_cast<std::ptrdiff_t>(first_), spans_.end(), begin,
+                       [](Picoseconds at, const Span& span) { return at < span.begin; });
+  spans_.insert(after, {begin, end});
+}
+
+Picoseconds BusyTimes::finish(Picoseconds start, Picoseconds duration, double share) {
+  Picoseconds at = start;
+  auto left = static_cast<double>(duration);
+  for (std::size_t i = first_; i < spans_.size(); ++i) {
+    const auto [begin, end] = spans_[i];
+    if (end <= at) {
+      if (i == first_ && end <= start) ++first_;
+      continue;
+    }
+    const auto free = static_cast<double>(std::max<Picoseconds>(0, begin - at));
+    if (left <= free) break;
+    left -= free;
+    at = std::max(at, begin);
+    const double done = static_cast<double>(end - at) * (1 - share);
+    if (left <= done) {
+      left /= 1 - share;
+      break;
+    }
+    left -= done;
+    at = end;
+  }
+  return at + static_cast<Picoseconds>(std::floor(left + 0.5));
+}
+
+Interference::Interference(const Workload& workload, const Channels& channels, const PriceList& prices)
+    : workload_(workload), channels_(channels), prices_(prices) {
+  if (!any()) return;
+  for (const Program& program : workload.programs) orders_.push_back(order_of(program));
+}
+
+Interference::Order Interference::order_of(const Program& program) const {
+  const auto begin = static_cast<std::uint32_t>(program.ops.size());
+  Order order;
+  order.first.assign(program.ops.size() + 1, kNone);
+  order.next.assign(program.ops.size(), kNone);
+  std::vector<std::uint32_t> last(program.ops.size() + 1, kNone);
+  std::vector<std::uint32_t> ready(program.ops.size(), begin);        // after which compute operation
+  std::vector<std::uint32_t> ready_stream(workload_.streams, begin);  // of the latest on a stream
+  const auto later = [begin](std::uint32_t a, std::uint32_t b) {
+    return a == begin ? b : b == begin ? a : std::max(a, b);
+  };
+  for (std::uint32_t i = 0; i < begin; ++i) {
+    const Op& op = program.ops[i];
+    if (computes(op)) {
+      ready[i] = i;
+      continue;
+    }
+    std::uint32_t& stream = ready_stream[static_cast<std::size_t>(op.stream)];
+    ready[i] = stream;
+    for (const std::uint32_t dep : program.dependencies(op)) ready[i] = later(ready[i], ready[dep]);
+    stream = ready[i];
+    (last[ready[i]] == kNone ? order.first[ready[i]] : order.next[last[ready[i]]]) = i;
+    last[ready[i]] = i;
+    order.beside = order.beside || is_beside(op);
+  }
+  return order;
+}
+
+std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
+  const std::uint32_t program = workload_.program_of_rank[rank];
+  std::vector<Picoseconds> result;
+  for (const Op& op : workload_.programs[program].ops) {
+    if (op.stream == Stream::host) {
+      result.push_back(0);
+    } else if (op.kind == Op::Kind::compute) {
+      const Picoseconds duration = prices_.works[op.work].duration_ps;
+      result.push_back(prices_.pace.even() ? duration : prices_.pace.scaled(duration, rank, op.step));
+    } else {
+      const std::uint32_t channel = channels_.channel_of[program * workload_.slots + op.slot];
+      const Call& call = channels_.calls[channels_.call(channel, request_of(op))];
+      const std::uint32_t group = workload_.group(rank, op.slot);
+      result.push_back(
+          prices_.duration_ps(prices_.transfers[call.first_price + channels_.group_place[group]]));
+    }
+  }
+  return result;
+}
+
+/// Of its pace that an operation loses: a pass loses nothing while it communicates.
+double Interference::share(const Op& op, Picoseconds duration) const {
+  if (op.kind != Op::Kind::pass || duration == 0) return prices_.interference;
+  const auto compute = static_cast<double>(prices_.passes[op.work].duration_ps);
+  return prices_.interference * std::min(1.0, compute / static_cast<double>(duration));
+}
+
+std::vector<Picoseconds> Interference::delays(const Program& program, const Order& order,
+                                              std::span<const Picoseconds> durations) const {
+  std::vector<Picoseconds> result(program.ops.size(), 0);
+  std::vector<Picoseconds> finish(program.ops.size(), 0);
+  std::vector<Picoseconds> stream_free(workload_.streams, 0);
+  BusyTimes busy;
+  const auto start_of = [&](const Op& op) {
+    Picoseconds start = stream_free[static_cast<std::size_t>(op.stream)];
+    for (const std::uint32_t dep : program.dependencies(op)) start = std::max(start, finish[dep]);
+    return start;
+  };
+  const auto run_ready = [&](std::size_t after) {
+    for (std::uint32_t i = order.first[after]; i != kNone; i = order.next[i]) {
+      const Op& op = program.ops[i];
+      const Picoseconds start = start_of(op);
+      finish[i] = stream_free[static_cast<std::size_t>(op.stream)] = capped_sum(start, durations[i]);
+      if (is_beside(op)) busy.add(start, finish[i]);
+    }
+  };
+  run_ready(program.ops.size());
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    if (!computes(op)) continue;
+    const Picoseconds start = start_of(op);
+    finish[i] = busy.finish(start, durations[i], share(op, durations[i]));
+    result[i] = finish[i] - start - durations[i];
+    stream_free[static_cast<std::size_t>(op.stream)] = finish[i];
+    run_ready(i);
+  }
+  return result;
+}
+
+std::span<const Picoseconds> Interference::of(std::uint32_t rank) {
+  const std::uint32_t program = workload_.program_of_rank[rank];
+  if (!orders_[program].beside) return {};
+  const std::vector<Picoseconds> own = durations(rank);
+  Signature key;
+  key.append(program);
+  for (const Picoseconds duration : own) key.append(static_cast<std::uint64_t>(duration));
+  const std::uint32_t kind = kinds_.number(key);
+  if (kind == delays_.size()) delays_.push_back(delays(workload_.programs[program], orders_[program], own));
+  return delays_[kind];
+}
+
+}  // namespace orrery

@@ -1,0 +1,71 @@
+// How much longer compute takes beside data-parallel communication, whose kernels take SMs and memory
+// bandwidth. Told from the program of a rank and the prices of its operations, before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "sim/cost/price_list.hpp"
+#include "sim/cost/signature.hpp"
+#include "sim/matching/channels.hpp"
+
+namespace orrery {
+
+/// A GPU that computes while something else runs on it, of which the times are known.
+class BusyTimes {
+ public:
+  /// In any order, as long as no `finish` was asked for that it would have changed.
+  void add(Picoseconds begin, Picoseconds end);
+  /// When compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the busy
+  /// times. Starts never fall.
+  Picoseconds finish(Picoseconds start, Picoseconds duration, double share);
+
+ private:
+  struct Span {
+    Picoseconds begin = 0;
+    Picoseconds end = 0;
+  };
+  std::vector<Span> spans_;  ///< by begin
+  std::size_t first_ = 0;    ///< those before it have ended
+};
+
+class Interference {
+ public:
+  /// Keeps references.
+  Interference(const Workload& workload, const Channels& channels, const PriceList& prices);
+
+  /// Whether any operation may be slowed.
+  [[nodiscard]] bool any() const { return prices_.interference > 0; }
+
+  /// [op of its program]: what each operation on the compute stream of `rank` takes on top of its price. Each
+  /// rank is looked at as if it waited for no other: operations start when their streams and dependencies on
+  /// this rank are done, and communication takes what it takes alone. While any data-parallel communication
+  /// runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind share the list, which stays
+  /// valid.
+  [[nodiscard]] std::span<const Picoseconds> of(std::uint32_t rank);
+
+ private:
+  /// What follows from a program alone: communication is ready once a compute operation has ended, at best.
+  struct Order {
+    std::vector<std::uint32_t>
+        first;  ///< [op], and one for the begin: the first that is ready after it, or kNone
+    std::vector<std::uint32_t> next;  ///< [op]: the next one that is
+    bool beside = false;              ///< whether some of it is data-parallel
+  };
+  [[nodiscard]] Order order_of(const Program& program) const;
+  [[nodiscard]] std::vector<Picoseconds> durations(std::uint32_t rank) const;
+  [[nodiscard]] std::vector<Picoseconds> delays(const Program& program, const Order& order,
+                                                std::span<const Picoseconds> durations) const;
+  [[nodiscard]] double share(const Op& op, Picoseconds duration) const;
+
+  const Workload& workload_;
+  const Channels& channels_;
+  const PriceList& prices_;
+  std::vector<Order> orders_;  ///< per program
+  SignatureTable kinds_;
+  std::vector<std::vector<Picoseconds>> delays_;  ///< per kind of rank
+};
+
+}  // namespace orrery

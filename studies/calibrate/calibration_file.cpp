@@ -1,0 +1,197 @@
+#include "studies/calibrate/calibration_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "studies/calibrate/fit_errors.hpp"
+#include "studies/calibrate/optimizer.hpp"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parsed(const Catalog& catalog, const std::string& calibration) {
+  return Json::parse(catalog.text(CatalogKind::calibration, calibration), nullptr, true, true);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+/// Figures of an account: no more digits than are of use.
+double rounded(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
+
+Json summary_json(const ErrorSummary& s) {
+  return {{"mean", rounded(s.mean)}, {"worst", rounded(s.worst)}, {"bias", rounded(s.bias)}};
+}
+
+Json errors_json(const FitErrors& errors) {
+  Json out{{"rows", errors.rows},
+           {"base", summary_json(errors.base)},
+           {"fitted", summary_json(errors.fitted)},
+           {"held_out", nullptr}};
+  if (errors.held_out) out["held_out"] = summary_json(*errors.held_out);
+  return out;
+}
+
+Json range_json(const std::optional<ResidualRange>& range) {
+  if (!range) return nullptr;
+  return {{"rows", range->rows}, {"p10", rounded(range->p10)}, {"p90", rounded(range->p90)}};
+}
+
+/// Writes what one fit says about one of its bases.
+class Account {
+ public:
+  Account(const std::string& base, const Fit& fit) : base_(base), fit_(fit) {
+    for (const FitRow& row : fit.problem.rows) {
+      if (!mine(row)) continue;
+      ++rows_;
+      if (std::ranges::find(tables_, row.table) == tables_.end()) tables_.push_back(row.table);
+    }
+  }
+
+  [[nodiscard]] std::string source() const {
+    return fmt::format("fitted on {} ({} row{})", joined(tables_), rows_, rows_ == 1 ? "" : "s");
+  }
+
+  void add_constants(Json& constants) const {
+    for (const FittedConstant& c : fit_.constants) {
+      if (c.variable.base != base_) continue;
+      Json& constant = constants[std::string(c.variable.constant.name)];
+      constant["value"] = c.value;
+      constant["source"] = source() + (c.identifiable ? "" : "; not identifiable from them");
+    }
+  }
+
+  /// The deciles that a prediction's range is made of.
+  void add_residuals(Json& constants) const {
+    add_range(constants, "one_node", one_node());
+    add_range(constants, "many_nodes", many_nodes());
+  }
+
+  [[nodiscard]] Json json() const {
+    Json out{{"base", base_},
+             {"tables", tables_},
+             {"rows", Json::array()},
+             {"seed", fit_.options.seed},
+             {"folds", fit_.options.folds},
+             {"starts", fit_.options.starts},
+             {"method", kMinimizer},
+             {"evaluations", fit_.evaluations},
+             {"most_evaluations", fit_.options.evaluations},
+             {"base_loss", rounded(fit_.base_loss)},
+             {"loss", rounded(fit_.loss)},
+             {"constants", Json::object()},
+             {"singular_values", Json::array()},
+             {"errors", errors_json(fit_errors(fit_, filter()))},
+             {"errors_by_table", Json::object()}};
+    for (const FitRow& row : fit_.problem.rows) {
+      if (mine(row)) out["rows"].push_back(row.table + ": " + row.name);
+    }
+    for (const FittedConstant& c : fit_.constants) {
+      const std::string key = c.variable.base == base_ ? c.variable.constant.key
+                                                       : c.variable.base + ": " + c.variable.constant.key;
+      out["constants"][key] = constant_json(c);
+    }
+    for (const double value : fit_.singular_values) out["singular_values"].push_back(rounded(value));
+    for (const std::string& table : tables_) {
+      const auto in_table = [&](const FitRow& row) { return row.table == table && mine(row); };
+      out["errors_by_table"][table] = errors_json(fit_errors(fit_, in_table));
+    }
+    out["residuals"] = {{"one_node", range_json(residual_range(fit_, one_node()))},
+                        {"many_nodes", range_json(residual_range(fit_, many_nodes()))},
+                        {"all", range_json(residual_range(fit_, filter()))}};
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool mine(const FitRow& row) const { return row.is_of(base_, fit_.problem.variables); }
+
+  [[nodiscard]] RowFilter filter() const {
+    return [this](const FitRow& row) { return mine(row); };
+  }
+  [[nodiscard]] RowFilter one_node() const {
+    return [this](const FitRow& row) { return mine(row) && row.experiment.cluster.nodes == 1; };
+  }
+  [[nodiscard]] RowFilter many_nodes() const {
+    return [this](const FitRow& row) { return mine(row) && row.experiment.cluster.nodes > 1; };
+  }
+
+  /// A kind with too few rows takes the deciles of all; too few of those leave the base's.
+  void add_range(Json& constants, const std::string& kind, const RowFilter& rows) const {
+    const auto own = residual_range(fit_, rows);
+    const auto range = own ? own : residual_range(fit_, filter());
+    if (!range) return;
+    const std::string text = fmt::format("held-out residuals of {} {}rows of {}", range->rows,
+                                         own ? "" : "one- and many-node ", joined(tables_));
+    constants["error_p10_" + kind] = {{"value", rounded(range->p10)}, {"source", text}};
+    constants["error_p90_" + kind] = {{"value", rounded(range->p90)}, {"source", text}};
+  }
+
+  [[nodiscard]] static Json constant_json(const FittedConstant& c) {
+    return {{"base", c.variable.base_value},
+            {"fitted", c.value},
+            {"unit", c.variable.constant.unit},
+            {"minimum", c.variable.bounds.low},
+            {"maximum", c.variable.bounds.high},
+            {"standard_error", rounded(c.standard_error)},
+            {"largest_effect_of_a_tenth", rounded(c.largest_effect)},
+            {"identifiable", c.identifiable}};
+  }
+
+  const std::string& base_;
+  const Fit& fit_;
+  std::vector<std::string> tables_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace
+
+CalibratedValue calibrated_value(const Catalog& catalog, const std::string& calibration,
+                                 const Constant& constant) {
+  std::set<std::string> seen;
+  for (std::string name = calibration;
+       catalog.contains(CatalogKind::calibration, name) && seen.insert(name).second;) {
+    const Json entry = parsed(catalog, name);
+    if (const auto found = entry["constants"].find(constant.name); found != entry["constants"].end()) {
+      CalibratedValue out{found->at("value").get<double>(), std::nullopt, std::nullopt};
+      if (found->contains("minimum")) out.minimum = found->at("minimum").get<double>();
+      if (found->contains("maximum")) out.maximum = found->at("maximum").get<double>();
+      return out;
+    }
+    name = entry.value("inherits", "");
+  }
+  return {constant.get(Experiment{}), std::nullopt, std::nullopt};
+}
+
+Catalog with_constants(const Catalog& catalog, const std::string& calibration,
+                       const std::map<std::string, double>& values) {
+  Json entry = parsed(catalog, calibration);
+  entry.erase("name");
+  for (const auto& [name, value] : values) {
+    entry["constants"][name]["value"] = value;
+    if (!entry["constants"][name].contains("source")) entry["constants"][name]["source"] = "set";
+  }
+  return catalog.with_calibration(entry.dump(), calibration, calibration).first;
+}
+
+std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit) {
+  Json entry = parsed(catalog, base);
+  const Account account(base, fit);
+  entry.erase("name");
+  entry.erase("fit");
+  entry["source"] = fmt::format("orrery calibrate from {}, {}", base, account.source());
+  account.add_constants(entry["constants"]);
+  if (entry["part"] == "software") account.add_residuals(entry["constants"]);
+  entry["fit"] = account.json();
+  return entry.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace orrery

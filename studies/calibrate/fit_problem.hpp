@@ -1,0 +1,69 @@
+// What is fitted to what: constants of calibrations with their bounds, and the measured rows that take them
+// from there.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/catalog/constants.hpp"
+#include "orrery/experiment.hpp"
+#include "studies/validate/measured_table.hpp"
+
+namespace orrery {
+
+struct Bounds {
+  double low = 0;
+  double high = 0;
+};
+
+struct FitRequest {
+  std::vector<TableText> tables;
+  std::vector<std::string> bases;        ///< calibrations
+  std::vector<std::string> keys;         ///< each fitted in every base of its part
+  std::map<std::string, Bounds> bounds;  ///< by key; the calibration's or the field's elsewhere
+};
+
+/// One constant of one calibration.
+struct FitVariable {
+  std::string base;
+  Constant constant;
+  double base_value = 0;
+  Bounds bounds;
+  bool logarithmic = false;  ///< searched by its logarithm
+
+  /// From and to the place between the bounds, 0 to 1.
+  [[nodiscard]] double value_at(double place) const;
+  [[nodiscard]] double place_of(double value) const;
+  /// What a change of `value` is measured in: the value itself, at a linear one no less than a share of its
+  /// range, since 0 is a value as good as any.
+  [[nodiscard]] double scale(double value) const;
+};
+
+/// A row that takes at least one of the variables.
+struct FitRow {
+  std::string table;
+  std::string name;
+  Experiment experiment;
+  std::string figure;  ///< what was measured: step_time_s, else a rate
+  double measured = 0;
+  std::vector<bool> takes;  ///< by variable
+
+  [[nodiscard]] bool is_rate() const { return figure != "step_time_s"; }
+  [[nodiscard]] bool is_of(const std::string& base, const std::vector<FitVariable>& variables) const;
+};
+
+struct FitProblem {
+  std::vector<std::string> bases;
+  std::vector<std::string> tables;  ///< names of those with rows
+  std::vector<FitVariable> variables;
+  std::vector<FitRow> rows;
+};
+
+/// A row belongs to a variable when its experiment has the base's value and would have another if the base
+/// had another: through `stack` or `calibration`, inherited or not, and not if the row sets the key itself.
+/// @throws InputError for unknown names, keys that fit no base, bounds without room, a key no row takes from
+/// its base, and everything wrong in the tables.
+[[nodiscard]] FitProblem make_fit_problem(const FitRequest& request, const TableContext& context);
+
+}  // namespace orrery

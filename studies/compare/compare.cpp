@@ -1,0 +1,241 @@
+#include "studies/compare/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "config/experiment/read_experiment.hpp"
+#include "orrery/error.hpp"
+#include "orrery/parallel.hpp"
+#include "orrery/simulate.hpp"
+#include "studies/compare/sync_summary.hpp"
+#include "studies/compare/target.hpp"
+
+namespace orrery {
+namespace {
+
+/// One row while it is worked on.
+struct Job {
+  const ExperimentText* experiment = nullptr;
+  std::vector<std::string> overrides;  ///< of the request, then one per variation
+  std::int64_t gpus = 0;               ///< what the time to simulate grows with
+  std::vector<Problem> problems;
+  std::exception_ptr error;
+  ComparedRow row;
+
+  [[nodiscard]] bool fails() const { return !problems.empty() || error; }
+};
+
+std::vector<Job> jobs_of(const ComparisonRequest& request) {
+  const std::size_t most = kMostComparedRows / std::max<std::size_t>(1, request.experiments.size());
+  const std::size_t combinations = count_combinations(request.variations, most);
+  std::vector<Job> jobs;
+  for (const ExperimentText& experiment : request.experiments) {
+    for (std::size_t i = 0; i < combinations; ++i) {
+      Job job;
+      job.experiment = &experiment;
+      job.row.varied = combination(request.variations, i);
+      jobs.push_back(std::move(job));
+    }
+  }
+  return jobs;
+}
+
+std::string pointer_of(std::string key) {
+  std::ranges::replace(key, '.', '/');
+  return "/" + key;
+}
+
+std::vector<std::string> overrides_of(const std::vector<std::string>& varied,
+                                      const ComparisonRequest& request) {
+  std::vector<std::string> overrides = request.overrides;
+  for (std::size_t k = 0; k < varied.size(); ++k) {
+    if (!varied[k].empty()) overrides.push_back(request.variations[k].key + "=" + varied[k]);
+  }
+  return overrides;
+}
+
+/// Reads the job's experiment and hands it to `use`; keeps what is wrong.
+void read(Job& job, const ComparisonRequest& request, const ExperimentUse& use) {
+  try {
+    read_experiment_text(job.experiment->text, job.experiment->source, job.overrides, request.catalog,
+                         request.menus, use);
+  } catch (const InputError& error) {
+    job.problems = error.problems();
+  } catch (const RunError& error) {
+    job.problems.push_back({job.experiment->source, 0, 0, "", error.what()});
+  } catch (...) {
+    job.error = std::current_exception();
+  }
+}
+
+void describe(Job& job, const Experiment& experiment) {
+  job.gpus = experiment.plan.gpus();
+  job.row.name = experiment.name;
+  job.row.sync = summary_of(experiment);
+}
+
+/// Leaves out the varied keys that do nothing beside the other values; whether there were any, and nothing
+/// else is wrong.
+bool drop_idle_keys(Job& job, const ComparisonRequest& request) {
+  std::vector<std::size_t> idle;
+  for (const Problem& problem : job.problems) {
+    std::size_t k = 0;
+    while (k < request.variations.size() && pointer_of(request.variations[k].key) != problem.pointer) ++k;
+    if (!problem.idle || k == request.variations.size()) return false;
+    idle.push_back(k);
+  }
+  for (const std::size_t k : idle) job.row.varied[k].clear();
+  return !idle.empty();
+}
+
+void read_first(Job& job, const ComparisonRequest& request) {
+  do {
+    job.problems.clear();
+    job.overrides = overrides_of(job.row.varied, request);
+    read(job, request, [&job](const Experiment& experiment) { describe(job, experiment); });
+  } while (drop_idle_keys(job, request));
+}
+
+/// Of the rows that are alike, the first.
+void drop_repeats(std::vector<Job>& jobs) {
+  std::set<std::pair<const ExperimentText*, std::vector<std::string>>> seen;
+  std::erase_if(jobs, [&](const Job& job) { return !seen.insert({job.experiment, job.overrides}).second; });
+}
+
+void simulate_into(Job& job, const Experiment& experiment) {
+  job.row.report = simulate(experiment);
+  job.row.reasons = job.row.report->reasons;
+  job.row.target = target_of(experiment, *job.row.report);
+}
+
+/// Simulates what could be read, large ones first so that no thread is left with one at the end.
+void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsigned threads,
+                  const ComparisonProgress& progress) {
+  std::vector<Job*> order;
+  for (Job& job : jobs) {
+    if (!job.fails()) order.push_back(&job);
+  }
+  std::ranges::stable_sort(order, std::greater<>(), &Job::gpus);
+  std::size_t done = 0;
+  std::mutex counting;
+  for_each_index(order.size(), threads, [&](std::size_t i) {
+    Job& job = *order[i];
+    read(job, request, [&job](const Experiment& experiment) { simulate_into(job, experiment); });
+    const std::lock_guard lock(counting);
+    ++done;
+    if (progress) progress(done, order.size());
+  });
+}
+
+/// The problems that every one of some jobs has.
+std::vector<Problem> common_problems(std::span<const Job> jobs) {
+  std::vector<Problem> common = jobs.front().problems;
+  for (const Job& job : jobs.subspan(1)) {
+    std::erase_if(common, [&job](const Problem& problem) {
+      const auto same = [&](const Problem& other) { return other.text() == problem.text(); };
+      return std::ranges::none_of(job.problems, same);
+    });
+  }
+  return common;
+}
+
+void add_new(const std::vector<Problem>& more, std::vector<Problem>& problems, std::set<std::string>& seen) {
+  constexpr std::size_t kMost = 100;
+  for (const Problem& problem : more) {
+    if (problems.size() < kMost && seen.insert(problem.text()).second) problems.push_back(problem);
+  }
+}
+
+/// Throws what stops the whole comparison: a fault of the program, what is wrong in all variants of an
+/// experiment, and everything where no row is left.
+void stop_if_hopeless(std::span<const Job> jobs) {
+  for (const Job& job : jobs) {
+    if (job.error) std::rethrow_exception(job.error);
+  }
+  std::vector<Problem> problems;
+  std::set<std::string> seen;
+  for (std::size_t begin = 0; begin < jobs.size();) {
+    std::size_t end = begin;
+    while (end < jobs.size() && jobs[end].experiment == jobs[begin].experiment) ++end;
+    add_new(common_problems(jobs.subspan(begin, end - begin)), problems, seen);
+    begin = end;
+  }
+  if (problems.empty() && std::ranges::all_of(jobs, &Job::fails)) {
+    for (const Job& job : jobs) add_new(job.problems, problems, seen);
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+/// Experiments with one name are told apart by their files.
+void name_rows(std::vector<Job>& jobs) {
+  std::map<std::string, std::set<const ExperimentText*>> owners;
+  for (const Job& job : jobs) owners[job.row.name].insert(job.experiment);
+  for (Job& job : jobs) {
+    if (job.row.name.empty() || owners[job.row.name].size() > 1) job.row.name = job.experiment->source;
+  }
+}
+
+Ratios ratios_of(const Report& report, const Report& first) {
+  const auto per_gpu = [](const Report& r) { return r.samples_per_s() / static_cast<double>(r.gpus); };
+  return {report.step_time_s() / first.step_time_s(), report.samples_per_s() / first.samples_per_s(),
+          per_gpu(report) / per_gpu(first)};
+}
+
+void set_ratios(std::vector<ComparedRow>& rows) {
+  const Report* first = nullptr;
+  for (ComparedRow& row : rows) {
+    if (!row.report) continue;
+    if (first == nullptr) first = &*row.report;
+    row.ratios = ratios_of(*row.report, *first);
+  }
+}
+
+}  // namespace
+
+double ComparedRow::communication_s() const {
+  const double shares = static_cast<double>(report->gpus) * static_cast<double>(report->steps);
+  const Int128 sum_ps = report->breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)];
+  return static_cast<double>(sum_ps) * 1e-12 / shares;
+}
+
+double ComparedRow::data_bytes() const {
+  return report->bytes_per_gpu[static_cast<std::size_t>(Dimension::data)];
+}
+
+std::optional<std::size_t> Comparison::sweet_spot() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<TargetSummary>& target = rows[i].target;
+    if (!rows[i].feasible() || !target || !target->steps || !std::isfinite(target->time_s)) continue;
+    if (!best || target->time_s < rows[*best].target->time_s) best = i;
+  }
+  return best;
+}
+
+Comparison compare(const ComparisonRequest& request, unsigned threads, const ComparisonProgress& progress) {
+  std::vector<Job> jobs = jobs_of(request);
+  for_each_index(jobs.size(), threads, [&](std::size_t i) { read_first(jobs[i], request); });
+  stop_if_hopeless(jobs);
+  drop_repeats(jobs);
+  simulate_all(jobs, request, threads, progress);
+  stop_if_hopeless(jobs);
+  name_rows(jobs);
+  Comparison comparison;
+  for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);
+  comparison.several = request.experiments.size() > 1;
+  for (Job& job : jobs) {
+    for (const Problem& problem : job.problems) {
+      job.row.reasons.push_back((problem.pointer.empty() ? "" : problem.pointer + ": ") + problem.message);
+    }
+    comparison.rows.push_back(std::move(job.row));
+  }
+  set_ratios(comparison.rows);
+  return comparison;
+}
+
+}  // namespace orrery

@@ -1,0 +1,98 @@
+// Experiments side by side: every experiment in every variation, simulated, and set against the first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/catalog/catalog.hpp"
+#include "config/schema/menus.hpp"
+#include "orrery/report.hpp"
+#include "studies/compare/variations.hpp"
+
+namespace orrery {
+
+/// More rows than a table is read for.
+inline constexpr std::size_t kMostComparedRows = 10'000;
+
+struct ExperimentText {
+  std::string source;  ///< the file's name, as it stands in error messages
+  std::string text;
+};
+
+struct ComparisonRequest {
+  std::vector<ExperimentText> experiments;  ///< at least one
+  std::vector<std::string> overrides;       ///< KEY=VALUE for every row, before what is varied
+  std::vector<Variation> variations;        ///< applied to every experiment
+  Catalog catalog;
+  Menus menus;
+};
+
+/// How the replicas of a row are kept in step, in words.
+struct SyncSummary {
+  std::string method;
+  std::string topology;      ///< of a gossip graph; of a global average the algorithm of its all-reduce
+  std::int64_t workers = 0;  ///< n: replicas, or nodes where those are the workers
+};
+
+/// Against the first row that could be simulated.
+struct Ratios {
+  double step_time = 1;
+  double speed_up = 1;            ///< of samples per second
+  double scaling_efficiency = 1;  ///< of samples per second and GPU
+};
+
+/// What the rates of the literature say of a row with `accuracy`.
+struct TargetSummary {
+  struct Steps {
+    double iterations = 0;  ///< until the target is reached; infinite where it never is
+    double transient = 0;   ///< until the speed-up with the number of workers is linear
+    bool linear_speed_up = false;
+  };
+  std::optional<double> gap;   ///< of the gossip graph, per step; none for other methods
+  std::optional<Steps> steps;  ///< none where the literature gives no guarantee
+  double time_s = 0;           ///< iterations times step time
+};
+
+struct ComparedRow {
+  std::string name;                 ///< the experiment's; the file's where it could not be read
+  std::vector<std::string> varied;  ///< one value per variation; "" where the key does nothing
+  SyncSummary sync;
+  std::optional<Report> report;      ///< none where the variant contradicts itself
+  std::vector<std::string> reasons;  ///< why it is not feasible
+  std::optional<Ratios> ratios;      ///< none without a report
+
+  std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
+
+  [[nodiscard]] bool feasible() const { return reasons.empty(); }
+  /// Exposed communication of data parallelism in seconds per GPU and step, mean over GPUs. The row has a
+  /// report.
+  [[nodiscard]] double communication_s() const;
+  /// Bytes that a GPU sends per step for data parallelism; the row has a report.
+  [[nodiscard]] double data_bytes() const;
+};
+
+struct Comparison {
+  std::vector<std::string> keys;  ///< what is varied
+  bool several = false;           ///< more than one experiment
+  std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
+
+  /// The feasible row that reaches its target first; none where no row has one.
+  [[nodiscard]] std::optional<std::size_t> sweet_spot() const;
+};
+
+/// Called as rows are done, one call at a time.
+using ComparisonProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// Simulates every row on `threads` threads; the result depends neither on their number nor on their order.
+/// Where a varied key does nothing beside the other values (a period of all-reduce), it is left out, and of
+/// the rows that are alike then only the first is kept. A variant that contradicts itself, asks for what is
+/// not modelled or does not fit into memory is a row with its reasons. @throws InputError with what is wrong
+/// in all variants of an experiment, with everything where nothing can be simulated, and for more than
+/// kMostComparedRows rows.
+[[nodiscard]] Comparison compare(const ComparisonRequest& request, unsigned threads,
+                                 const ComparisonProgress& progress = {});
+
+}  // namespace orrery

@@ -1,0 +1,69 @@
+#include "studies/compare/figures.hpp"
+
+#include <algorithm>
+
+#include "reports/writers.hpp"
+
+namespace orrery {
+namespace {
+
+template <class T, class Get>
+std::optional<double> get(const T* from, Get figure) {
+  return from != nullptr ? std::optional<double>(figure(*from)) : std::nullopt;
+}
+
+template <class T>
+const T* pointer(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+/// The last `parts` parts of a dotted key.
+std::string ending(const std::string& key, std::size_t parts) {
+  std::size_t begin = key.size();
+  while (parts-- > 0 && begin != std::string::npos && begin > 0) begin = key.rfind('.', begin - 1);
+  return begin == std::string::npos || begin == 0 ? key : key.substr(begin + 1);
+}
+
+}  // namespace
+
+std::vector<NamedFigure> own_figures(const ComparedRow& row) {
+  const auto of_report = [&row](double (ComparedRow::*figure)() const) {
+    return row.report ? std::optional((row.*figure)()) : std::nullopt;
+  };
+  using Steps = TargetSummary::Steps;
+  const Steps* steps = row.target ? pointer(row.target->steps) : nullptr;
+  const Ratios* ratios = pointer(row.ratios);
+  const auto workers = static_cast<double>(row.sync.workers);
+  return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
+          {"communication_s", of_report(&ComparedRow::communication_s)},
+          {"data_bytes_per_gpu", of_report(&ComparedRow::data_bytes)},
+          {"step_time_ratio", get(ratios, [](const Ratios& r) { return r.step_time; })},
+          {"speed_up", get(ratios, [](const Ratios& r) { return r.speed_up; })},
+          {"scaling_efficiency", get(ratios, [](const Ratios& r) { return r.scaling_efficiency; })},
+          {"spectral_gap", row.target ? row.target->gap : std::nullopt},
+          {"iterations", get(steps, [](const Steps& s) { return s.iterations; })},
+          {"transient_iterations", get(steps, [](const Steps& s) { return s.transient; })},
+          {"time_to_target_s", get(steps, [&](const Steps&) { return row.target->time_s; })}};
+}
+
+std::vector<NamedFigure> all_figures(const ComparedRow& row) {
+  std::vector<NamedFigure> figures = own_figures(row);
+  if (!row.report) return figures;
+  for (const ResultFigure& figure : result_figures(*row.report, {})) {
+    if (!figure.key.starts_with("stats.")) figures.push_back({figure.key, figure.value});
+  }
+  return figures;
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& keys) {
+  std::vector<std::string> names;
+  for (const std::string& key : keys) {
+    std::size_t parts = 1;
+    const auto alike = [&](const std::string& other) { return ending(other, parts) == ending(key, parts); };
+    while (ending(key, parts) != key && std::ranges::count_if(keys, alike) > 1) ++parts;
+    names.push_back(ending(key, parts));
+  }
+  return names;
+}
+
+}  // namespace orrery

@@ -1,0 +1,27 @@
+// The figures of a row by name: what CSV, JSON and charts have in common. Internal to comparison/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/compare/compare.hpp"
+
+namespace orrery {
+
+struct NamedFigure {
+  std::string name;
+  std::optional<double> value;
+};
+
+/// Figures of the comparison itself, always the same names: communication_s, speed_up, ...
+[[nodiscard]] std::vector<NamedFigure> own_figures(const ComparedRow& row);
+
+/// The same and the numbers of the result under their dotted keys, without what the simulator says of itself.
+/// Those that stand for another row's result are missing in a row without one.
+[[nodiscard]] std::vector<NamedFigure> all_figures(const ComparedRow& row);
+
+/// The ends of dotted keys that tell them apart: nodes, or plan.nodes beside cluster.nodes.
+[[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& keys);
+
+}  // namespace orrery

@@ -1,0 +1,118 @@
+// The JSON and CSV of a comparison.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reports/csv_field.hpp"
+#include "studies/compare/figures.hpp"
+#include "studies/compare/writers.hpp"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A varied value: a number, flag, list or object as JSON has it, else text.
+Json value_of(const std::string& text) {
+  Json value = Json::parse(text, nullptr, false);
+  return value.is_discarded() ? Json(text) : value;
+}
+
+/// Counts as integers, which they are.
+Json number(const std::optional<double>& value) {
+  constexpr double kExact = 9007199254740992.0;
+  if (!value || !std::isfinite(*value)) return {};
+  const bool whole = std::abs(*value) < kExact && std::trunc(*value) == *value;
+  return whole ? Json(static_cast<std::int64_t>(*value)) : Json(*value);
+}
+
+Json result_of(const ComparedRow& row) {
+  if (!row.report) return {};
+  std::string text;
+  write_json(*row.report, {}, -1, [&text](std::string_view part) { text += part; });
+  return Json::parse(text);
+}
+
+Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
+  Json vary = Json::object();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!row.varied[i].empty()) vary[keys[i]] = value_of(row.varied[i]);
+  }
+  Json out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
+           {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
+  Json ratio = Json::object();
+  for (const NamedFigure& figure : own_figures(row)) {
+    const bool is_ratio =
+        figure.name == "speed_up" || figure.name == "scaling_efficiency" || figure.name == "step_time_ratio";
+    if (is_ratio)
+      ratio[figure.name == "step_time_ratio" ? "step_time" : figure.name] = number(figure.value);
+    else
+      out[figure.name] = number(figure.value);
+  }
+  if (row.target && row.target->steps) out["linear_speed_up"] = row.target->steps->linear_speed_up;
+  out["ratio"] = row.ratios ? std::move(ratio) : Json();
+  out["result"] = result_of(row);
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (const std::string& reason : reasons) out += (out.empty() ? "" : "; ") + reason;
+  return out;
+}
+
+/// The names of all rows' figures, each once.
+std::vector<std::string> figure_names(const std::vector<ComparedRow>& rows) {
+  std::vector<std::string> names;
+  for (const ComparedRow& row : rows) {
+    for (const NamedFigure& figure : all_figures(row)) {
+      if (std::ranges::find(names, figure.name) == names.end()) names.push_back(figure.name);
+    }
+  }
+  return names;
+}
+
+std::string csv_row(const ComparedRow& row, const std::vector<std::string>& names) {
+  std::string line = csv_field(row.name);
+  for (const std::string& value : row.varied) line += "," + csv_field(value);
+  line += "," + csv_field(row.sync.method) + "," + csv_field(row.sync.topology);
+  line += row.feasible() ? ",true," : ",false,";
+  line += csv_field(joined(row.reasons));
+  const std::vector<NamedFigure> figures = all_figures(row);
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(figures, name, &NamedFigure::name);
+    line += ',';
+    if (found != figures.end() && found->value) line += dump(number(found->value), -1);
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+void write_comparison_json(const Comparison& comparison, const Sink& sink) {
+  Json rows = Json::array();
+  for (const ComparedRow& row : comparison.rows) rows.push_back(row_json(row, comparison.keys));
+  const auto best = comparison.sweet_spot();
+  sink(dump(Json{{"vary", comparison.keys},
+                 {"sweet_spot", best ? Json(*best) : Json()},
+                 {"rows", std::move(rows)}},
+            2) +
+       "\n");
+}
+
+void write_comparison_csv(const Comparison& comparison, const Sink& sink) {
+  std::string header = "name";
+  for (const std::string& key : comparison.keys) header += "," + csv_field(key);
+  header += ",method,topology,feasible,reasons";
+  const std::vector<std::string> names = figure_names(comparison.rows);
+  for (const std::string& name : names) header += "," + csv_field(name);
+  sink(header + "\n");
+  for (const ComparedRow& row : comparison.rows) sink(csv_row(row, names));
+}
+
+}  // namespace orrery

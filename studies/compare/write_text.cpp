@@ -1,0 +1,163 @@
+// The table of a comparison on a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/schema/wording.hpp"
+#include "studies/compare/figures.hpp"
+#include "studies/compare/table_columns.hpp"
+#include "studies/compare/writers.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kGap = 2;  ///< blanks between columns, and before the first
+
+std::size_t width_of(const std::vector<TableColumn>& columns) {
+  std::size_t width = 0;
+  for (const TableColumn& column : columns) width += kGap + column.width();
+  return width;
+}
+
+class ComparisonText {
+ public:
+  ComparisonText(const Comparison& comparison, std::size_t width, bool colour)
+      : comparison_(comparison), width_(width), colour_(colour), columns_(table_columns(comparison)) {}
+
+  std::string text() {
+    while (width_of(columns_) > width_ && move_up()) {
+    }
+    while (width_of(columns_) > width_ && leave_out()) {
+    }
+    notes();
+    header();
+    for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
+    sweet_spot();
+    reasons();
+    return std::move(out_);
+  }
+
+ private:
+  void line(const std::string& text) { out_ += text + "\n"; }
+  [[nodiscard]] std::string painted(std::string_view code, std::string_view text) const {
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+
+  /// Says the least important column that is alike in all rows above the table.
+  bool move_up() {
+    const auto fits = [](const TableColumn& column) {
+      return !column.words.empty() && column.same_in_all_rows();
+    };
+    return take(fits, shared_);
+  }
+
+  bool leave_out() {
+    return take([](const TableColumn& column) { return column.importance < 90; }, dropped_);
+  }
+
+  template <class Fits>
+  bool take(Fits fits, std::vector<TableColumn>& taken) {
+    auto least = columns_.end();
+    for (auto column = columns_.begin(); column != columns_.end(); ++column) {
+      const bool less = least == columns_.end() || column->importance < least->importance;
+      if (less && fits(*column)) least = column;
+    }
+    if (least == columns_.end()) return false;
+    taken.push_back(std::move(*least));
+    columns_.erase(least);
+    return true;
+  }
+
+  void notes() {
+    std::string facts;
+    for (const TableColumn& column : shared_) {
+      facts += fmt::format("{}{} {}", facts.empty() ? "" : ", ", column.words, column.shared_value());
+    }
+    if (!facts.empty()) line("  " + painted("2", "in all rows with figures: " + facts));
+    std::string hidden;
+    for (const TableColumn& column : dropped_) hidden += (hidden.empty() ? "" : ", ") + column.header;
+    if (!hidden.empty()) line("  " + painted("2", "no room for: " + hidden + " (--csv has all)"));
+    if (!out_.empty()) out_ += "\n";
+  }
+
+  std::string cells(const std::vector<std::string>& texts) const {
+    std::string out;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string blanks(columns_[i].width() - text_width(texts[i]), ' ');
+      out += std::string(kGap, ' ') + (columns_[i].right ? blanks + texts[i] : texts[i] + blanks);
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out;
+  }
+
+  void header() {
+    std::vector<std::string> names;
+    std::vector<std::string> units;
+    for (const TableColumn& column : columns_) {
+      names.push_back(column.header);
+      units.push_back(column.unit);
+    }
+    line(painted("1", cells(names)));
+    if (std::ranges::any_of(units, [](const std::string& unit) { return !unit.empty(); })) {
+      line(painted("2", cells(units)));
+    }
+  }
+
+  void row(std::size_t index) {
+    std::vector<std::string> texts;
+    for (const TableColumn& column : columns_) texts.push_back(column.cells[index]);
+    line(comparison_.rows[index].feasible() ? cells(texts) : painted("31", cells(texts)));
+  }
+
+  void sweet_spot() {
+    if (const auto best = comparison_.sweet_spot()) {
+      line("  " + painted("2", "* least time to the target: " + label(comparison_.rows[*best])));
+    }
+  }
+
+  [[nodiscard]] std::string label(const ComparedRow& row) const {
+    std::string out;
+    if (comparison_.several || comparison_.keys.empty()) out = printable(row.name);
+    const std::vector<std::string> names = short_names(comparison_.keys);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (row.varied[i].empty()) continue;
+      out += (out.empty() ? "" : ", ") + names[i] + "=" + printable(row.varied[i]);
+    }
+    return out;
+  }
+
+  /// Why rows are not feasible: every reason once, with the rows that have it.
+  void reasons() {
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (const ComparedRow& row : comparison_.rows) {
+      for (const std::string& reason : row.reasons) {
+        auto known = std::ranges::find(reasons, reason, [](const auto& entry) { return entry.first; });
+        if (known == reasons.end()) known = reasons.insert(known, {reason, {}});
+        known->second.push_back(label(row));
+      }
+    }
+    if (!reasons.empty()) line("\n" + painted("1", "Not feasible"));
+    for (const auto& [reason, rows] : reasons) {
+      line("  " + reason);
+      constexpr std::size_t kMost = 8;
+      for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i) line("    " + painted("2", rows[i]));
+      if (rows.size() > kMost) line("    " + painted("2", fmt::format("and {} more", rows.size() - kMost)));
+    }
+  }
+
+  const Comparison& comparison_;
+  std::size_t width_;
+  bool colour_;
+  std::vector<TableColumn> columns_;
+  std::vector<TableColumn> shared_;
+  std::vector<TableColumn> dropped_;
+  std::string out_;
+};
+
+}  // namespace
+
+void write_comparison_text(const Comparison& comparison, std::size_t width, bool colour, const Sink& sink) {
+  sink(ComparisonText(comparison, width, colour).text());
+}
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+// A comparison as text, JSON and CSV, and as lines for a chart.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reports/writers.hpp"
+#include "studies/compare/compare.hpp"
+
+namespace orrery {
+
+/// A table of at most `width` columns of text, the answer first: columns that are alike in all rows move into
+/// a line above it where there is no room, then the least important ones are left out. `colour`: use ANSI
+/// colours.
+void write_comparison_text(const Comparison& comparison, std::size_t width, bool colour, const Sink& sink);
+
+/// {"rows": [{"name", "vary", ..., "result", "ratio"}]}, pretty-printed.
+void write_comparison_json(const Comparison& comparison, const Sink& sink);
+
+/// A header line and a row each: what the table has, in base units, then every number of the result.
+void write_comparison_csv(const Comparison& comparison, const Sink& sink);
+
+/// One line of a chart.
+struct ChartLine {
+  std::string name;                               ///< the other keys' values; "" where there are none
+  std::vector<std::pair<double, double>> points;  ///< in the order of x
+};
+
+struct ChartLines {
+  std::string x;  ///< the varied key
+  std::string y;  ///< a figure's name
+  std::vector<ChartLine> lines;
+};
+
+/// `axes` is X:Y, X: or :Y: a varied key (its last parts suffice) and a figure of the table's or the result's
+/// JSON. Without X the first key with numbers is taken; without Y time_to_target_s where there is one, else
+/// samples_per_s where the number of GPUs changes along X, else step_time_s. Rows that are not feasible have
+/// no point.
+/// @throws InputError if there is no such key or figure.
+[[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);
+
+/// Whether a chart shows more than the table: the first key with numbers has at least three of them.
+[[nodiscard]] bool deserves_chart(const Comparison& comparison);
+
+}  // namespace orrery

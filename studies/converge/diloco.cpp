@@ -1,0 +1,74 @@
+// DiLoCo (Douillard et al. 2023) and its streaming form (Douillard et al. 2025): workers train by themselves;
+// every `period` steps an outer optimizer takes the mean of what they changed. With fragments, each part
+// of the model has its turn; with a delay, workers go on while a part travels.
+#include <deque>
+
+#include "studies/converge/method.hpp"
+
+namespace orrery {
+namespace {
+
+/// Share of its own model that a worker keeps where the outer model arrives late (Streaming DiLoCo's alpha).
+constexpr double kKeptWhenLate = 0.5;
+
+class DiLoCo final : public Method {
+ public:
+  explicit DiLoCo(const MethodSetup& setup)
+      : Method(setup), outer_(Method::mean()), velocity_(Vector::Zero(length())) {
+    models_.colwise() = outer_;
+    for (std::int64_t part = 0; part < sync().fragments; ++part) {
+      averages_.emplace_back(setup.sync, size(part), workers(), setup.seed + part);
+    }
+  }
+
+  void step(std::int64_t iteration, double rate) override {
+    models_ -= rate * directions(iteration, models_);
+    const std::int64_t every = sync().period / sync().fragments;
+    if ((iteration + 1) % every == 0) send((iteration + 1) / every % sync().fragments, iteration);
+    while (!travelling_.empty() && travelling_.front().arrives == iteration) {
+      arrive(travelling_.front());
+      travelling_.pop_front();
+    }
+  }
+
+  [[nodiscard]] Vector mean() const override { return models_.rowwise().mean(); }
+
+ private:
+  struct Change {
+    std::int64_t part, arrives;
+    Vector mean;  ///< outer model less the workers' mean: the outer gradient
+  };
+
+  [[nodiscard]] Eigen::Index begin(std::int64_t part) const { return length() * part / sync().fragments; }
+  [[nodiscard]] Eigen::Index size(std::int64_t part) const { return begin(part + 1) - begin(part); }
+
+  void send(std::int64_t part, std::int64_t iteration) {
+    const Vector outer = outer_.segment(begin(part), size(part));
+    const Matrix changes = -(models_.middleRows(begin(part), size(part)).colwise() - outer);
+    travelling_.push_back(
+        {part, iteration + sync().delay, averages_[static_cast<std::size_t>(part)].mean(changes, iteration)});
+  }
+
+  /// Nesterov's momentum as optimizers of deep learning have it: v <- mu v + g, x <- x - rate (g + mu v).
+  void arrive(const Change& change) {
+    const LearningProblem& problem = setup_.objective.problem();
+    auto outer = outer_.segment(begin(change.part), size(change.part));
+    auto velocity = velocity_.segment(begin(change.part), size(change.part));
+    velocity = problem.outer_momentum * velocity + change.mean;
+    outer -= problem.outer_learning_rate * (change.mean + problem.outer_momentum * velocity);
+    const double kept = sync().delay > 0 ? kKeptWhenLate : 0;
+    auto models = models_.middleRows(begin(change.part), size(change.part));
+    models *= kept;
+    models.colwise() += (1 - kept) * outer;
+  }
+
+  Vector outer_, velocity_;
+  std::vector<CompressedMean> averages_;
+  std::deque<Change> travelling_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_diloco(const MethodSetup& setup) { return std::make_unique<DiLoCo>(setup); }
+
+}  // namespace orrery

@@ -1,0 +1,83 @@
+#include "studies/converge/method.hpp"
+
+#include "studies/converge/parallel.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::uint64_t kCompressorPurpose = 8;
+/// Sums over samples for which threads are worth starting.
+constexpr double kSmall = 2e5;
+constexpr std::uint32_t kServer = 1U << 30;
+
+}  // namespace
+
+SplitMix64 compressor_stream(std::int64_t seed, Eigen::Index worker, std::int64_t iteration) {
+  return random_stream(seed, kCompressorPurpose, static_cast<std::uint64_t>(worker),
+                       static_cast<std::uint64_t>(iteration));
+}
+
+Method::Method(const MethodSetup& setup)
+    : setup_(setup),
+      update_(setup.objective.problem(), setup.start.rows(), setup.start.cols()),
+      models_(setup.start) {}
+
+Matrix Method::gradients(std::int64_t iteration, const Matrix& models) const {
+  Matrix out(models.rows(), models.cols());
+  const double work =
+      static_cast<double>(models.size()) * static_cast<double>(setup_.objective.problem().batch);
+  for_each_worker(models.cols(), work < kSmall ? 1 : setup_.threads, [&](Eigen::Index worker) {
+    out.col(worker) = setup_.objective.gradient(worker, iteration, models.col(worker));
+  });
+  return out;
+}
+
+Matrix Method::directions(std::int64_t iteration, const Matrix& models) {
+  Matrix out = gradients(iteration, models);
+  for (Eigen::Index worker = 0; worker < out.cols(); ++worker) {
+    out.col(worker) = update_.direction(worker, out.col(worker));
+  }
+  return out;
+}
+
+CompressedMean::CompressedMean(const DataParallelSync& sync, Eigen::Index length, Eigen::Index workers,
+                               std::int64_t seed)
+    : compression_(sync.compression),
+      twice_(sync.method == SyncMethod::parameter_server),
+      seed_(seed),
+      senders_(static_cast<std::size_t>(workers),
+               VectorCompressor(sync.compression, length, !has_error_feedback(sync.compression))),
+      server_(sync.compression, length, !has_error_feedback(sync.compression)) {}
+
+Vector CompressedMean::mean(const Matrix& values, std::int64_t iteration) {
+  if (compression_.method == Compression::Method::none) return values.rowwise().mean();
+  // Workers that keep the same random places need not send which.
+  const bool shared = compression_.method == Compression::Method::random_k;
+  Matrix sent(values.rows(), values.cols());
+  for (Eigen::Index worker = 0; worker < values.cols(); ++worker) {
+    SplitMix64 random = compressor_stream(seed_, shared ? 0 : worker, iteration);
+    sent.col(worker) =
+        senders_[static_cast<std::size_t>(worker)].compress_with_feedback(values.col(worker), random);
+  }
+  const Vector mean = sent.rowwise().mean();
+  if (!twice_) return mean;
+  SplitMix64 random = compressor_stream(seed_, shared ? 0 : kServer, iteration);
+  return server_.compress_with_feedback(mean, random);
+}
+
+std::unique_ptr<Method> make_method(const MethodSetup& setup) {
+  switch (setup.sync.method) {
+    case SyncMethod::gossip:
+    case SyncMethod::gossip_pga:
+    case SyncMethod::gossip_aga:
+      return make_gossip(setup);
+    case SyncMethod::push_sum:
+      return make_push_sum(setup);
+    case SyncMethod::diloco:
+      return make_diloco(setup);
+    default:
+      return make_global_method(setup);
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,75 @@
+// A synchronisation method's mathematics, an iteration at a time. Internal to convergence/.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "orrery/data_parallel_sync.hpp"
+#include "orrery/gossip_graph.hpp"
+#include "studies/converge/local_update.hpp"
+#include "studies/converge/vector_compressor.hpp"
+
+namespace orrery {
+
+/// What a method works with; outlives it.
+struct MethodSetup {
+  const Objective& objective;
+  const DataParallelSync& sync;
+  const GossipGraph& graph;  ///< empty where the method has none
+  Matrix start;              ///< first models, a column per worker
+  std::int64_t seed = 0;
+  unsigned threads = 1;
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  /// Iteration k, from 0, with its learning rate.
+  virtual void step(std::int64_t iteration, double rate) = 0;
+  /// The model that each worker would use.
+  [[nodiscard]] virtual Matrix models() const { return models_; }
+  [[nodiscard]] virtual Vector mean() const { return models_.rowwise().mean(); }
+
+ protected:
+  explicit Method(const MethodSetup& setup);
+  [[nodiscard]] const DataParallelSync& sync() const { return setup_.sync; }
+  [[nodiscard]] const Mixing& round(std::int64_t iteration) const {
+    const auto& rounds = setup_.graph.rounds;
+    return rounds[static_cast<std::size_t>(iteration) % rounds.size()];
+  }
+  [[nodiscard]] Matrix gradients(std::int64_t iteration, const Matrix& models) const;
+  /// What every worker's optimizer makes of its gradient.
+  [[nodiscard]] Matrix directions(std::int64_t iteration, const Matrix& models);
+  [[nodiscard]] Eigen::Index workers() const { return models_.cols(); }
+  [[nodiscard]] Eigen::Index length() const { return models_.rows(); }
+
+  const MethodSetup& setup_;
+  LocalUpdate update_;
+  Matrix models_;
+};
+
+/// The mean of what all workers send, each through its compressor.
+class CompressedMean {
+ public:
+  CompressedMean(const DataParallelSync& sync, Eigen::Index length, Eigen::Index workers, std::int64_t seed);
+  [[nodiscard]] Vector mean(const Matrix& values, std::int64_t iteration);
+
+ private:
+  const Compression& compression_;
+  bool twice_;  ///< servers compress what they send back too
+  std::int64_t seed_;
+  std::vector<VectorCompressor> senders_;
+  VectorCompressor server_;
+};
+
+/// Random numbers of a compressor in an iteration.
+[[nodiscard]] SplitMix64 compressor_stream(std::int64_t seed, Eigen::Index worker, std::int64_t iteration);
+
+/// `setup` outlives the result.
+[[nodiscard]] std::unique_ptr<Method> make_method(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_global_method(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_diloco(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_gossip(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_push_sum(const MethodSetup& setup);
+
+}  // namespace orrery

@@ -1,0 +1,13 @@
+// The makers behind make_objective(). Internal to convergence/.
+#pragma once
+
+#include "studies/converge/objective.hpp"
+
+namespace orrery {
+
+std::unique_ptr<Objective> make_logistic(const LearningProblem& problem, std::int64_t workers,
+                                         std::int64_t seed);
+std::unique_ptr<Objective> make_network(const LearningProblem& problem, std::int64_t workers,
+                                        std::int64_t seed);
+
+}  // namespace orrery

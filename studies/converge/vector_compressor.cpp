@@ -1,0 +1,183 @@
+#include "studies/converge/vector_compressor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+constexpr std::uint64_t kLowRankPurpose = 7;
+
+/// The values of `x` in buckets of `size`, one after another.
+template <class Use>
+void for_each_bucket(Eigen::Index length, Eigen::Index size, const Use& use) {
+  for (Eigen::Index begin = 0; begin < length; begin += size) use(begin, std::min(size, length - begin));
+}
+
+/// IEEE half precision: 11 bits of significand, subnormals below 2^-14, nothing beyond 65504.
+double to_half(double value) {
+  if (value == 0) return 0;
+  const int exponent = std::max(std::ilogb(value), -14);
+  const double unit = std::ldexp(1.0, exponent - 10);
+  return std::clamp(std::nearbyint(value / unit) * unit, -65504.0, 65504.0);
+}
+
+}  // namespace
+
+bool has_error_feedback(const Compression& compression) {
+  switch (compression.method) {
+    case Compression::Method::sign:
+    case Compression::Method::top_k:
+    case Compression::Method::random_k:
+    case Compression::Method::low_rank:
+      return compression.error_feedback;
+    default:
+      return false;
+  }
+}
+
+VectorCompressor::VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased)
+    : compression_(compression),
+      length_(length),
+      unbiased_(unbiased),
+      rows_(static_cast<Eigen::Index>(std::ceil(std::sqrt(static_cast<double>(length))))),
+      columns_((length + rows_ - 1) / rows_),
+      lost_(Vector::Zero(length)) {
+  if (compression.method != Compression::Method::low_rank) return;
+  SplitMix64 random = random_stream(0, kLowRankPurpose);
+  right_.resize(columns_, std::min<Eigen::Index>(compression.rank, std::min(rows_, columns_)));
+  for (double& value : right_.reshaped()) value = normal(random);
+}
+
+Vector VectorCompressor::compress(const Vector& x, SplitMix64& random) {
+  switch (compression_.method) {
+    case Compression::Method::none:
+      return x;
+    case Compression::Method::quantize:
+      return quantize(x);
+    case Compression::Method::qsgd:
+      return qsgd(x, random);
+    case Compression::Method::sign:
+      return x.lpNorm<1>() / static_cast<double>(length_) *
+             x.unaryExpr([](double value) { return value < 0 ? -1.0 : 1.0; });
+    case Compression::Method::top_k:
+      return top_k(x);
+    case Compression::Method::random_k:
+      return random_k(x, random);
+    case Compression::Method::low_rank:
+      return low_rank(x);
+  }
+  return x;
+}
+
+Vector VectorCompressor::compress_with_feedback(const Vector& x, SplitMix64& random) {
+  if (!has_error_feedback(compression_)) return compress(x, random);
+  const Vector wanted = x + lost_;
+  const Vector sent = compress(wanted, random);
+  lost_ = wanted - sent;
+  return sent;
+}
+
+/// Nearest of 2^bits - 1 levels between -max and max of a bucket; 16 bits: half precision.
+Vector VectorCompressor::quantize(const Vector& x) const {
+  if (compression_.bits == 16) return x.unaryExpr([](double value) { return to_half(value); });
+  const double levels = std::ldexp(1.0, static_cast<int>(compression_.bits) - 1) - 1;
+  Vector out = x;
+  for_each_bucket(length_, compression_.bucket, [&](Eigen::Index begin, Eigen::Index size) {
+    const double scale = x.segment(begin, size).lpNorm<Eigen::Infinity>() / levels;
+    if (scale == 0) return;
+    for (Eigen::Index i = begin; i < begin + size; ++i) out[i] = std::nearbyint(x[i] / scale) * scale;
+  });
+  return out;
+}
+
+/// Omega of QSGD: min(d / s^2, sqrt(d) / s) for a bucket of d values.
+double VectorCompressor::qsgd_variance() const {
+  const auto d = static_cast<double>(std::min<Eigen::Index>(length_, compression_.bucket));
+  const auto s = static_cast<double>(compression_.levels);
+  return std::min(d / (s * s), std::sqrt(d) / s);
+}
+
+/// Alistarh et al. 2017: |x_i| s / ||x|| rounded up or down at random, so that its mean is itself.
+Vector VectorCompressor::qsgd(const Vector& x, SplitMix64& random) const {
+  const auto levels = static_cast<double>(compression_.levels);
+  const double shrink = unbiased_ ? 1 : 1 / (1 + qsgd_variance());
+  Vector out = Vector::Zero(length_);
+  for_each_bucket(length_, compression_.bucket, [&](Eigen::Index begin, Eigen::Index size) {
+    const double norm = x.segment(begin, size).norm();
+    for (Eigen::Index i = begin; i < begin + size && norm > 0; ++i) {
+      const double level = std::floor(std::abs(x[i]) / norm * levels + random.uniform());
+      out[i] = std::copysign(shrink * norm * level / levels, x[i]);
+    }
+  });
+  return out;
+}
+
+Eigen::Index VectorCompressor::kept() const {
+  const double wanted = compression_.fraction * static_cast<double>(length_);
+  return std::clamp<Eigen::Index>(static_cast<Eigen::Index>(std::ceil(wanted - 1e-9)), 1, length_);
+}
+
+Vector VectorCompressor::top_k(const Vector& x) const {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(length_));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  const auto larger = [&x](Eigen::Index a, Eigen::Index b) {
+    return std::abs(x[a]) != std::abs(x[b]) ? std::abs(x[a]) > std::abs(x[b]) : a < b;
+  };
+  std::nth_element(order.begin(), order.begin() + (kept() - 1), order.end(), larger);
+  Vector out = Vector::Zero(length_);
+  for (Eigen::Index i = 0; i < kept(); ++i) {
+    const Eigen::Index place = order[static_cast<std::size_t>(i)];
+    out[place] = x[place];
+  }
+  return out;
+}
+
+Vector VectorCompressor::random_k(const Vector& x, SplitMix64& random) const {
+  const double scale = unbiased_ ? static_cast<double>(length_) / static_cast<double>(kept()) : 1;
+  Vector out = Vector::Zero(length_);
+  // Knuth's algorithm S: each value with the chance of those still wanted over those still left.
+  auto wanted = static_cast<std::uint64_t>(kept());
+  for (Eigen::Index i = 0; i < length_ && wanted > 0; ++i) {
+    if (random.below(static_cast<std::uint64_t>(length_ - i)) >= wanted) continue;
+    out[i] = scale * x[i];
+    --wanted;
+  }
+  return out;
+}
+
+/// Vogels et al. 2019 (PowerSGD): one power iteration from the step before, P = orth(M Q), Q = M^T P.
+Vector VectorCompressor::low_rank(const Vector& x) {
+  Vector padded = Vector::Zero(rows_ * columns_);
+  padded.head(length_) = x;
+  const Eigen::Map<const Matrix> matrix(padded.data(), rows_, columns_);
+  const Matrix image = matrix * right_;
+  const Matrix left =
+      Eigen::HouseholderQR<Matrix>(image).householderQ() * Matrix::Identity(rows_, right_.cols());
+  const Matrix right = matrix.transpose() * left;
+  const Matrix product = left * right.transpose();
+  if (right.squaredNorm() > 0) right_ = right;
+  return product.reshaped().head(length_);
+}
+
+double VectorCompressor::contraction() const {
+  constexpr double kTypicalSign = 0.6366197723675814;  // 2 / pi: of normal values
+  const auto d = static_cast<double>(length_);
+  switch (compression_.method) {
+    case Compression::Method::qsgd:
+      return 1 / (1 + qsgd_variance());
+    case Compression::Method::sign:
+      return kTypicalSign;
+    case Compression::Method::top_k:
+    case Compression::Method::random_k:
+      return static_cast<double>(kept()) / d;
+    case Compression::Method::low_rank:
+      return std::min(1.0, static_cast<double>(right_.cols() * (rows_ + columns_)) / d);
+    default:
+      return 1;
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,42 @@
+// Lossy forms of what travels, really applied: vector in, what the receiver makes of it out. Internal to
+// convergence/ and its tests. The wire format is of no interest here.
+#pragma once
+
+#include "orrery/data_parallel_sync.hpp"
+#include "studies/converge/objective.hpp"
+
+namespace orrery {
+
+/// One sender's compressor with its state. `unbiased` scales random-k and keeps qsgd unbiased; otherwise
+/// both contract (E||C(x) - x||^2 <= (1 - delta) ||x||^2), as error feedback and CHOCO-SGD want it.
+class VectorCompressor {
+ public:
+  VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased);
+  /// C(x). Random compressors draw from `random`.
+  [[nodiscard]] Vector compress(const Vector& x, SplitMix64& random);
+  /// C(x + what was lost before) if the compression has error feedback, else C(x).
+  [[nodiscard]] Vector compress_with_feedback(const Vector& x, SplitMix64& random);
+  /// The share delta of the contraction, by the bound or, for sign and low rank, typically.
+  [[nodiscard]] double contraction() const;
+
+ private:
+  [[nodiscard]] Vector quantize(const Vector& x) const;
+  [[nodiscard]] Vector qsgd(const Vector& x, SplitMix64& random) const;
+  [[nodiscard]] Vector top_k(const Vector& x) const;
+  [[nodiscard]] Vector random_k(const Vector& x, SplitMix64& random) const;
+  [[nodiscard]] Vector low_rank(const Vector& x);
+  [[nodiscard]] Eigen::Index kept() const;
+  [[nodiscard]] double qsgd_variance() const;
+
+  Compression compression_;
+  Eigen::Index length_;
+  bool unbiased_;
+  Eigen::Index rows_, columns_;  ///< low-rank: the near-square matrix the vector is read as
+  Matrix right_;                 ///< low-rank: Q of the step before
+  Vector lost_;
+};
+
+/// Whether the method's errors are remembered.
+[[nodiscard]] bool has_error_feedback(const Compression& compression);
+
+}  // namespace orrery

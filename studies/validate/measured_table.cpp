@@ -1,0 +1,249 @@
+#include "studies/validate/measured_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/experiment_keys.hpp"
+#include "config/schema/findings.hpp"
+#include "config/schema/wording.hpp"
+#include "config/text/document.hpp"
+#include "config/text/json.hpp"
+#include "config/text/overrides.hpp"
+#include "orrery/error.hpp"
+#include "reports/writers.hpp"
+#include "studies/validate/csv_text.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kMeasured = "measured.";
+constexpr std::size_t kLongestCell = 4'000;
+constexpr std::size_t kMostProblems = 100;
+
+enum class Use { experiment, measured };
+
+struct Column {
+  Use use = Use::experiment;
+  std::string key;      ///< dotted, of the experiment or of the result
+  std::string pointer;  ///< of an experiment's key
+  std::size_t cell = 0;
+};
+
+std::string pointer_of(std::string_view key) {
+  std::string pointer = "/" + pointer_token(key);
+  std::ranges::replace(pointer, '.', '/');
+  return pointer;
+}
+
+bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
+  return pointer.starts_with(ancestor) &&
+         (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
+}
+
+/// Numbers, flags, lists and objects as JSON has them; everything else is text.
+Json value_of(const std::string& text) {
+  Json value = Json::parse(text, nullptr, false);
+  const bool plain = value.is_discarded() || value.is_null() || value.is_string();
+  return plain ? Json(text) : value;
+}
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+}
+
+class TableReader {
+ public:
+  TableReader(const std::string& source, const TableContext& context) : source_(source), context_(context) {
+    table_.name = source == "-" ? "standard input" : std::filesystem::path(source).stem().string();
+    table_.source = source;
+  }
+
+  MeasuredTable read(std::string_view text) {
+    const std::vector<CsvRow> rows = read_csv(text, source_);
+    if (rows.size() < 2) {
+      throw InputError(
+          {Problem{source_, 1, 1, "", "found no rows, allowed a line of keys and a line per run"}});
+    }
+    read_header(rows.front());
+    stop_if_wrong();
+    for (std::size_t i = 1; i < rows.size() && problems_.size() < kMostProblems; ++i) read_row(rows[i]);
+    stop_if_wrong();
+    return std::move(table_);
+  }
+
+ private:
+  void add(const CsvCell& cell, std::string pointer, std::string message) {
+    problems_.push_back({source_, cell.line, cell.column, std::move(pointer), std::move(message)});
+  }
+
+  void stop_if_wrong() {
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+  }
+
+  void read_header(const CsvRow& header) {
+    const std::vector<std::string> known = experiment_keys();
+    std::vector<std::string> figures;
+    Report any;
+    any.training_tokens = 1;  // training_days is a figure too
+    for (ResultFigure& figure : result_figures(any, {})) figures.push_back(std::move(figure.key));
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      const CsvCell& cell = header[i];
+      if (!seen.insert(cell.text).second) add(cell, "", fmt::format("found {} twice", quote(cell.text)));
+      add_column(cell, i, known, figures);
+    }
+    cells_ = header.size();
+    if (problems_.empty() && table_.keys.empty()) {
+      add(header.front(), "", "found no measured column, such as measured.step_time_s");
+    }
+    // Parts come before what is in them: model before model.layers.
+    std::ranges::stable_sort(columns_, {}, [](const Column& column) {
+      return column.use == Use::measured ? 0 : std::ranges::count(column.key, '.');
+    });
+  }
+
+  void add_column(const CsvCell& cell, std::size_t index, const std::vector<std::string>& known,
+                  const std::vector<std::string>& figures) {
+    const std::string& key = cell.text;
+    if (key == "source" || key == "note") return;
+    const bool measured = key.starts_with(kMeasured);
+    const std::string name = measured ? key.substr(kMeasured.size()) : key;
+    const std::vector<std::string>& allowed = measured ? figures : known;
+    if (std::ranges::find(allowed, name) == allowed.end()) {
+      add(cell, "",
+          measured ? fmt::format("found {}, allowed measured. and a figure of the result{}", quote(key),
+                                 hint(name, views(allowed)))
+                   : fmt::format("found {}, allowed a key of an experiment, measured.KEY, source, note{}",
+                                 quote(key), hint(name, views(allowed))));
+      return;
+    }
+    columns_.push_back({measured ? Use::measured : Use::experiment, name, pointer_of(name), index});
+    if (measured) table_.keys.push_back(name);
+  }
+
+  void read_row(const CsvRow& cells) {
+    if (cells.size() != cells_) {
+      add(cells.front(), "",
+          fmt::format("found {} cells, allowed {}, as in the first line", cells.size(), cells_));
+      return;
+    }
+    MeasuredRow row;
+    row.line = cells.front().line;
+    row.name = fmt::format("row {}", row.line);
+    const std::size_t before = problems_.size();
+    Json document = Json::object();
+    for (const Column& column : columns_) read_cell(column, cells[column.cell], row, document);
+    if (problems_.size() != before) return;
+    if (const auto model = document.find("model"); model != document.end()) row.model_key = model->dump();
+    read_experiment(document, cells, row);
+    if (row.measured.empty() && row.skipped_because.empty()) row.skipped_because = "nothing was measured";
+    table_.rows.push_back(std::move(row));
+  }
+
+  void read_cell(const Column& column, const CsvCell& cell, MeasuredRow& row, Json& document) {
+    if (cell.text.empty()) return;
+    if (cell.text.size() > kLongestCell) {
+      return add(cell, "",
+                 fmt::format("found a cell of {} bytes, allowed {}", cell.text.size(), kLongestCell));
+    }
+    if (column.use == Use::measured) return read_measurement(column, cell, row);
+    if (column.key == "name") row.name = cell.text;
+    try {
+      set_key(document, column.key, column.key == "name" ? Json(cell.text) : value_of(cell.text));
+    } catch (const OverrideError& error) {
+      add(cell, column.pointer, error.message);
+    }
+  }
+
+  void read_measurement(const Column& column, const CsvCell& cell, MeasuredRow& row) {
+    double value = 0;
+    const char* end = cell.text.data() + cell.text.size();
+    const auto [stop, error] = std::from_chars(cell.text.data(), end, value);
+    if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0) {
+      return add(cell, "",
+                 fmt::format("found {} for {}{}, allowed a number above 0", quote(cell.text), kMeasured,
+                             column.key));
+    }
+    row.measured.push_back({column.key, value});
+  }
+
+  void read_experiment(const Json& document, const CsvRow& cells, MeasuredRow& row) {
+    const std::string here = fmt::format("{}:{}", source_, row.line);
+    try {
+      row.experiment =
+          read_experiment_text(document.dump(), here, context_.overrides, context_.catalog, context_.menus);
+    } catch (const InputError& error) {
+      const bool later = std::ranges::all_of(error.problems(), &Problem::not_modelled);
+      if (later) {
+        row.skipped_because = error.problems().front().pointer + ": " + error.problems().front().message;
+        return;
+      }
+      for (const Problem& problem : error.problems()) blame(problem, cells);
+    }
+  }
+
+  /// Puts a problem of a row's experiment at the cell it comes from; one of an override, once.
+  void blame(const Problem& problem, const CsvRow& cells) {
+    if (problem.source == kCommandLine) {
+      const auto same = [&](const Problem& other) { return other.text() == problem.text(); };
+      if (std::ranges::none_of(problems_, same)) problems_.push_back(problem);
+      return;
+    }
+    const CsvCell* best = &cells.front();
+    std::size_t length = 0;
+    for (const Column& column : columns_) {
+      const bool related = is_at_or_below(problem.pointer, column.pointer);
+      if (column.use != Use::experiment || !related || column.pointer.size() <= length) continue;
+      best = &cells[column.cell];
+      length = column.pointer.size();
+    }
+    add(*best, problem.pointer, problem.message);
+  }
+
+  const std::string& source_;
+  const TableContext& context_;
+  std::vector<Problem> problems_;
+  std::vector<Column> columns_;
+  std::size_t cells_ = 0;
+  MeasuredTable table_;
+};
+
+}  // namespace
+
+MeasuredTable read_measured_table(std::string_view text, const std::string& source,
+                                  const TableContext& context) {
+  return TableReader(source, context).read(text);
+}
+
+TableText load_table_text(const std::string& name) {
+  if (name == "-" || name.ends_with(".csv") || is_file(name)) return {name, read_text(name)};
+  const CatalogFiles shipped = embedded_measurements();
+  if (const auto found = shipped.find(name); found != shipped.end()) return {name + ".csv", found->second};
+  std::vector<std::string> names;
+  for (const auto& [known, text] : shipped) names.push_back(known);
+  throw InputError({Problem{kCommandLine, 0, 0, "",
+                            fmt::format("found table {}, allowed a file or {}{}", quote(name),
+                                        joined(views(names)), hint(name, views(names)))}});
+}
+
+MeasuredTable load_measured_table(const std::string& name, const TableContext& context) {
+  const TableText table = load_table_text(name);
+  return read_measured_table(table.text, table.source, context);
+}
+
+std::vector<ShippedTable> shipped_tables() {
+  std::vector<ShippedTable> tables;
+  for (const auto& [name, text] : embedded_measurements()) {
+    tables.push_back({name, read_csv(text, name + ".csv").size() - 1});
+  }
+  return tables;
+}
+
+}  // namespace orrery

@@ -1,0 +1,69 @@
+// Tables of measured runs: one experiment a row, with what was measured. Read by `validate`, and by
+// whatever fits constants to measured rows; knows nothing of predictions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/catalog/catalog.hpp"
+#include "config/schema/menus.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+/// One measured figure of a run.
+struct Measurement {
+  std::string key;   ///< of the result, such as step_time_s or memory.peak_gb
+  double value = 0;  ///< above 0, in the key's unit
+};
+
+struct MeasuredRow {
+  std::string name;       ///< the cell `name`, else "row" and the line
+  int line = 0;           ///< in the table's text
+  std::string model_key;  ///< equal for rows of the same model
+  Experiment experiment;  ///< validated; empty in a skipped row
+  std::vector<Measurement> measured;
+  std::string skipped_because;  ///< "" for a row that can be simulated
+};
+
+struct MeasuredTable {
+  std::string name;               ///< the file's name without folder and .csv
+  std::string source;             ///< as it stands in error messages
+  std::vector<std::string> keys;  ///< what is measured, in the order of the columns
+  std::vector<MeasuredRow> rows;
+};
+
+/// What reading needs besides the text. `overrides` are KEY=VALUE and apply to every row.
+struct TableContext {
+  Catalog catalog;
+  Menus menus;
+  std::vector<std::string> overrides;
+};
+
+/// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `source` or
+/// `note`; an empty cell leaves its key at the default. Rows that ask for what is not modelled yet are kept
+/// as skipped ones. Throws InputError with all other problems found, each with line and column of its cell.
+MeasuredTable read_measured_table(std::string_view text, const std::string& source,
+                                  const TableContext& context);
+
+/// A table's text and what it is called in error messages.
+struct TableText {
+  std::string source;
+  std::string text;
+};
+
+/// The text of the file `name`, or of the table of that name that is built in; "-" is standard input.
+TableText load_table_text(const std::string& name);
+
+/// The table that `load_table_text` finds.
+MeasuredTable load_measured_table(const std::string& name, const TableContext& context);
+
+/// A built-in table and the number of its rows.
+struct ShippedTable {
+  std::string name;
+  std::size_t rows = 0;
+};
+std::vector<ShippedTable> shipped_tables();
+
+}  // namespace orrery

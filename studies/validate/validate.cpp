@@ -1,0 +1,151 @@
+#include "studies/validate/validate.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "orrery/parallel.hpp"
+#include "reports/writers.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kStepTime = "step_time_s";
+
+/// One row to simulate, and what came of it.
+struct Job {
+  const MeasuredTable* table = nullptr;
+  const MeasuredRow* row = nullptr;
+  Prediction prediction;
+  std::exception_ptr error;
+
+  /// What the time to simulate grows with.
+  [[nodiscard]] std::int64_t size() const { return simulation_size(row->experiment); }
+};
+
+std::vector<Job> jobs_of(const std::vector<MeasuredTable>& tables) {
+  std::vector<Job> jobs;
+  for (const MeasuredTable& table : tables) {
+    for (const MeasuredRow& row : table.rows) {
+      if (row.skipped_because.empty()) jobs.push_back({&table, &row, {}, {}});
+    }
+  }
+  return jobs;
+}
+
+/// Predicts all rows, large ones first so that no thread is left with one at the end.
+void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progress) {
+  std::vector<Job*> order;
+  for (Job& job : jobs) order.push_back(&job);
+  std::ranges::stable_sort(order, std::greater<>(), &Job::size);
+  std::size_t done = 0;
+  std::mutex counting;
+  Simulator simulator;
+  for_each_index(order.size(), threads, [&](std::size_t i) {
+    try {
+      order[i]->prediction = predict(order[i]->row->experiment, order[i]->table->keys, simulator);
+    } catch (...) {
+      order[i]->error = std::current_exception();
+    }
+    const std::lock_guard lock(counting);
+    ++done;
+    if (progress) progress(done, order.size());
+  });
+}
+
+/// The problems of a row that cannot be simulated, in its line of the table; none when all of them say
+/// that something is not modelled yet: then the row is skipped.
+std::vector<Problem> problems_of(const Job& job, const InputError& error, TableResult& result) {
+  std::vector<Problem> problems = error.problems();
+  if (std::ranges::all_of(problems, &Problem::not_modelled)) {
+    result.skipped.push_back({job.row->name, problems.front().pointer + ": " + problems.front().message});
+    return {};
+  }
+  for (Problem& problem : problems) {
+    problem.source = job.table->source;
+    problem.line = job.row->line;
+    problem.column = 1;
+  }
+  return problems;
+}
+
+void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& result) {
+  if (!prediction.feasible) ++result.infeasible;
+  const auto figure = [&](const char* key) -> std::optional<double> {
+    const auto found = prediction.figures.find(key);
+    return found == prediction.figures.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const Measurement& measured : row.measured) {
+    const auto predicted = figure(measured.key.c_str());
+    if (!predicted) continue;
+    ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {}, {}};
+    compared.pair = {*predicted, measured.value, row.model_key};
+    if (measured.key == kStepTime) {
+      compared.p10 = figure("step_time_s_p10");
+      compared.p90 = figure("step_time_s_p90");
+    }
+    if (compared.p10 && compared.p90) {
+      compared.pair.inside = *compared.p10 <= measured.value && measured.value <= *compared.p90;
+    }
+    result.figures.push_back(std::move(compared));
+  }
+}
+
+/// The result of the table at `job`; leaves `job` at the first of the next one.
+TableResult result_of(const MeasuredTable& table, const Job*& job, std::vector<Problem>& problems) {
+  TableResult result;
+  result.table = table.name;
+  const bool timed = std::ranges::find(table.keys, kStepTime) != table.keys.end();
+  result.main_key = timed ? kStepTime : table.keys.front();
+  for (const MeasuredRow& row : table.rows) {
+    if (!row.skipped_because.empty()) {
+      result.skipped.push_back({row.name, row.skipped_because});
+      continue;
+    }
+    const Job& done = *job++;
+    try {
+      if (done.error) std::rethrow_exception(done.error);
+      compare(row, done.prediction, result);
+    } catch (const InputError& error) {
+      for (Problem& problem : problems_of(done, error, result)) problems.push_back(std::move(problem));
+    }
+  }
+  std::map<std::string, std::vector<Pair>> pairs;
+  for (const ComparedFigure& figure : result.figures) pairs[figure.key].push_back(figure.pair);
+  for (const auto& [key, list] : pairs) result.statistics[key] = error_statistics(list);
+  return result;
+}
+
+}  // namespace
+
+std::int64_t simulation_size(const Experiment& e) {
+  return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
+}
+
+Prediction predict(const Experiment& experiment, std::span<const std::string> keys, Simulator& simulator) {
+  std::vector<std::string> names(keys.begin(), keys.end());
+  names.insert(names.end(), {"step_time_s_p10", "step_time_s_p90"});
+  const ResultSelection wanted(names);
+  const Report report = simulator.simulate(experiment, wanted.figures());
+  Prediction prediction{report.gpus, report.feasible, {}};
+  for (const ResultFigure& figure : result_figures(report, wanted)) {
+    if (figure.value) prediction.figures.emplace(figure.key, *figure.value);
+  }
+  return prediction;
+}
+
+std::vector<TableResult> validate(const std::vector<MeasuredTable>& tables, unsigned threads,
+                                  const Progress& progress) {
+  std::vector<Job> jobs = jobs_of(tables);
+  predict_all(jobs, threads, progress);
+  std::vector<Problem> problems;
+  std::vector<TableResult> results;
+  const Job* job = jobs.data();
+  for (const MeasuredTable& table : tables) results.push_back(result_of(table, job, problems));
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return results;
+}
+
+}  // namespace orrery

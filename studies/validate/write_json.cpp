@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reports/csv_field.hpp"
+#include "studies/validate/writers.hpp"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json row_json(const ComparedFigure& figure) {
+  Json row{{"name", figure.row},
+           {"key", figure.key},
+           {"gpus", figure.gpus},
+           {"feasible", figure.feasible},
+           {"predicted", figure.pair.predicted},
+           {"measured", figure.pair.measured},
+           {"error", figure.pair.error()}};
+  if (figure.p10) row["p10"] = *figure.p10;
+  if (figure.p90) row["p90"] = *figure.p90;
+  return row;
+}
+
+void add_statistics(Json& out, const ErrorStatistics* statistics) {
+  const ErrorStatistics s = statistics == nullptr ? ErrorStatistics{} : *statistics;
+  const auto known = [&](double value) { return statistics == nullptr ? Json() : Json(value); };
+  out["rows_compared"] = s.rows;
+  out["mean_abs_error"] = known(s.mean_abs_error);
+  out["median_abs_error"] = known(s.median_abs_error);
+  out["p90_abs_error"] = known(s.p90_abs_error);
+  out["max_abs_error"] = known(s.max_abs_error);
+  out["bias"] = known(s.bias);
+  out["rank_correlation"] = or_null(s.rank_correlation);
+  out["rank_correlation_within_model"] = or_null(s.rank_correlation_within_model);
+  out["lowest_rank_correlation_within_model"] = or_null(s.lowest_within_model);
+  out["inside_p10_p90"] = or_null(s.inside_p10_p90);
+}
+
+Json table_json(const TableResult& result) {
+  Json table{{"table", result.table}, {"key", result.main_key}, {"rows", Json::array()}};
+  for (const ComparedFigure& figure : result.figures) table["rows"].push_back(row_json(figure));
+  add_statistics(table, result.main());
+  table["infeasible"] = result.infeasible;
+  table["keys"] = Json::object();
+  for (const auto& [key, statistics] : result.statistics) {
+    if (key != result.main_key) add_statistics(table["keys"][key], &statistics);
+  }
+  table["skipped"] = Json::array();
+  for (const SkippedRow& row : result.skipped) {
+    table["skipped"].push_back({{"name", row.name}, {"reason", row.reason}});
+  }
+  return table;
+}
+
+}  // namespace
+
+void write_validation_json(const std::vector<TableResult>& results, const TextSink& sink) {
+  Json out{{"tables", Json::array()}};
+  for (const TableResult& result : results) out["tables"].push_back(table_json(result));
+  sink(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink) {
+  sink("table,name,key,gpus,feasible,predicted,measured,error,skipped\n");
+  for (const TableResult& result : results) {
+    const std::string table = csv_field(result.table);
+    for (const ComparedFigure& f : result.figures) {
+      sink(fmt::format("{},{},{},{},{},{},{},{},\n", table, csv_field(f.row), f.key, f.gpus, f.feasible,
+                       f.pair.predicted, f.pair.measured, f.pair.error()));
+    }
+    for (const SkippedRow& row : result.skipped) {
+      sink(fmt::format("{},{},,,,,,,{}\n", table, csv_field(row.name), csv_field(row.reason)));
+    }
+  }
+}
+
+}  // namespace orrery

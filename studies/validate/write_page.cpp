@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "studies/validate/text_parts.hpp"
+#include "studies/validate/writers.hpp"
+
+namespace orrery {
+namespace {
+
+/// `text` as a cell of a Markdown table.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '\\' || c == '*' || c == '_' || c == '<' || c == '`') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+void write_overview(const std::vector<TableResult>& results, const TextSink& sink) {
+  sink("| table | rows | skipped | mean | median | p90 | max | bias | rank correlation | within a model |\n");
+  sink("|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const TableResult& result : results) {
+    const ErrorStatistics* s = result.main();
+    if (s == nullptr) {
+      sink(fmt::format("| {} | 0 | {} | | | | | | | |\n", escaped(result.table), result.skipped.size()));
+      continue;
+    }
+    sink(fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", escaped(result.table), s->rows,
+                     result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
+                     percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
+                     correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
+  }
+}
+
+void write_table(const TableResult& result, const TextSink& sink) {
+  sink(fmt::format("\n## {}\n\n", escaped(result.table)));
+  for (const auto& [key, s] : result.statistics) {
+    sink(fmt::format("`{}`: {}, mean error {}, bias {}.\n", key, counted_rows(s.rows),
+                     percent(s.mean_abs_error), signed_percent(s.bias)));
+  }
+  if (result.infeasible > 0) {
+    sink(fmt::format("{} with a plan that does not fit into memory by the model, marked †.\n",
+                     counted_rows(result.infeasible)));
+  }
+  if (!result.figures.empty()) {
+    sink("\n| run | GPUs | predicted | measured | error |\n|---|---|---|---|---|\n");
+  }
+  for (const ComparedFigure& f : result.figures) {
+    sink(fmt::format("| {}{} | {} | {:.5g} | {:.5g} | {} |\n", escaped(row_label(f, result)),
+                     f.feasible ? "" : " †", f.gpus, f.pair.predicted, f.pair.measured,
+                     signed_percent(f.pair.error())));
+  }
+  const auto skipped = reasons(result);
+  if (!skipped.empty()) sink("\nSkipped:\n\n");
+  for (const auto& [reason, count] : skipped)
+    sink(fmt::format("- {}: {}\n", counted_rows(count), escaped(reason)));
+}
+
+}  // namespace
+
+void write_validation_page(const std::vector<TableResult>& results, std::string_view command,
+                           const TextSink& sink) {
+  sink("# Validation results\n\n");
+  sink(fmt::format("Written by `{}`; not edited by hand.\n", command));
+  sink("[validate.md](validate.md) says how to read it.\n");
+  sink(
+      "Errors are predicted / measured - 1; mean, median, p90 and max are of their absolute values, in "
+      "the\n");
+  sink("overview those of the step time where a table has it.\n\n");
+  write_overview(results, sink);
+  for (const TableResult& result : results) write_table(result, sink);
+}
+
+}  // namespace orrery

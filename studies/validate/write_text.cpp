@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "studies/validate/text_parts.hpp"
+#include "studies/validate/writers.hpp"
+
+namespace orrery {
+namespace {
+
+/// Columns on a terminal: as many as characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, width_of(text)), ' ');
+}
+
+void write_rows(const TableResult& result, const TextSink& sink) {
+  std::size_t width = 3;
+  for (const ComparedFigure& figure : result.figures)
+    width = std::max(width, width_of(row_label(figure, result)));
+  sink(fmt::format("  {}  {:>7}  {:>11}  {:>11}  {:>8}\n", padded("run", width), "GPUs", "predicted",
+                   "measured", "error"));
+  for (const ComparedFigure& figure : result.figures) {
+    sink(fmt::format("  {}  {:>7}  {:>11.5g}  {:>11.5g}  {:>8}{}\n", padded(row_label(figure, result), width),
+                     figure.gpus, figure.pair.predicted, figure.pair.measured,
+                     signed_percent(figure.pair.error()), figure.feasible ? "" : "  does not fit"));
+  }
+}
+
+void write_statistics(const std::string& key, const ErrorStatistics& s, const TextSink& sink) {
+  sink(fmt::format("  {}: {}, mean error {}, median {}, p90 {}, max {}, bias {}\n", key, counted_rows(s.rows),
+                   percent(s.mean_abs_error), percent(s.median_abs_error), percent(s.p90_abs_error),
+                   percent(s.max_abs_error), signed_percent(s.bias)));
+  if (s.rank_correlation)
+    sink(fmt::format("  {}: rank correlation {}", key, correlation(s.rank_correlation)));
+  if (s.rank_correlation_within_model) {
+    sink(fmt::format(", within a model {} (lowest {})", correlation(s.rank_correlation_within_model),
+                     correlation(s.lowest_within_model)));
+  }
+  if (s.rank_correlation) sink("\n");
+  if (s.inside_p10_p90) sink(fmt::format("  {}: {} inside p10 to p90\n", key, percent(*s.inside_p10_p90)));
+}
+
+void write_block(const TableResult& result, const TextSink& sink) {
+  sink(fmt::format("{}  {}\n", result.table, result.main_key));
+  if (!result.figures.empty()) write_rows(result, sink);
+  for (const auto& [key, s] : result.statistics) write_statistics(key, s, sink);
+  if (result.infeasible > 0) {
+    sink(fmt::format("  {} with a plan that does not fit into memory by the model\n",
+                     counted_rows(result.infeasible)));
+  }
+  for (const auto& [reason, count] : reasons(result)) {
+    sink(fmt::format("  {} skipped: {}\n", counted_rows(count), reason));
+  }
+  sink("\n");
+}
+
+void write_overview(const std::vector<TableResult>& results, const TextSink& sink) {
+  std::size_t width = 5;
+  for (const TableResult& result : results) width = std::max(width, width_of(result.table));
+  sink(fmt::format("{}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}\n",
+                   padded("table", width), "rows", "skipped", "mean", "median", "p90", "max", "bias", "rank",
+                   "model"));
+  for (const TableResult& result : results) {
+    const ErrorStatistics* s = result.main();
+    sink(padded(result.table, width));
+    if (s == nullptr) {
+      sink(fmt::format("  {:>5}  {:>7}\n", 0, result.skipped.size()));
+      continue;
+    }
+    sink(fmt::format("  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}\n", s->rows,
+                     result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
+                     percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
+                     correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
+  }
+}
+
+}  // namespace
+
+void write_validation_text(const std::vector<TableResult>& results, const TextSink& sink) {
+  for (const TableResult& result : results) write_block(result, sink);
+  write_overview(results, sink);
+}
+
+}  // namespace orrery

@@ -1,0 +1,24 @@
+// Validation results as text for a terminal, JSON, CSV and a page of documentation.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "studies/validate/validate.hpp"
+
+namespace orrery {
+
+/// Where text goes, as for the writers of results.
+using TextSink = std::function<void(std::string_view)>;
+
+void write_validation_text(const std::vector<TableResult>& results, const TextSink& sink);
+/// The object of the interface (`orrery validate --json`).
+void write_validation_json(const std::vector<TableResult>& results, const TextSink& sink);
+/// A header line, then one line per row and figure, skipped rows with their reason.
+void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink);
+/// A Markdown page; `command` is what wrote it.
+void write_validation_page(const std::vector<TableResult>& results, std::string_view command,
+                           const TextSink& sink);
+
+}  // namespace orrery

@@ -1,0 +1,257 @@
+#include <doctest/doctest.h>
+
+#include "tests/config/support.hpp"
+
+using namespace orrery;
+using io_test::plan_problems;
+using io_test::problems;
+
+TEST_CASE("unknown keys are named with the nearest known one, in JSON and YAML") {
+  CHECK(
+      problems("{\n  \"model\": \"tiny\", \"cluster\": \"box\",\n  \"simulation\": {\"stepz\": 3}\n}") ==
+      "e.json:3:18: /simulation/stepz: found unknown key \"stepz\", allowed network, folding, detail, steps, "
+      "seed; did you mean \"steps\"?");
+  CHECK(
+      problems("model: tiny\ncluster: box\nsimulation:\n  stepz: 3\n", {}, "e.yaml") ==
+      "e.yaml:4:3: /simulation/stepz: found unknown key \"stepz\", allowed network, folding, detail, steps, "
+      "seed; did you mean \"steps\"?");
+  // A carriage return ends a comment too.
+  CHECK(problems("{\"model\": \"tiny\", // a box\r \"cluster\": \"box\", \"simulation\": {\"stepz\": 3}}")
+            .starts_with("e.json:1:62: /simulation/stepz: found unknown key"));
+  CHECK(problems(R"({"model": "tiny", "cluster": "box"})", {"simulation.stpes=3"}) ==
+        "command line: /simulation/stpes: found unknown key \"stpes\", allowed network, folding, detail, "
+        "steps, seed; did you mean \"steps\"?");
+}
+
+TEST_CASE("wrong types and values out of range say what is allowed") {
+  CHECK(plan_problems(R"({"tensor_parallel": "eight"})") ==
+        "e.json:1:65: /plan/tensor_parallel: found \"eight\", allowed an integer from 1 to 4000000");
+  CHECK(plan_problems(R"({"tensor_parallel": 0})") ==
+        "e.json:1:65: /plan/tensor_parallel: found 0, allowed an integer from 1 to 4000000");
+  CHECK(plan_problems(R"({"tensor_parallel": 1.5})") ==
+        "e.json:1:65: /plan/tensor_parallel: found 1.5, allowed an integer from 1 to 4000000");
+  CHECK(plan_problems(R"({"bucket_mb": -1})") ==
+        "e.json:1:59: /plan/bucket_mb: found -1, allowed a number from 0 to 10000000 MB");
+  CHECK(plan_problems(R"({"sequence_parallel": 1})") ==
+        "e.json:1:67: /plan/sequence_parallel: found 1, allowed true or false");
+  CHECK(plan_problems(R"({"stage_layers": [4, -4]})") ==
+        "e.json:1:66: /plan/stage_layers/1: found -4, allowed an integer from 0 to 100000");
+  CHECK(plan_problems(R"({"zero_stage": 4})") ==
+        "e.json:1:60: /plan/zero_stage: found 4, allowed an integer from 0 to 3");
+  CHECK(plan_problems("[]") == "e.json:1:45: /plan: found [], allowed an object");
+  CHECK(problems("[1]") == "e.json:1:1: found [1], allowed an object");
+  CHECK(problems("model: tiny\ncluster: box\nplan:\n  sequence_parallel: yes\n", {}, "e.yaml") ==
+        "e.yaml:4:22: /plan/sequence_parallel: found \"yes\", allowed true or false");
+}
+
+TEST_CASE("all problems come at once, in the order of the text") {
+  CHECK(
+      problems("{\"plan\": {\"zero_stage\": 9},\n \"model\": \"tinny\",\n \"cluster\": 5}") ==
+      "e.json:1:25: /plan/zero_stage: found 9, allowed an integer from 0 to 3\n"
+      "e.json:2:11: /model: found \"tinny\", allowed a catalog model (broken, experts, loop-a, loop-b, tiny, "
+      "tiny-wide) or an object; did you mean \"tiny\"?\n"
+      "e.json:3:13: /cluster: found 5, allowed a catalog cluster or an object");
+}
+
+TEST_CASE("missing keys are named") {
+  CHECK(problems("{}") ==
+        "e.json:1:1: /model: missing; every experiment needs it: the name of a catalog model, or an object\n"
+        "e.json:1:1: /cluster: missing; every experiment needs it: the name of a catalog cluster, or an "
+        "object");
+  CHECK(problems(R"({"model": {"hidden": 8, "heads": 2, "vocab": 9, "seq_length": 4}, "cluster": "box"})") ==
+        "e.json:1:11: /model/layers: missing; kind transformer needs it: an integer from 1 to 100000, "
+        "transformer layers, matrices of an mlp, or equal parts of a convnet");
+  CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
+        "e.json:1:54: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
+}
+
+TEST_CASE("errors inside catalog entries name the entry") {
+  CHECK(problems(R"({"model": "broken", "cluster": "box"})") ==
+        "e.json:1:11: /model/layers: found 0, allowed an integer from 1 to 100000 (in catalog model "
+        "\"broken\")");
+  CHECK(problems(R"({"model": "tiny", "cluster": "bad-box"})") ==
+        "e.json:1:30: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others) (in catalog "
+        "cluster \"bad-box\")");
+  CHECK(
+      problems(R"({"model": "loop-a", "cluster": "box"})") ==
+      "e.json:1:11: /model/base: catalog model \"loop-a\" is based on itself (in catalog model \"loop-a\")");
+}
+
+TEST_CASE("names that the interface knows but nothing models yet say so") {
+  CHECK(
+      plan_problems(R"({"pipeline_schedule": "zb-h1"})") ==
+      "e.json:1:67: /plan/pipeline_schedule: found \"zb-h1\", which the interface knows but Orrery does not "
+      "model yet; available: sequential, gpipe, 1f1b, interleaved-1f1b");
+  CHECK(plan_problems(R"({"pipeline_schedule": "1f1"})") ==
+        "e.json:1:67: /plan/pipeline_schedule: found \"1f1\", allowed one of sequential, gpipe, 1f1b, "
+        "interleaved-1f1b; did you mean \"1f1b\"?");
+  CHECK(plan_problems(R"({"context_parallel": 2})") ==
+        "e.json:1:66: /plan/context_parallel: found 2, allowed 1 (more is not modelled yet)");
+  CHECK(problems(R"({"model": "experts", "cluster": "box"})") ==
+        "e.json:1:11: /model/kind: found \"moe-transformer\", which the interface knows but Orrery does not "
+        "model yet; available: transformer, mlp, convnet (in catalog model \"experts\")");
+  CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "groups": []}})") ==
+        "e.json:1:46: /cluster/groups: found key \"groups\", which the interface knows but Orrery does not "
+        "model yet: all GPUs of a cluster are alike");
+}
+
+TEST_CASE("stack names are checked") {
+  CHECK(problems(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2024"})").empty());
+  CHECK(problems(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2025"})")
+            .find("did you mean \"nemo-202") != std::string::npos);
+}
+
+TEST_CASE("plans must fit the cluster") {
+  CHECK(plan_problems(R"({"tensor_parallel": 4, "data_parallel": 3})") ==
+        "e.json:1:85: /plan/data_parallel: found tensor_parallel 4 x pipeline_parallel 1 x data_parallel 3 = "
+        "12, allowed the cluster's 8 GPUs (data_parallel 2)");
+  CHECK(
+      plan_problems(R"({"pipeline_parallel": 16, "stage_layers": [8,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]})") ==
+      "e.json:1:67: /plan/pipeline_parallel: found tensor_parallel 1 x pipeline_parallel 16 = 16, allowed a "
+      "divisor of the cluster's 8 GPUs");
+  CHECK(plan_problems(R"({"global_batch_size": 12})") ==
+        "e.json:1:67: /plan/global_batch_size: found 12, allowed a multiple of data_parallel 8 x "
+        "micro_batch_size 1 = 8");
+  CHECK(plan_problems("{}", {"plan.global_batch_size=12"}) ==
+        "command line: /plan/global_batch_size: found 12, allowed a multiple of data_parallel 8 x "
+        "micro_batch_size 1 = 8");
+}
+
+TEST_CASE("packed samples fit into a sequence and need fused attention") {
+  const auto with = [](const std::string& keys) {
+    return problems(R"({"model": {"base": "tiny", )" + keys + R"(}, "cluster": "box"})");
+  };
+  CHECK(with(R"("attention": "flash", "packed_sample_length": 16)").empty());
+  CHECK(with(R"("attention": "flash", "packed_sample_length": 33)") ==
+        "e.json:1:74: /model/packed_sample_length: found 33, allowed at most seq_length 32");
+  CHECK(with(R"("packed_sample_length": 16)") ==
+        "e.json:1:52: /model/packed_sample_length: found 16, allowed only with attention flash: unfused "
+        "attention "
+        "computes all scores");
+  CHECK(problems(R"({"model": {"kind": "mlp", "widths": [8, 6], "seq_length": 4, "packed_sample_length": 2},
+                     "cluster": "box"})")
+            .find("allowed only for kind transformer") != std::string::npos);
+}
+
+TEST_CASE("adapters need a rank that fits and a matrix") {
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_targets": ["linear_qkv"]}, "cluster": "box"})") ==
+        "e.json:1:44: /model/lora_targets: found a list, allowed only with lora_rank");
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": []}, "cluster": "box"})") ==
+        "e.json:1:60: /model/lora_targets: found an empty list, allowed at least one matrix");
+  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 1000}, "cluster": "box"})")
+            .starts_with("e.json:1:41: /model/lora_rank: found 1000, allowed at most "));
+  CHECK(problems(
+            R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": ["linear_qv"]}, "cluster": "box"})")
+            .find("linear_qkv") != std::string::npos);
+  CHECK(
+      problems(
+          R"({"model": {"kind": "mlp", "widths": [8, 6, 8], "seq_length": 4, "lora_rank": 2}, "cluster": "box"})")
+          .find("allowed only for kind transformer") != std::string::npos);
+}
+
+TEST_CASE("groups that share a copy of what ZeRO shards divide the replicas") {
+  CHECK(plan_problems(R"({"zero_stage": 1, "zero_group_size": 4})").empty());
+  CHECK(plan_problems(R"({"zero_stage": 1, "zero_group_size": 3})")
+            .find("/plan/zero_group_size: found 3, allowed a divisor of data_parallel 8") !=
+        std::string::npos);
+  CHECK(plan_problems(R"({"zero_group_size": 4})")
+            .find("/plan/zero_group_size: found a value that does nothing with zero_stage 0") !=
+        std::string::npos);
+}
+
+TEST_CASE("tensor parallelism must divide the model") {
+  CHECK(problems(
+            R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==
+        "e.json:1:87: /plan/tensor_parallel: found 8, allowed a divisor of heads 4");
+  CHECK(problems(
+            R"({"model": {"base": "tiny", "kv_heads": 2}, "cluster": "box", "plan": {"tensor_parallel": 8}})")
+            .empty());  // replicated
+  CHECK(problems(R"({"model": {"base": "tiny", "kv_heads": 3}, "cluster": "box"})") ==
+        "e.json:1:40: /model/kv_heads: found 3, allowed a divisor of heads 8");
+  CHECK(
+      problems(
+          R"({"model": {"base": "tiny", "ffn_hidden": 100}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==
+      "e.json:1:94: /plan/tensor_parallel: found 8, allowed a divisor of ffn_hidden 100");
+  CHECK(problems(R"({"model": {"base": "tiny", "seq_length": 30}, "cluster": "box",
+ "plan": {"tensor_parallel": 8, "sequence_parallel": true}})") ==
+        "e.json:2:30: /plan/tensor_parallel: found 8, allowed a divisor of seq_length 30");
+  CHECK(plan_problems(R"({"tensor_partition": ["row"]})") ==
+        "e.json:1:66: /plan/tensor_partition: found a list, allowed only for models of kind mlp");
+}
+
+TEST_CASE("stages must share the layers") {
+  CHECK(plan_problems(
+            R"({"pipeline_parallel": 8, "virtual_stages": 2, "pipeline_schedule": "interleaved-1f1b"})") ==
+        "e.json:1:45: /plan/global_batch_size: found 1 micro-batches, allowed a multiple of "
+        "pipeline_parallel 8 for "
+        "interleaved-1f1b\n"
+        "e.json:1:67: /plan/pipeline_parallel: found pipeline_parallel 8 x virtual_stages 2 = 16, allowed a "
+        "divisor of layers 8, or give stage_layers");
+  CHECK(plan_problems(R"({"pipeline_parallel": 2, "virtual_stages": 2})") ==
+        "e.json:1:88: /plan/virtual_stages: found 2 with the schedule \"1f1b\", allowed 1, or more with "
+        "interleaved-1f1b");
+  CHECK(
+      plan_problems(R"({"pipeline_parallel": 2, "stage_layers": [8]})") ==
+      "e.json:1:86: /plan/stage_layers: found 1 entries, allowed pipeline_parallel 2 x virtual_stages 1 = 2");
+  CHECK(plan_problems(R"({"pipeline_parallel": 2, "stage_layers": [8, 1]})") ==
+        "e.json:1:86: /plan/stage_layers: found a sum of 9, allowed layers 8");
+}
+
+TEST_CASE("precision, sharding and rank order") {
+  CHECK(problems(R"({"model": "tiny", "cluster": "old-box", "plan": {"precision": "bf16"}})") ==
+        "e.json:1:63: /plan/precision: found \"bf16\", allowed fp32, fp16: the precisions for which the gpu "
+        "old "
+        "has a peak");
+  CHECK(plan_problems(R"({"sharding": "FULLY_SHARD", "zero_stage": 1})") ==
+        "e.json:1:58: /plan/sharding: found \"FULLY_SHARD\" (zero_stage 3), allowed one that agrees with "
+        "zero_stage 1");
+  CHECK(plan_problems(R"({"rank_order": "tp-dp-pp"})") ==
+        "e.json:1:60: /plan/rank_order: found \"tp-dp-pp\", allowed tp, cp, ep, dp and pp in any order with "
+        "'-' "
+        "between them");
+}
+
+TEST_CASE("an mlp's cuts and widths must fit") {
+  const std::string mlp =
+      R"({"model": {"kind": "mlp", "widths": [8, 6, 8], "seq_length": 4}, "cluster": "box",
+"plan": )";
+  CHECK(problems(mlp + R"({"tensor_parallel": 8}})") ==
+        "e.json:2:29: /plan/tensor_parallel: found 8, allowed a divisor of the width d_1 = 6");
+  CHECK(problems(mlp + R"({"tensor_partition": ["row"]}})") ==
+        "e.json:2:30: /plan/tensor_partition: found 1 entries, allowed one per matrix: 2");
+  CHECK(
+      problems(
+          R"({"model": {"kind": "mlp", "layers": 4, "widths": [8, 6, 8], "seq_length": 4}, "cluster": "box"})") ==
+      "e.json:1:50: /model/widths: found 3 widths, allowed layers + 1 = 5");
+  CHECK(
+      problems(
+          R"({"model": {"kind": "mlp", "layers": 4, "hidden": 2, "heads": 2, "seq_length": 4}, "cluster": "box"})") ==
+      "e.json:1:53: /model/heads: found key \"heads\", allowed only for kind transformer");
+}
+
+TEST_CASE("graphs must name their GPUs and link known vertices") {
+  CHECK(problems(R"({"model": "tiny", "cluster": {"gpu": "fast", "nodes": 2, "graph": {
+"vertices": ["gpu0", "gpu2"], "links": []}}})") ==
+        "e.json:2:13: /cluster/graph/vertices: found 2 GPUs but no gpu1, allowed gpu0 to gpu1");
+  CHECK(problems(R"({"model": "tiny", "cluster": {"gpu": "fast", "graph": {
+"vertices": ["gpu0", "gpu1"], "links": [{"from": "gpu0", "to": "gpu11", "gb_per_s": 1}]}}})") ==
+        "e.json:2:64: /cluster/graph/links/0/to: found \"gpu11\", allowed a name of vertices; did you mean "
+        "\"gpu1\"?");
+}
+
+TEST_CASE("what would leave 64-bit integers is refused") {
+  const std::string found = problems(R"({"model": {"base": "tiny", "layers": 100000}, "cluster": "box"})",
+                                     {"plan.global_batch_size=8e8"});
+  // 8e8 samples / 8 replicas x 1e5 layers
+  CHECK(
+      found.starts_with("command line: /plan/global_batch_size: found micro-batches x layers x steps of "
+                        "1e+13, allowed at most 2e+07\n"));
+  CHECK(found.find("/model: found FLOPs per GPU of ") != std::string::npos);
+}
+
+TEST_CASE("a single value is no list") {
+  CHECK(plan_problems(R"({"stage_layers": 8})") ==
+        "e.json:1:62: /plan/stage_layers: found 8, allowed a list of integers from 0 to 100000");
+}

@@ -1,0 +1,73 @@
+// What data_parallel_sync, its graphs, compression and cluster.overrides refuse.
+#include <doctest/doctest.h>
+
+#include "tests/config/support.hpp"
+
+using namespace orrery;
+using io_test::problems;
+
+namespace {
+
+/// Of an experiment with that data_parallel_sync, whose keys begin in column 61, and `set` on the command
+/// line.
+std::string sync_problems(const std::string& sync, const std::vector<std::string>& set = {}) {
+  return problems(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": )" + sync + "}", set);
+}
+
+bool says(const std::string& found, const std::string& text) { return found.find(text) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("wrong methods, graphs and compressors name what is allowed and what is near") {
+  CHECK(says(sync_problems(R"({"method": "gosip"})"), "found \"gosip\", allowed one of none, all-reduce"));
+  CHECK(says(sync_problems(R"({"method": "gosip"})"), "did you mean \"gossip\"?"));
+  CHECK(says(sync_problems(R"({"topology": "rng"})"), "/data_parallel_sync/topology: found \"rng\""));
+  CHECK(says(sync_problems(R"({"topology": "rng"})"), "did you mean \"ring\"?"));
+  CHECK(
+      says(sync_problems(R"({"topology": [[1], ["a"]]})"), "/data_parallel_sync/topology/1/0: found \"a\""));
+  CHECK(says(sync_problems(R"({"placement": "far"})"), "found \"far\", allowed one of linear, near"));
+  CHECK(says(sync_problems(R"({"placement": [0, -1]})"), "/data_parallel_sync/placement/1: found -1"));
+  CHECK(says(sync_problems(R"({"compression": "topk"})"), "did you mean \"top-k\"?"));
+  CHECK(says(sync_problems(R"({"compression": {"method": "quantize", "bits": 5}})"),
+             "/data_parallel_sync/compression/bits: found 5, allowed 4, 8 or 16"));
+  CHECK(says(sync_problems(R"({"compression": {"fraction": 0}})"), "/compression/fraction: found 0"));
+}
+
+TEST_CASE("what cannot go together says so") {
+  CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 3})"),
+             "/data_parallel_sync/fragments: found 3, allowed a divisor of period 10"));
+  CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 2, "delay": 5})"),
+             "/data_parallel_sync/delay: found 5, allowed less than period / fragments = 5"));
+  CHECK(says(sync_problems(R"({"method": "gossip-aga", "period": 8, "final_period": 4})"),
+             "/data_parallel_sync/final_period: found 4, allowed period 8 or more"));
+  CHECK(says(sync_problems(R"({"method": "parameter-server", "servers": 100000})"),
+             "/data_parallel_sync/servers: found 100000, allowed at most data_parallel"));
+  CHECK(says(sync_problems(R"({"method": "gossip"})", {"plan.zero_stage=1"}),
+             "/data_parallel_sync/method: found \"gossip\" with plan.zero_stage 1, allowed all-reduce"));
+  CHECK(says(sync_problems(R"({"compression": "sign"})", {"plan.zero_stage=1"}),
+             "/data_parallel_sync/compression: found a method with plan.zero_stage 1, allowed with 0"));
+}
+
+TEST_CASE("keys a method has no use for are mistakes on the command line, not in a file") {
+  CHECK(
+      sync_problems(R"({"method": "all-reduce", "topology": "ring", "period": 4, "level": "node"})").empty());
+  CHECK(says(
+      sync_problems(R"({"method": "all-reduce"})", {"data_parallel_sync.period=4"}),
+      "/data_parallel_sync/period: found a value that does nothing for the method \"all-reduce\", allowed "
+      "only for local-sgd | gossip-pga | gossip-aga | diloco"));
+  CHECK(says(sync_problems(R"({"method": "gossip", "topology": "ring"})", {"data_parallel_sync.shape=[2,2]"}),
+             "/data_parallel_sync/shape: found a value that does nothing for the topology \"ring\""));
+}
+
+TEST_CASE("slow GPUs are named one way, and exist") {
+  const auto override = [](const std::string& entry) {
+    return problems(R"({"model": "tiny", "cluster": {"base": "box", "overrides": [)" + entry + "]}}");
+  };
+  CHECK(override(R"({"gpu": 0, "speed": 0.5})").empty());
+  CHECK(says(override(R"({"speed": 0.5})"), "/cluster/overrides/0: found neither or both of gpu and node"));
+  CHECK(says(override(R"({"gpu": 0, "node": 0, "speed": 0.5})"), "found neither or both of gpu and node"));
+  CHECK(
+      says(override(R"({"gpu": 1000, "speed": 0.5})"), "/cluster/overrides/0/gpu: found 1000, allowed 0 to"));
+  CHECK(says(override(R"({"gpu": 0})"), "/cluster/overrides/0/speed: missing"));
+  CHECK(says(override(R"({"gpu": 0, "speed": 0})"), "/cluster/overrides/0/speed: found 0"));
+}

@@ -1,0 +1,47 @@
+// The sentence of a result that names the calibrations it rests on.
+#include <doctest/doctest.h>
+
+#include "tests/sim/run/experiments.hpp"
+
+using namespace orrery;
+using orrery::test::read;
+
+namespace {
+
+/// The sentence on calibrations; "" where there is none.
+std::string sentence(const std::string& cluster, const std::vector<std::string>& overrides = {}) {
+  const Experiment e =
+      read(R"({"model": "gpt3-125m", "stack": "ideal", "cluster": )" + cluster + "}", overrides);
+  for (const std::string& line : run(e).report.assumptions) {
+    if (line.find("calibrations") != std::string::npos) return line;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a result says that shifts over no power of two do not average exactly") {
+  const auto says = [](const std::string& nodes, const std::string& sync) {
+    const Experiment e =
+        read(R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1}})",
+             {"cluster.nodes=" + nodes, "data_parallel_sync=" + sync});
+    for (const std::string& line : run(e).report.assumptions) {
+      if (line.find("does not average exactly") != std::string::npos) return true;
+    }
+    return false;
+  };
+  CHECK(says("6", "{method: gossip}"));
+  CHECK_FALSE(says("8", "{method: gossip}"));
+  CHECK_FALSE(says("6", "{method: gossip, topology: base-k}"));
+  CHECK_FALSE(says("6", "{method: local-sgd}"));
+}
+
+TEST_CASE("a result names the calibrations of the parts that take part") {
+  const std::string start = "constants not given are those of the calibrations: ";
+  CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})") ==
+        start + "gpu a100, node nvlink-a100, fabric infiniband-hdr, software stack ideal");
+  CHECK(sentence(R"("dgx-a100-80gb")") == start + "gpu a100, node nvlink-a100, software stack ideal");
+  CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})", {"cluster.gpus_per_node=1"}) ==
+        start + "gpu a100, fabric infiniband-hdr, software stack ideal");
+  CHECK(sentence(R"({"gpu": "h200"})") == start + "gpu h100, software stack ideal");
+}

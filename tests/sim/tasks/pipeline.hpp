@@ -1,0 +1,97 @@
+// A pipeline of identical layers with given pass times and free communication: the setting of the
+// bubble formulas. Everything from stages to report is the product's own; only prices are given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orrery/cluster.hpp"
+#include "orrery/experiment.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/metrics/build_report.hpp"
+#include "sim/tasks/expand.hpp"
+#include "topologies/topologies.hpp"
+#include "workloads/parallel/communicators.hpp"
+#include "workloads/programs/stage_program.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery::test {
+
+struct PipelineCase {
+  std::string schedule = "1f1b";
+  std::int64_t stages = 4;
+  std::int64_t micro_batches = 8;
+  std::int64_t chunks = 1;
+  std::vector<std::int64_t> stage_layers{};  ///< empty: one layer per virtual stage
+  Picoseconds forward_ps = 1000;             ///< of one layer
+  Picoseconds backward_ps = 2000;
+};
+
+struct PipelineResult {
+  Report report;
+  Timeline timeline;
+};
+
+/// One layer as two works: 0 forward, 1 backward.
+inline ModelBlocks identical_layers(std::int64_t layers, Workload& workload) {
+  workload.works.resize(2);
+  Block block;
+  block.forward = {{{Op::Kind::compute, 0, Part::layer, Phase::forward, kBlockInput}}, 0};
+  block.backward = {{{Op::Kind::compute, 1, Part::layer, Phase::backward, kBlockInput}}, 0};
+  ModelBlocks blocks;
+  blocks.kinds = {block};
+  blocks.layers.assign(static_cast<std::size_t>(layers), 0);
+  blocks.boundaries.assign(blocks.layers.size() + 1, {1, false, false});
+  return blocks;
+}
+
+/// Prices with the given pass times; the optimizer and all messages are free.
+inline PriceList free_messages(const Workload& workload, const Channels& channels, const PipelineCase& c) {
+  PriceList prices;
+  prices.works.assign(workload.works.size(), {});
+  prices.works[0].duration_ps = c.forward_ps;
+  prices.works[1].duration_ps = c.backward_ps;
+  prices.prices.resize(1);
+  prices.leads.resize(1);
+  prices.transfers.assign(channels.prices, {});
+  return prices;
+}
+
+inline PipelineResult run_pipeline(const PipelineCase& c) {
+  Experiment e;
+  e.plan.pipeline_parallel = c.stages;
+  e.plan.virtual_stages = c.chunks;
+  e.plan.pipeline_schedule = c.schedule;
+  e.plan.global_batch_size = c.micro_batches;
+  e.plan.stage_layers = c.stage_layers;
+  std::int64_t layers = c.stages * c.chunks;
+  if (!c.stage_layers.empty()) {
+    layers = 0;
+    for (const std::int64_t count : c.stage_layers) layers += count;
+  }
+  Workload workload;
+  const SyncLayout layout(e, {});
+  const ModelBlocks blocks = identical_layers(layers, workload);
+  ProgramParts parts(e, workload);
+  const Stages stages(e.plan, blocks);
+  for (const Stage& stage : stages.list()) {
+    workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
+  }
+  workload.stage_memory.resize(workload.programs.size());
+  add_communicators(e.plan, layout, workload);
+  Cluster cluster;
+  cluster.nodes = c.stages;
+  cluster.fabric.nic_gbps = 100;
+  const auto topology = build_topology(cluster);
+  const Channels channels = match_channels(workload);
+  PriceList prices = free_messages(workload, channels, c);
+  const ExpandedGraph expanded =
+      expand(workload, channels, make_families(workload, channels), prices, unfolded(workload, {}));
+  PipelineResult result;
+  result.timeline = run_contention_free(expanded.graph);
+  result.report = build_report({workload, RunLayout(workload, expanded), expanded, result.timeline, *topology,
+                                prices.works, prices.passes, prices.traffic});
+  return result;
+}
+
+}  // namespace orrery::test

@@ -1,0 +1,131 @@
+#include "studies/compare/writers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "orrery/error.hpp"
+#include "studies/compare/figures.hpp"
+#include "tests/studies/compare/small_comparisons.hpp"
+
+namespace orrery {
+namespace {
+
+using comparison_test::request;
+using comparison_test::text_of;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_CASE("the table stays within its width and loses the least important columns first") {
+  const Comparison comparison =
+      compare(request({"plan.tensor_parallel=1,2,5", "plan.micro_batch_size=1,2"}), 2);
+  const std::string wide = text_of(comparison, 200);
+  for (const char* word : {"tensor_parallel", "micro_batch_size", "method", "topology", "comm.", "ms", "sent",
+                           "step", "speed-up", "scaling", "feasible", "all-reduce", "1.000"}) {
+    INFO(word);
+    CHECK(wide.find(word) != std::string::npos);
+  }
+  for (const std::size_t width : {100U, 80U, 60U}) {
+    const auto lines = lines_of(text_of(comparison, width));
+    const auto header = std::ranges::find_if(lines, [](const std::string& line) {
+      return line.find("speed-up") != std::string::npos && line.find("no room") == std::string::npos;
+    });
+    REQUIRE(header != lines.end());  // what a row is and its speed stay
+    for (auto line = header; line != lines.end() && *line != "Not feasible"; ++line)
+      CHECK(line->size() <= width);
+  }
+  CHECK(text_of(comparison, 100).find("in all rows with figures:") != std::string::npos);
+  CHECK(text_of(comparison, 60).find("no room for:") != std::string::npos);
+}
+
+TEST_CASE("a run of known length has its time in hours, or in days where it takes weeks") {
+  const auto training = [](const std::string& samples) {
+    const auto lines = lines_of(text_of(compare(request({}, {"training.samples=" + samples}), 1)));
+    REQUIRE(lines.size() == 3);
+    const auto end = lines[0].find("training") + 8;
+    REQUIRE(end > 8);
+    return std::pair(lines[1].substr(0, end), std::stod(lines[2].substr(lines[2].rfind(' ', end - 1))));
+  };
+  const Comparison one = compare(request({}), 1);
+  CHECK(lines_of(text_of(one))[0].find("training") == std::string::npos);
+  const double hours = 1e8 / one.rows[0].report->samples_per_s() / 3600;
+  CHECK(training("100000000").first.ends_with(" h"));
+  CHECK(training("100000000").second == doctest::Approx(hours).epsilon(0.01));
+  CHECK(training("100000000000").first.ends_with(" days"));
+}
+
+TEST_CASE("numbers of a column end alike") {
+  const auto lines = lines_of(text_of(compare(request({"cluster.nodes=1,2,4"}), 2)));
+  REQUIRE(lines.size() == 5);
+  for (std::size_t i = 2; i < 5; ++i) CHECK(lines[i].find(" yes") == lines[2].find(" yes"));
+  const auto end_of_step = lines[0].find("step") + 4;
+  for (std::size_t i = 2; i < 5; ++i)
+    CHECK(std::isdigit(static_cast<unsigned char>(lines[i][end_of_step - 1])));
+}
+
+TEST_CASE("keys are as short as they can be told apart") {
+  CHECK(short_names({"plan.a", "b"}) == std::vector<std::string>{"a", "b"});
+  CHECK(short_names({"cluster.node.kind", "cluster.fabric.kind"}) ==
+        std::vector<std::string>{"node.kind", "fabric.kind"});
+  CHECK(short_names({"name", "x.name"}) == std::vector<std::string>{"name", "x.name"});
+}
+
+TEST_CASE("JSON and CSV agree with each other and with the rows") {
+  const Comparison comparison = compare(request({"plan.stage_layers=[12],[6]", "plan.bucket_mb=40,1e1"}), 1);
+  std::string json;
+  write_comparison_json(comparison, [&json](std::string_view part) { json += part; });
+  const auto rows = nlohmann::json::parse(json)["rows"];
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[1]["name"] == "small");
+  CHECK(rows[1]["vary"]["plan.stage_layers"] == nlohmann::json::array({12}));
+  CHECK(rows[1]["vary"]["plan.bucket_mb"] == 10);
+  CHECK(rows[1]["result"]["step_time_s"] == comparison.rows[1].report->step_time_s());
+  CHECK(rows[1]["ratio"]["speed_up"] == comparison.rows[1].ratios->speed_up);
+  CHECK(rows[1]["method"] == "all-reduce");
+  CHECK(rows[1]["workers"] == 8);
+  CHECK(rows[2]["result"].is_null());  // 6 layers of 12
+  CHECK(rows[2]["feasible"] == false);
+  CHECK(rows[2]["reasons"].size() == 1);
+  std::string csv;
+  write_comparison_csv(comparison, [&csv](std::string_view part) { csv += part; });
+  const auto lines = lines_of(csv);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0].find("name,plan.stage_layers,plan.bucket_mb,method,topology,feasible,reasons,workers,") ==
+        0);
+  CHECK(lines[0].find(",step_time_s,") != std::string::npos);
+  CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,true,,8,") == 0);
+}
+
+TEST_CASE("a chart has a line per combination of the other keys") {
+  const Comparison comparison = compare(request({"plan.zero_stage=0,1", "cluster.nodes=4,1,2"}), 2);
+  const ChartLines chart = chart_lines(comparison, "nodes");
+  CHECK(chart.x == "cluster.nodes");
+  CHECK(chart.y == "samples_per_s");  // the cluster grows along x
+  REQUIRE(chart.lines.size() == 2);
+  CHECK(chart.lines[1].name == "zero_stage 1");
+  REQUIRE(chart.lines[1].points.size() == 3);
+  CHECK(chart.lines[1].points[0].first == 1);
+  CHECK(chart.lines[1].points[2].second == comparison.rows[3].report->samples_per_s());
+  CHECK(chart_lines(comparison, "").x == "plan.zero_stage");
+  CHECK(chart_lines(comparison, ":mfu").y == "mfu");
+  CHECK(chart_lines(comparison, "cluster.nodes:speed_up").lines[0].points[2].second == 1);
+  CHECK_THROWS_AS(static_cast<void>(chart_lines(comparison, "node")), InputError);
+  CHECK_THROWS_AS(static_cast<void>(chart_lines(comparison, ":step_tim_s")), InputError);
+}
+
+TEST_CASE("a chart is worth drawing along three numbers or more") {
+  CHECK(deserves_chart(compare(request({"cluster.nodes=1,2,4"}), 2)));
+  CHECK_FALSE(deserves_chart(compare(request({"cluster.nodes=1,2"}), 2)));
+  CHECK_FALSE(deserves_chart(compare(request({"plan.recompute=none,selective,full"}), 2)));
+  CHECK_FALSE(deserves_chart(compare(request({}), 2)));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,184 @@
+#include "studies/validate/measured_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "config/catalog/catalog.hpp"
+#include "tests/studies/validate/tables.hpp"
+
+using namespace orrery;
+using orrery::validation_test::context;
+using orrery::validation_test::problems;
+using orrery::validation_test::read;
+
+namespace {
+
+constexpr const char* kHead = "name,model,cluster.base,plan.data_parallel,measured.step_time_s\n";
+
+/// A table of one row: `header` and `cells` beside those of a sound row.
+std::string with(const std::string& header, const std::string& cells) {
+  return "name,model,cluster.base,measured.step_time_s," + header + "\na,gpt3-125m,dgx-a100-80gb,1.5," +
+         cells + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("a row is an experiment and what was measured") {
+  const MeasuredTable table = read(
+      "\xEF\xBB\xBFname,model.base,model.layers,cluster.base,plan.pipeline_parallel,plan.stage_layers,"
+      "plan.sequence_parallel,plan.recompute,measured.memory.peak_gb,measured.step_time_s,source,note\r\n"
+      "\"big, \"\"b\"\"\",gpt3-125m,24,dgx-a100-80gb,2,\"[11,13]\",false,full,40,1.5,paper,x\r\n"
+      "\r\n"
+      "7,gpt3-125m,,dgx-a100-80gb,,,,,,0.5,,\r\n");
+  CHECK(table.name == "t");
+  CHECK(table.source == "folder/t.csv");
+  CHECK(table.keys == std::vector<std::string>{"memory.peak_gb", "step_time_s"});
+  REQUIRE(table.rows.size() == 2);
+  const MeasuredRow& first = table.rows[0];
+  CHECK(first.name == "big, \"b\"");
+  CHECK(first.experiment.name == "big, \"b\"");
+  CHECK(first.line == 2);
+  CHECK(first.experiment.model.layers == 24);
+  CHECK(first.experiment.plan.stage_layers == std::vector<std::int64_t>{11, 13});
+  CHECK(first.experiment.plan.recompute == Recompute::full);
+  REQUIRE(first.measured.size() == 2);
+  CHECK(first.measured[0].key == "memory.peak_gb");
+  CHECK(first.measured[1].value == 1.5);
+  const MeasuredRow& second = table.rows[1];
+  CHECK(second.name == "7");
+  CHECK(second.line == 4);
+  CHECK(second.experiment.model.layers == 12);  // the catalog's: the cell is empty
+  CHECK(second.experiment.plan.data_parallel == 8);
+  CHECK(second.measured.size() == 1);
+  CHECK(second.model_key != first.model_key);
+}
+
+TEST_CASE("parts may stand after what is in them, and a row needs no name") {
+  const MeasuredTable table =
+      read("model.layers,model,cluster.nodes,cluster,measured.step_time_s\n24,gpt3-125m,2,dgx-a100-80gb,1\n");
+  CHECK(table.rows[0].name == "row 2");
+  CHECK(table.rows[0].experiment.model.layers == 24);
+  CHECK(table.rows[0].experiment.plan.data_parallel == 16);
+}
+
+TEST_CASE("overrides apply to every row") {
+  TableContext changed = context();
+  changed.overrides = {"simulation.network=alpha-beta", "plan.micro_batch_size=2"};
+  const MeasuredTable table = read(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8,1\n", changed);
+  CHECK(table.rows[0].experiment.simulation.network == Network::alpha_beta);
+  CHECK(table.rows[0].experiment.plan.micro_batch_size == 2);
+  changed.overrides = {"plan.micro_batch=2"};
+  const std::string found = problems(
+      std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8,1\nb,gpt3-125m,dgx-a100-80gb,8,1\n", changed);
+  CHECK(found.starts_with("command line: /plan/micro_batch: found unknown key"));
+  CHECK(found.find('\n') == std::string::npos);  // once, not once a row
+}
+
+TEST_CASE("rows that ask for what is not modelled yet are skipped with the reason") {
+  const auto reason = [](const std::string& header, const std::string& cell) {
+    return read(with(header, cell)).rows.at(0).skipped_because;
+  };
+  CHECK(reason("plan.context_parallel", "2").starts_with("/plan/context_parallel: found 2"));
+  CHECK(reason("plan.expert_parallel", "8").starts_with("/plan/expert_parallel"));
+  CHECK(reason("plan.pipeline_schedule", "dualpipe").starts_with("/plan/pipeline_schedule"));
+  CHECK(reason("model.kind", "moe-transformer").starts_with("/model/kind"));
+  const MeasuredTable later = read(
+      "name,model,cluster,measured.step_time_s\na,mixtral-8x7b,dgx-h100,1\nb,gpt3-125m,gb200-nvl72,1\n"
+      "c,gpt3-125m,dgx-h100,\n");
+  CHECK(later.rows[0].skipped_because.starts_with("/model: found \"mixtral-8x7b\""));
+  CHECK(later.rows[1].skipped_because.starts_with("/cluster: found \"gb200-nvl72\""));
+  CHECK(later.rows[2].skipped_because == "nothing was measured");
+}
+
+TEST_CASE("a row that is wrong besides is an error") {
+  CHECK(problems(with("plan.context_parallel,plan.zero_stage", "2,7")).find("/plan/zero_stage: found 7") !=
+        std::string::npos);
+  CHECK(problems(with("plan.context_parallel", "0")) ==
+        "folder/t.csv:2:31: /plan/context_parallel: found 0, allowed 1 (more is not modelled yet)");
+}
+
+TEST_CASE("problems name the cell they come from") {
+  CHECK(
+      problems("name,modle.layers,measured.step_time_s\na,1,1\n") ==
+      "folder/t.csv:1:6: found \"modle.layers\", allowed a key of an experiment, measured.KEY, source, note; "
+      "did you mean \"model.layers\"?");
+  CHECK(
+      problems("name,measured.step_time\na,1\n") ==
+      "folder/t.csv:1:6: found \"measured.step_time\", allowed measured. and a figure of the result; did you "
+      "mean \"step_time_s\"?");
+  CHECK(problems("name,name,measured.step_time_s\na,b,1\n")
+            .starts_with("folder/t.csv:1:6: found \"name\" twice"));
+  CHECK(problems("name,model\na,gpt3-125m\n") ==
+        "folder/t.csv:1:1: found no measured column, such as measured.step_time_s");
+  CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,1\nb,gpt3-125m,dgx-a100-80gb,8,1,1\n") ==
+        "folder/t.csv:2:1: found 4 cells, allowed 5, as in the first line\n"
+        "folder/t.csv:3:1: found 6 cells, allowed 5, as in the first line");
+  CHECK(problems(std::string(kHead) + "\xC3\xA4,gpt3-125m,dgx-a100-80gb,8,fast\n") ==
+        "folder/t.csv:2:29: found \"fast\" for measured.step_time_s, allowed a number above 0");
+  for (const char* number : {"0", "-1", "nan", "inf", "1e999", "1 s", "0x1", "1.5.2"}) {
+    CAPTURE(number);
+    CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8," + number + "\n").find("above 0") !=
+          std::string::npos);
+  }
+  CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,eight,1\n") ==
+        "folder/t.csv:2:27: /plan/data_parallel: found \"eight\", allowed an integer from 1 to 4000000");
+  CHECK(problems(std::string(kHead) + "a,gpt3-125,dgx-a100-80gb,8,1\n").find("did you mean \"gpt3-125m\"?") !=
+        std::string::npos);
+  CHECK(problems(std::string(kHead) + "a,,dgx-a100-80gb,8,1\n")
+            .starts_with("folder/t.csv:2:3: /model: missing"));
+  CHECK(problems(with("model.layers.0", "1")).find("found \"model.layers.0\"") != std::string::npos);
+}
+
+TEST_CASE("texts that are no table are refused") {
+  CHECK(problems("").starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(problems("\n\n\n").starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(problems(kHead).starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(problems("a,\"b\nc,d").starts_with("folder/t.csv:1:3: found a quote out of place"));
+  CHECK(problems("a,b\nc,d\"e\n").starts_with("folder/t.csv:2:4: found a quote out of place"));
+  CHECK(problems("a,b\nc,\xFF\n") == "folder/t.csv:2:3: the text is not UTF-8");
+  CHECK(problems(std::string(1'000'001, ',')).find("more than 1000000 cells") != std::string::npos);
+  CHECK(problems(with("plan.stage_layers", std::string(4'001, '[')))
+            .find("found a cell of 4001 bytes, allowed 4000") != std::string::npos);
+  CHECK(problems(with("plan.stage_layers", std::string(2'000, '[') + std::string(2'000, ']'))) != "");
+  CHECK_THROWS_AS(load_measured_table("no-such-table", context()), InputError);
+  CHECK_THROWS_AS(load_measured_table("no-such-table.csv", context()), InputError);
+}
+
+TEST_CASE("any text gives a table or an InputError") {
+  const std::string sound =
+      "name,model,cluster.base,plan.pipeline_parallel,plan.stage_layers,measured.step_time_s\n"
+      "\"a, b\",gpt3-125m,dgx-a100-80gb,2,\"[5,7]\",1.5\nc,gpt3-125m,dgx-a100-80gb,1,,2e-3\n";
+  CHECK(problems(sound) == "");
+  std::mt19937 random(7);  // NOLINT: the same texts each time
+  const std::string_view bytes = ",\"\n\r[]{}.:0123456789-eE \t\\/\x01\xC3\xA4nul";
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = sound;
+    for (auto edits = 1 + random() % 6; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      const char byte = bytes[random() % bytes.size()];
+      if (random() % 3 == 0) {
+        text.erase(at, 1 + random() % 9);
+      } else if (random() % 2 == 0) {
+        text[at] = byte;
+      } else {
+        text.insert(at, 1 + random() % 3, byte);
+      }
+      if (text.empty()) text = ",";
+    }
+    CAPTURE(text);
+    CHECK_NOTHROW(problems(text));
+  }
+}
+
+TEST_CASE("the shipped tables read, each row with its source") {
+  const std::vector<ShippedTable> shipped = shipped_tables();
+  CHECK(shipped.size() >= 10);
+  for (const ShippedTable& entry : shipped) {
+    CAPTURE(entry.name);
+    const MeasuredTable table = load_measured_table(entry.name, context());
+    CHECK(table.name == entry.name);
+    CHECK(table.rows.size() == entry.rows);
+    CHECK(embedded_measurements().at(entry.name).find("source") != std::string::npos);
+  }
+}

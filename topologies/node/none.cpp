@@ -1,8 +1,0 @@
-// GPUs that only meet in the fabric.
-#include "topologies/node/builders.hpp"
-
-namespace orrery {
-
-std::unique_ptr<NodeWiringModel> build_unwired_node(const NodeSite&) { return nullptr; }
-
-}  // namespace orrery

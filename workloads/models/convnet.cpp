@@ -1,0 +1,100 @@
+// A convolutional network of which only its size is known: equal layers of a convolution, its normalisation
+// and its activation. What an element of kept activations costs in memory traffic beside the convolutions:
+// forward, normalisation reads its input twice and writes, activation reads and writes, for two kept values;
+// backward, they read 6 and write 2.
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr double kForwardPasses = 2.5;
+constexpr double kBackwardPasses = 4;
+
+class ConvNet {
+ public:
+  explicit ConvNet(const Experiment& experiment)
+      : experiment_(experiment),
+        model_(experiment.model),
+        samples_(experiment.plan.micro_batch_size),
+        element_(element_bytes(experiment.plan.precision)) {}
+
+  [[nodiscard]] ModelBlocks describe() const {
+    ModelBlocks blocks;
+    const std::int64_t layers = model_.layers;
+    blocks.boundaries.push_back({activations(), false, false});
+    for (std::int64_t i = 0; i < layers; ++i) {
+      // What does not divide evenly is in the first layers; at most two kinds of layer.
+      const bool more = i < model_.parameters % layers;
+      const std::int64_t parameters = model_.parameters / layers + (more ? 1 : 0);
+      if (blocks.kinds.empty() || blocks.kinds.back().parameters != parameters)
+        blocks.kinds.push_back(block(parameters));
+      blocks.layers.push_back(static_cast<std::uint32_t>(blocks.kinds.size() - 1));
+      blocks.boundaries.push_back({activations(), false, false});
+    }
+    blocks.model_flops = TotalFlops{3} * forward_flops(1) * layers * experiment_.plan.global_batch_size;
+    return blocks;
+  }
+
+  [[nodiscard]] Steps forward(Workload& workload) const {
+    StepBuilder to(experiment_, workload, Phase::forward);
+    const std::int32_t out =
+        to.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
+    return std::move(to).finish(out);
+  }
+  [[nodiscard]] Steps backward(Workload& workload) const {
+    StepBuilder to(experiment_, workload, Phase::backward);
+    const std::int32_t gradient =
+        to.compute(Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
+    return std::move(to).finish(gradient);
+  }
+
+ private:
+  /// Of a layer.
+  [[nodiscard]] Flops forward_flops(std::int64_t samples) const {
+    const double layer = model_.forward_gflops_per_sample * 1e9 / static_cast<double>(model_.layers);
+    return static_cast<Flops>(layer + 0.5) * samples;
+  }
+  [[nodiscard]] Bytes activations() const {
+    return divide_up(model_.activations_per_sample, model_.layers) * samples_ * element_;
+  }
+  [[nodiscard]] Kernel convolution() const {
+    Kernel kernel;
+    kernel.kind = Kernel::Kind::convolution;
+    kernel.flops = forward_flops(samples_);
+    kernel.bytes = activations();
+    return kernel;
+  }
+  [[nodiscard]] Kernel elementwise(double passes) const {
+    const double traffic = passes * experiment_.software.elementwise_traffic;
+    return memory(static_cast<Bytes>(traffic * static_cast<double>(activations()) + 0.5));
+  }
+
+  [[nodiscard]] Block block(std::int64_t parameters) const {
+    Block block;
+    block.activations = activations();
+    block.parameters = parameters;
+    block.tensors = divide_up(model_.tensors, model_.layers);
+    return block;
+  }
+
+  const Experiment& experiment_;
+  const Model& model_;
+  std::int64_t samples_;
+  Bytes element_;
+};
+
+}  // namespace
+
+std::int64_t convnet_parameters(const Model& model) { return model.parameters; }
+
+ModelBlocks describe_convnet(const Experiment& experiment) { return ConvNet(experiment).describe(); }
+
+void write_convnet_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
+  const ConvNet net(experiment);
+  for (Block& block : blocks.kinds) {
+    block.forward = net.forward(workload);
+    block.backward = net.backward(workload);
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,77 @@
+#include "workloads/models/step_builder.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace orrery {
+
+std::int32_t StepBuilder::add(const Step& step) {
+  steps_.push_back(step);
+  return static_cast<std::int32_t>(steps_.size()) - 1;
+}
+
+std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
+  const double issue_us =
+      phase_ == Phase::backward ? software_.backward_issue_us : software_.forward_issue_us;
+  const Picoseconds host = from_microseconds(issue_us) * static_cast<Picoseconds>(kernels.size());
+  return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
+}
+
+std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after) {
+  const double ranks = static_cast<double>(ranks_);
+  const Picoseconds host =
+      from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
+  const auto wait = from_microseconds(software_.tensor_wait_us * (ranks - 1));
+  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host, 1, wait});
+  return add({Op::Kind::communicate, message, part, phase_, after});
+}
+
+Message in_a_row(Message message, std::uint32_t times) {
+  constexpr Int128 kLongest = std::numeric_limits<Picoseconds>::max();
+  message.times = times;
+  message.host_ps = static_cast<Picoseconds>(std::min(Int128{message.host_ps} * times, kLongest));
+  return message;
+}
+
+std::uint32_t add_message(Workload& workload, const Message& message) {
+  const auto found = std::ranges::find(workload.messages, message);
+  const auto at = static_cast<std::uint32_t>(found - workload.messages.begin());
+  if (found == workload.messages.end()) workload.messages.push_back(message);
+  return at;
+}
+
+std::uint32_t add_pass(Workload& workload, PassWork pass) {
+  const auto found = std::ranges::find(workload.passes, pass);
+  const auto at = static_cast<std::uint32_t>(found - workload.passes.begin());
+  if (found == workload.passes.end()) workload.passes.push_back(std::move(pass));
+  return at;
+}
+
+namespace {
+
+ComputeWork made_of(std::vector<Kernel> kernels, Picoseconds host_ps) {
+  ComputeWork work;
+  work.host_ps = host_ps;
+  work.kernels = std::move(kernels);
+  for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
+  return work;
+}
+
+}  // namespace
+
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
+  workload.works.push_back(made_of(std::move(kernels), host_ps));
+  return static_cast<std::uint32_t>(workload.works.size() - 1);
+}
+
+/// Stages ask for what those before them asked for, so it is near the end.
+std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
+  ComputeWork work = made_of(std::move(kernels), host_ps);
+  for (std::size_t at = workload.works.size(); at-- > 0;) {
+    if (workload.works[at] == work) return static_cast<std::uint32_t>(at);
+  }
+  workload.works.push_back(std::move(work));
+  return static_cast<std::uint32_t>(workload.works.size() - 1);
+}
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+// Writes the steps of a block and the kernels behind them. Used by the model families only.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "workloads/models/blocks.hpp"
+
+namespace orrery {
+
+/// Products A (m x k) by B (k x n), `batch` of them.
+[[nodiscard]] inline Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
+  return {Kernel::Kind::gemm, batch, m, n, k, 0, 2 * batch * m * n * k};
+}
+[[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
+
+/// Gradients of a product's input (m x k) and weight (k x n).
+[[nodiscard]] inline Kernel input_gradient(const Kernel& p) { return gemm(p.m, p.k, p.n, p.batch); }
+[[nodiscard]] inline Kernel weight_gradient(const Kernel& p) { return gemm(p.k, p.n, p.m, p.batch); }
+
+class StepBuilder {
+ public:
+  StepBuilder(const Experiment& experiment, Workload& workload, Phase phase)
+      : software_(experiment.software),
+        ranks_(experiment.plan.tensor_parallel),
+        workload_(workload),
+        phase_(phase) {
+    steps_.reserve(kUsualSteps);
+  }
+
+  /// Adds a compute step after step `after`; its index.
+  std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
+  /// Adds a tensor-parallel collective after step `after`; its index. Bytes as in Message.
+  std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after);
+  /// The steps, of which `output` produces the result.
+  [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
+
+ private:
+  static constexpr std::size_t kUsualSteps = 8;  // of a block in one direction
+
+  std::int32_t add(const Step& step);
+
+  const Software& software_;
+  std::int64_t ranks_;  ///< of a tensor group
+  Workload& workload_;
+  Phase phase_;
+  std::vector<Step> steps_;
+};
+
+/// `message` so often in a row.
+[[nodiscard]] Message in_a_row(Message message, std::uint32_t times);
+/// Index of the message in the workload, added if it is new.
+std::uint32_t add_message(Workload& workload, const Message& message);
+/// Index of the pass in the workload, added if it is new.
+std::uint32_t add_pass(Workload& workload, PassWork pass);
+/// Index of the work in the workload, added if it is new: of what every stage does.
+std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
+/// Index of the work in the workload, added at the end. `host_ps`: CPU time to issue its kernels.
+std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
+
+}  // namespace orrery

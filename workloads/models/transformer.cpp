@@ -1,0 +1,413 @@
+// Dense transformers. Sharding over tensor ranks as in Megatron-LM (Shoeybi et al. 2019): the first
+// product of attention and MLP is cut by columns, the second by rows, with one all-reduce each; with
+// sequence parallelism (Korthikanti et al. 2022) the all-reduce becomes an all-gather before and a
+// reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "workloads/models/step_builder.hpp"
+#include "workloads/models/transformer_shape.hpp"
+#include "workloads/models/weight_products.hpp"
+
+namespace orrery {
+namespace {
+
+/// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
+struct SubBlock {
+  Kernel before;             ///< norm: recomputed and differentiated with the block
+  Weight first;              ///< cut by columns
+  std::vector<Kernel> core;  ///< between the two products
+  std::vector<Kernel> core_backward;
+  Weight second;  ///< cut by rows
+  Kernel after;   ///< bias, dropout, residual
+};
+/// Those of a layer, attention first, or one of them.
+using SubBlocks = std::span<const SubBlock>;
+
+constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
+constexpr std::size_t kUsualWorks = 32;   // with those of programs
+constexpr std::size_t kUsualMessages = 16;
+
+void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+class Transformer {
+ public:
+  explicit Transformer(const Experiment& experiment)
+      : model_(experiment.model),
+        plan_(experiment.plan),
+        experiment_(experiment),
+        software_(experiment.software),
+        shape_(model_, plan_),
+        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic) {}
+
+  [[nodiscard]] ModelBlocks describe() const;
+  void write_steps(ModelBlocks& blocks, Workload& workload) const;
+
+ private:
+  [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
+  /// Activation traffic outside the products, per rank: cut over tensor ranks by sequence parallelism.
+  [[nodiscard]] Bytes outside() const { return plan_.sequence_parallel ? whole() / shape_.tensor : whole(); }
+  /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
+  [[nodiscard]] Bytes hidden() const {
+    if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
+    return static_cast<Bytes>(static_cast<double>(whole()) * software_.tensor_overlap);
+  }
+  /// Kernels beside the products, which a framework fuses more or less.
+  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  [[nodiscard]] static Kernel scaled(std::int64_t count, double bytes_each) {
+    return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
+  }
+  /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
+  /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
+  void add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  void add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  [[nodiscard]] bool fuses_softmax() const {
+    return plan_.micro_batch_size * shape_.heads % software_.fused_softmax_multiple == 0;
+  }
+  /// Adds the gradients of one micro-batch to those of the ones before it.
+  void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
+    if (software_.accumulation_bytes_per_parameter > 0)
+      kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
+  }
+  [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
+  [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
+
+  [[nodiscard]] Weight weight(Linear which, const Kernel& product) const {
+    return {product, model_.adapts(which)};
+  }
+
+  [[nodiscard]] SubBlock attention() const;
+  [[nodiscard]] SubBlock mlp() const;
+  [[nodiscard]] std::vector<Kernel> core_attention() const;
+  [[nodiscard]] std::vector<Kernel> core_attention_backward(const std::vector<Kernel>& ahead) const;
+
+  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
+  std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  [[nodiscard]] Steps layer_steps(SubBlocks subs, Phase phase, Workload& workload) const;
+  void write_layer(Block& block, Workload& workload) const;
+  void write_embedding(Block& block, Workload& workload) const;
+  [[nodiscard]] Steps head_forward(Workload& workload) const;
+  [[nodiscard]] Steps head_backward(Workload& workload) const;
+
+  [[nodiscard]] static Block freeze(Block block) {
+    block.frozen = block.parameters;
+    block.frozen_tensors = block.tensors;
+    return block;
+  }
+  [[nodiscard]] Block layer() const;
+  [[nodiscard]] Block embedding() const;
+  [[nodiscard]] Block head() const;
+
+  const Model& model_;
+  const Plan& plan_;
+  const Experiment& experiment_;
+  const Software& software_;
+  TransformerShape shape_;
+  WeightProducts products_;
+};
+
+void Transformer::add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const {
+  if (fuses_softmax()) return kernels.push_back(elementwise(2 * shape_.element * scores));
+  for (const std::int64_t bytes : {shape_.element + 4, Bytes{8}, Bytes{5}, Bytes{8}, 4 + shape_.element})
+    kernels.push_back(elementwise(bytes * scores));
+}
+
+void Transformer::add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const {
+  if (fuses_softmax()) return kernels.push_back(elementwise(3 * shape_.element * scores));
+  for (const std::int64_t bytes : {shape_.element + 4, Bytes{12}, Bytes{9}, Bytes{8}, 4 + shape_.element})
+    kernels.push_back(elementwise(bytes * scores));
+}
+
+std::vector<Kernel> Transformer::core_attention() const {
+  const auto& s = shape_;
+  const std::int64_t batch = plan_.micro_batch_size * s.heads;
+  const std::int64_t n = model_.seq_length;
+  if (model_.attention == Attention::flash) {
+    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
+    // leave blocks on the diagonal.
+    const std::int64_t sample = model_.attended_length();
+    const Bytes traffic = s.tokens * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
+    Kernel fused{
+        Kernel::Kind::attention, divide_up(batch * n, sample), sample, sample, model_.head_dim, traffic, 0};
+    fused.flops = 4 * batch * n * sample * model_.head_dim / 2;
+    fused.causal = true;
+    if (sample < n) fused.more_columns = software_.packed_attention_columns;
+    return {fused};
+  }
+  const Bytes scores = batch * n * n * s.element;
+  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch)};
+  add_softmax(kernels, batch * n * n);
+  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
+  kernels.push_back(gemm(n, model_.head_dim, n, batch));
+  return kernels;
+}
+
+/// `ahead`: of the forward pass.
+std::vector<Kernel> Transformer::core_attention_backward(const std::vector<Kernel>& ahead) const {
+  const auto& s = shape_;
+  const std::int64_t batch = plan_.micro_batch_size * s.heads;
+  const std::int64_t n = model_.seq_length;
+  if (model_.attention == Attention::flash) {
+    Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
+    fused.flops = fused.flops / 2 * 5;
+    fused.bytes *= 2;
+    fused.backward = true;
+    return {fused};
+  }
+  const Bytes scores = batch * n * n * s.element;
+  const Kernel& score = ahead.front();
+  const Kernel& context = ahead.back();
+  std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
+  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
+  add_softmax_backward(kernels, batch * n * n);
+  kernels.push_back(input_gradient(score));
+  kernels.push_back(weight_gradient(score));
+  return kernels;
+}
+
+SubBlock Transformer::attention() const {
+  const auto& s = shape_;
+  const std::int64_t query = s.heads * model_.head_dim;
+  const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
+  SubBlock block;
+  block.before = elementwise(2 * outside());
+  block.first = weight(Linear::qkv, gemm(s.tokens, query + key_value, model_.hidden));
+  block.core = core_attention();
+  block.core_backward = core_attention_backward(block.core);
+  block.second = weight(Linear::proj, gemm(s.tokens, model_.hidden, query));
+  block.after = elementwise(3 * outside() + s.dropout_mask());
+  return block;
+}
+
+SubBlock Transformer::mlp() const {
+  const auto& s = shape_;
+  const Bytes inner = s.tokens * s.ffn * s.element;
+  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  SubBlock block;
+  block.before = elementwise(2 * outside());
+  block.first = weight(Linear::fc1, gemm(s.tokens, inputs * s.ffn, model_.hidden));
+  block.core = {elementwise((inputs + 1) * inner)};
+  block.core_backward = {elementwise((2 * inputs + 1) * inner)};
+  block.second = weight(Linear::fc2, gemm(s.tokens, model_.hidden, s.ffn));
+  block.after = elementwise(3 * outside() + s.dropout_mask());
+  return block;
+}
+
+/// Before a product cut by columns: sequence parallelism gathers its input.
+std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
+  if (!tensor_parallel() || !plan_.sequence_parallel) return after;
+  return to.collective(part, Collective::all_gather, bytes, after);
+}
+
+/// After a product cut by rows: its partial sums are added up.
+std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
+  if (!tensor_parallel()) return after;
+  const auto sum = plan_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
+  return to.collective(part, sum, bytes, after);
+}
+
+/// Products that work chunk by chunk hide part of their collectives: it moves while they compute.
+void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const {
+  if (hidden() == 0) return;
+  for (int i = 0; i < gathers; ++i) to.collective(part, Collective::all_gather, hidden(), after);
+  to.collective(part, Collective::reduce_scatter, hidden(), after);
+}
+
+std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
+  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  move_beside(to, part, ready, 1);
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  kernels.push_back(subs.front().before);  // a parallel block has one norm
+  for (const SubBlock& sub : subs) {
+    products_.add(sub.first, kernels);
+    append(kernels, sub.core);
+    products_.add(sub.second, kernels);
+  }
+  kernels.push_back(subs.front().after);
+  return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+}
+
+std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
+  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
+  const std::int32_t input = enter(to, part, ready, whole() - hidden());
+  move_beside(to, part, ready, 2);
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  kernels.push_back(subs.front().after);
+  std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
+  late.reserve(4);
+  for (const SubBlock& sub : subs) {
+    products_.add_input_gradient(sub.second, kernels);
+    products_.add_weight_gradient(sub.second, kernels);
+    append(kernels, sub.core_backward);
+    products_.add_input_gradient(sub.first, kernels);
+    products_.add_weight_gradient(sub.first, late);
+    accumulate(late, products_.trained_in(sub.first) + products_.trained_in(sub.second));
+  }
+  if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
+    std::vector<Kernel>& rest =
+        input == ready ? kernels : late;  // with a gather in between, a step of its own
+    if (input == ready) append(kernels, late);
+    rest.push_back(elementwise(3 * outside()));
+    std::int32_t done = to.compute(part, std::move(kernels), ready);
+    if (input != ready) done = to.compute(part, std::move(late), input);
+    return leave(to, part, done, whole() - hidden());
+  }
+  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+  to.compute(part, std::move(late), input);
+  return to.compute(part, {elementwise(3 * outside())}, sum);
+}
+
+Steps Transformer::layer_steps(SubBlocks subs, Phase phase, Workload& workload) const {
+  StepBuilder to(experiment_, workload, phase);
+  const bool back = phase == Phase::backward;
+  const auto run = [&](Part part, SubBlocks of, std::int32_t after) {
+    return back ? backward(to, part, of, after) : forward(to, part, of, after);
+  };
+  std::int32_t out = kBlockInput;
+  if (model_.parallel_block) {
+    out = run(Part::layer, subs, out);
+    return std::move(to).finish(out);
+  }
+  for (const bool first : {true, false}) {
+    const bool is_attention = first != back;
+    out = run(is_attention ? Part::attention : Part::mlp, subs.subspan(is_attention ? 0 : 1, 1), out);
+  }
+  return std::move(to).finish(out);
+}
+
+void Transformer::write_layer(Block& block, Workload& workload) const {
+  const std::array<SubBlock, 2> subs{attention(), mlp()};
+  block.forward = layer_steps(subs, Phase::forward, workload);
+  block.backward = layer_steps(subs, Phase::backward, workload);
+  if (plan_.recompute == Recompute::full) {
+    block.recompute = layer_steps(subs, Phase::recompute, workload);
+  } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
+    StepBuilder to(experiment_, workload, Phase::recompute);
+    const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
+    block.recompute = std::move(to).finish(core);
+  }
+}
+
+Block Transformer::layer() const {
+  Block block;
+  block.activations = shape_.layer_activations(plan_.recompute);
+  block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
+  block.parameters = shape_.layer_parameters();
+  block.tensors = shape_.layer_tensors();
+  block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
+  block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
+  return block;
+}
+
+Block Transformer::embedding() const {
+  Block block;
+  block.activations = shape_.dropout_mask();
+  block.parameters = shape_.embedding_parameters();
+  block.tensors = model_.positions == Positions::learned ? 2 : 1;
+  return frozen() ? freeze(std::move(block)) : block;
+}
+
+void Transformer::write_embedding(Block& block, Workload& workload) const {
+  const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
+  StepBuilder ahead(experiment_, workload, Phase::forward);
+  const std::int32_t looked_up =
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
+  block.forward = std::move(ahead).finish(looked_up);
+  if (frozen()) return;
+  StepBuilder back(experiment_, workload, Phase::backward);
+  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
+  // The gradient of the table is dense: cleared, then added to where tokens occur.
+  std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
+  accumulate(kernels, shape_.embedding_parameters());
+  const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
+  block.backward = std::move(back).finish(added);
+}
+
+Steps Transformer::head_forward(Workload& workload) const {
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  StepBuilder to(experiment_, workload, Phase::forward);
+  const std::int32_t ready = enter(to, Part::head, kBlockInput, whole());
+  std::int32_t out = to.compute(Part::head,
+                                {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
+                                 scaled(logits, software_.forward_bytes_per_logit)},
+                                ready);
+  if (tensor_parallel()) {
+    // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
+    for (int i = 0; i < 3; ++i)
+      out = to.collective(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
+  }
+  return std::move(to).finish(out);
+}
+
+Steps Transformer::head_backward(Workload& workload) const {
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
+  StepBuilder to(experiment_, workload, Phase::backward);
+  // Before the weight gradient, sequence parallelism gathers the input again.
+  const std::int32_t input = frozen() ? kBlockInput : enter(to, Part::head, kBlockInput, whole());
+  to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
+             kBlockInput);
+  std::vector<Kernel> kernels{elementwise(3 * outside())};
+  if (!frozen()) {
+    kernels.insert(kernels.begin(), weight_gradient(product));
+    accumulate(kernels, shape_.vocab * model_.hidden);
+  }
+  const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
+  const std::int32_t sum = leave(to, Part::head, done, whole());
+  return std::move(to).finish(sum);
+}
+
+Block Transformer::head() const {
+  Block block;
+  block.activations = shape_.head_activations();
+  block.parameters = shape_.head_parameters();
+  block.tensors = shape_.head_tensors();
+  return frozen() ? freeze(std::move(block)) : block;
+}
+
+ModelBlocks Transformer::describe() const {
+  ModelBlocks blocks;
+  blocks.kinds.reserve(3);
+  blocks.kinds.push_back(layer());
+  blocks.kinds.push_back(embedding());
+  blocks.kinds.push_back(head());
+  blocks.layers.assign(static_cast<std::size_t>(model_.layers), 0);
+  blocks.embedding = 1;
+  blocks.head = 2;
+  blocks.tied_are_trained = !frozen();
+  blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
+  const bool sliced = plan_.sequence_parallel && tensor_parallel();
+  blocks.boundaries.assign(blocks.layers.size() + 1, {whole(), sliced, sliced});
+  blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
+  blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
+  return blocks;
+}
+
+void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
+  workload.works.reserve(kUsualWorks);
+  workload.messages.reserve(kUsualMessages);
+  write_layer(blocks.kinds[0], workload);
+  write_embedding(blocks.kinds[1], workload);
+  Block& head = blocks.kinds[2];
+  head.forward = head_forward(workload);
+  head.backward = head_backward(workload);
+}
+
+}  // namespace
+
+ModelBlocks describe_transformer(const Experiment& experiment) { return Transformer(experiment).describe(); }
+
+void write_transformer_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
+  Transformer(experiment).write_steps(blocks, workload);
+}
+
+}  // namespace orrery

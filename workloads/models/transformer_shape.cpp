@@ -1,0 +1,162 @@
+#include "workloads/models/transformer_shape.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace orrery {
+namespace {
+
+/// Weights and biases of a layer whose cut dimensions have the given sizes.
+std::int64_t layer_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
+  const std::int64_t inputs = m.gated_mlp ? 2 : 1;
+  const std::int64_t weights = m.hidden * (2 * query + key_value) + (inputs + 1) * m.hidden * ffn;
+  const std::int64_t biases = m.biases ? query + key_value + m.hidden + inputs * ffn + m.hidden : 0;
+  return weights + biases;
+}
+
+/// Weights of the adapters of a layer (LoRA) whose cut dimensions have the given sizes.
+std::int64_t adapter_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
+  const std::array<std::int64_t, kLinearCount> sides{m.hidden + query + key_value, query + m.hidden,
+                                                     m.hidden + (m.gated_mlp ? 2 : 1) * ffn, ffn + m.hidden};
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < kLinearCount; ++i) sum += m.adapts(static_cast<Linear>(i)) ? sides[i] : 0;
+  return m.lora_rank * sum;
+}
+
+std::int64_t adapters_of_model(const Model& m) {
+  return m.layers * adapter_count(m, m.heads * m.head_dim, 2 * m.kv_heads * m.head_dim, m.ffn_hidden);
+}
+
+/// One normalisation: a gain, and for layer norm a bias.
+std::int64_t norm_count(const Model& m) {
+  return m.normalization == Normalization::layer_norm ? 2 * m.hidden : m.hidden;
+}
+
+std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normalization::layer_norm ? 2 : 1; }
+
+std::int64_t norms_per_layer(const Model& m) { return m.parallel_block ? 1 : 2; }
+
+/// Products of one layer, forward, per token: 2 FLOPs a weight, and scores and context.
+Flops layer_flops_per_token(const Model& m) {
+  const std::int64_t query = m.heads * m.head_dim;
+  const std::int64_t weights =
+      m.hidden * (2 * query + 2 * m.kv_heads * m.head_dim) + (m.gated_mlp ? 3 : 2) * m.hidden * m.ffn_hidden;
+  return 2 * weights;
+}
+
+Flops core_flops_per_token(const Model& m) { return 4 * m.attended_length() * m.heads * m.head_dim; }
+
+}  // namespace
+
+std::int64_t transformer_parameters(const Model& m) {
+  const std::int64_t query = m.heads * m.head_dim;
+  const std::int64_t layer =
+      layer_count(m, query, 2 * m.kv_heads * m.head_dim, m.ffn_hidden) + norms_per_layer(m) * norm_count(m);
+  const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
+                              (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
+  return m.layers * layer + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
+}
+
+TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
+  const TotalFlops tokens = TotalFlops{samples} * m.seq_length;
+  const TotalFlops weights = TotalFlops{m.layers} * layer_flops_per_token(m) + 2 * m.hidden * m.vocab;
+  const TotalFlops trained = TotalFlops{m.layers} * core_flops_per_token(m) + 2 * adapters_of_model(m);
+  return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
+}
+
+TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Recompute recompute) {
+  const std::int64_t tokens = samples * m.seq_length;
+  switch (recompute) {
+    case Recompute::full:
+      return TotalFlops{tokens} *
+             (m.layers * (layer_flops_per_token(m) + core_flops_per_token(m)) + 2 * adapters_of_model(m));
+    case Recompute::selective:
+      return m.attention == Attention::core ? TotalFlops{tokens} * m.layers * core_flops_per_token(m) : 0;
+    case Recompute::none:
+      break;
+  }
+  return 0;
+}
+
+TransformerShape::TransformerShape(const Model& model, const Plan& plan)
+    : tensor(plan.tensor_parallel),
+      tokens(plan.micro_batch_size * model.seq_length),
+      heads(divide_up(model.heads, tensor)),
+      kv_heads(divide_up(model.kv_heads, tensor)),
+      ffn(divide_up(model.ffn_hidden, tensor)),
+      vocab(divide_up(model.vocab, tensor)),
+      element(element_bytes(plan.precision)),
+      model_(model),
+      plan_(plan) {}
+
+std::int64_t TransformerShape::layer_parameters() const {
+  return layer_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim, ffn) +
+         norms_per_layer(model_) * norm_count(model_) + adapter_parameters();
+}
+
+std::int64_t TransformerShape::adapter_parameters() const {
+  return adapter_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim, ffn);
+}
+
+std::int64_t TransformerShape::adapters() const {
+  return model_.lora_rank > 0 ? std::ranges::count(model_.lora_targets, true) : 0;
+}
+
+std::int64_t TransformerShape::adapter_tensors() const { return 2 * adapters(); }
+
+std::int64_t TransformerShape::embedding_parameters() const {
+  return vocab * model_.hidden +
+         (model_.positions == Positions::learned ? model_.max_positions * model_.hidden : 0);
+}
+
+std::int64_t TransformerShape::head_parameters() const {
+  return norm_count(model_) + model_.other_parameters + (model_.tied_embeddings ? 0 : vocab * model_.hidden);
+}
+
+std::int64_t TransformerShape::layer_tensors() const {
+  constexpr std::int64_t kProducts = 4;  // into attention, out of it, into the MLP, out of it
+  return kProducts * (model_.biases ? 2 : 1) + norms_per_layer(model_) * tensors_per_norm(model_) +
+         adapter_tensors();
+}
+
+std::int64_t TransformerShape::head_tensors() const {
+  return tensors_per_norm(model_) + (model_.tied_embeddings ? 0 : 1);
+}
+
+Bytes TransformerShape::outside(Bytes bytes) const {
+  return plan_.sequence_parallel ? bytes / tensor : bytes;
+}
+
+Bytes TransformerShape::dropout_mask() const { return model_.dropout ? outside(tokens * model_.hidden) : 0; }
+
+/// For the gradient of the weight, or of its adapter.
+bool TransformerShape::keeps_input(Linear which) const {
+  return model_.lora_rank == 0 || model_.adapts(which);
+}
+
+Bytes TransformerShape::layer_activations(Recompute recompute) const {
+  const Bytes stream = outside(tokens * model_.hidden * element);
+  if (recompute == Recompute::full) return stream;
+  // Inputs of norms and of the products cut by columns; masks of the two dropouts.
+  const bool reads_qkv = keeps_input(Linear::qkv);
+  const bool reads_fc1 = keeps_input(Linear::fc1);
+  const std::int64_t inputs = model_.parallel_block ? 1 + (reads_qkv || reads_fc1 ? 1 : 0)
+                                                    : 2 + (reads_qkv ? 1 : 0) + (reads_fc1 ? 1 : 0);
+  const Bytes whole = inputs * stream + (model_.parallel_block ? 1 : 2) * dropout_mask();
+  // Q, K, V and the context, which fused attention needs as well; input and output of the activation.
+  const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
+  const std::int64_t attention = ((context ? 2 : 1) * heads + 2 * kv_heads) * model_.head_dim;
+  const std::int64_t mlp = ((model_.gated_mlp ? 2 : 1) + (keeps_input(Linear::fc2) ? 1 : 0)) * ffn;
+  const Bytes cut = tokens * (attention + mlp + model_.lora_rank * adapters()) * element;
+  if (model_.attention == Attention::flash) return whole + cut + tokens * heads * 4;  // log-sum-exp
+  if (recompute == Recompute::selective) return whole + cut;
+  const std::int64_t scores = tokens * model_.seq_length * heads;
+  return whole + cut + scores * (model_.dropout ? 2 * element + 1 : element);
+}
+
+Bytes TransformerShape::head_activations() const {
+  const std::int64_t inputs = model_.lora_rank > 0 ? 1 : 2;  // a frozen projection needs none
+  return inputs * outside(tokens * model_.hidden * element) + tokens * vocab * 4;
+}
+
+}  // namespace orrery

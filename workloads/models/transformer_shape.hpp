@@ -1,0 +1,59 @@
+// Sizes of a transformer: parameters, FLOPs and activation bytes, for the whole model and for what
+// one tensor-parallel rank holds. Exact integers; every formula with its source.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "workloads/models/blocks.hpp"
+
+namespace orrery {
+
+/// FLOPs of one step over `samples` samples, forward and backward, nothing recomputed:
+/// 72 B s l h^2 (1 + s/6h + V/12lh) for a plain GPT (Narayanan et al. 2021, appendix).
+[[nodiscard]] TotalFlops transformer_model_flops(const Model& model, std::int64_t samples);
+
+/// FLOPs spent on top of it to recompute activations. With `full` the sum is
+/// 96 B s l h^2 (1 + s/6h + V/16lh) for a plain GPT (Narayanan et al. 2021, equation 3).
+[[nodiscard]] TotalFlops transformer_recompute_flops(const Model& model, std::int64_t samples,
+                                                     Recompute recompute);
+
+/// What one tensor rank works on per micro-batch. Cut dimensions round up.
+struct TransformerShape {
+  TransformerShape(const Model& model, const Plan& plan);
+
+  std::int64_t tensor;    ///< tensor-parallel ranks t
+  std::int64_t tokens;    ///< micro-batch size times sequence length
+  std::int64_t heads;     ///< query heads of this rank
+  std::int64_t kv_heads;  ///< key/value heads of this rank; replicated when fewer than ranks
+  std::int64_t ffn;       ///< MLP width of this rank
+  std::int64_t vocab;     ///< vocabulary entries of this rank
+  Bytes element;          ///< bytes of one activation
+
+  [[nodiscard]] std::int64_t layer_parameters() const;
+  [[nodiscard]] std::int64_t embedding_parameters() const;
+  [[nodiscard]] std::int64_t head_parameters() const;
+  /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,
+  /// beside one cut by rows the second one is.
+  [[nodiscard]] std::int64_t adapter_parameters() const;
+  [[nodiscard]] std::int64_t adapter_tensors() const;
+  /// Weights, biases and gains of a layer, each counted as one.
+  [[nodiscard]] std::int64_t layer_tensors() const;
+  [[nodiscard]] std::int64_t head_tensors() const;
+
+  /// Bytes kept per micro-batch by one layer: sbh (34 + 5 as/h) for a plain GPT on one rank, cut as
+  /// in Korthikanti et al. 2022, table 2.
+  [[nodiscard]] Bytes layer_activations(Recompute recompute) const;
+  /// Final norm's and projection's input and the logits in 32 bits: 4 sbh (1 + V/h), equation 6.
+  [[nodiscard]] Bytes head_activations() const;
+  /// One byte per element of the residual stream, or nothing without dropout.
+  [[nodiscard]] Bytes dropout_mask() const;
+
+ private:
+  [[nodiscard]] Bytes outside(Bytes bytes) const;
+  [[nodiscard]] std::int64_t adapters() const;
+  [[nodiscard]] bool keeps_input(Linear which) const;
+
+  const Model& model_;
+  const Plan& plan_;
+};
+
+}  // namespace orrery

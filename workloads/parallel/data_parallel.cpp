@@ -1,0 +1,292 @@
+#include "workloads/parallel/data_parallel.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+/// The optimizer step over `parameters` in `tensors` tensors.
+std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, std::int64_t tensors,
+                            Workload& workload) {
+  const double bytes = static_cast<double>(parameters) * software.optimizer_bytes_per_parameter;
+  const Int128 issue = Int128{from_microseconds(software.parameter_issue_us)} * tensors;
+  constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
+  return find_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
+                   issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
+}
+
+/// Whether the optimizer takes the mean gradient of all replicas.
+bool averages_gradients(const DataParallelSync& sync) {
+  return sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server;
+}
+
+bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout) {
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (experiment.plan.data_parallel == 1 || sync.method == SyncMethod::none) return false;
+  return averages_gradients(sync) || layout.by_node();
+}
+
+}  // namespace
+
+DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                           const Stage& stage, Workload& workload, ProgramWriter& writer)
+    : experiment_(experiment),
+      plan_(experiment.plan),
+      layout_(layout),
+      by_tensor_(experiment.software.gathers_tensors),
+      enabled_(reduces_gradients(experiment, layout)),
+      everywhere_(averages_gradients(experiment.data_parallel_sync)),
+      in_a_row_(experiment.simulation.detail == Detail::stage &&
+                experiment.simulation.network == Network::alpha_beta),
+      blocks_(blocks),
+      stage_(stage),
+      workload_(workload),
+      writer_(writer),
+      element_(element_bytes(plan_.precision)),
+      gradient_(gradient_bytes(experiment)),
+      bucket_elements_(bucket_elements(plan_)),
+      message_host_(from_microseconds(experiment.software.collective_issue_us)),
+      gather_efficiency_(experiment.software.parameter_gather_efficiency),
+      averaging_(experiment, layout, workload, writer),
+      models_(experiment, layout,
+              {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
+      backward_passes_(stage.chunks.size()) {
+  const std::int64_t owned =
+      plan_.zero_stage >= 1 ? divide_up(stage.trained(), plan_.sharding_replicas()) : stage.trained();
+  optimizer_work_ = add_optimizer(experiment.software, owned, stage.trained_tensors(blocks), workload);
+}
+
+/// How many messages of `pieces` that follow each other right away are one operation.
+std::uint32_t DataParallel::together(std::int64_t pieces) const {
+  return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
+}
+
+OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
+                              const Pass* pass, OpId dep, std::int64_t pieces) {
+  const Bytes width = what == Collective::all_gather ? element_ : gradient_;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.stream = Stream::data;
+  op.phase = phase;
+  op.part = part;
+  op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
+  const Message one{what, divide_up(parameters, pieces) * width, Dimension::data, message_host_,
+                    what == Collective::all_gather ? gather_efficiency_ : 1};
+  const std::uint32_t times = together(pieces);
+  op.work = add_message(workload_, in_a_row(one, times));
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  OpId last = kNoOp;
+  for (std::int64_t i = 0; i < pieces; i += times) last = writer_.add(op, {dep});
+  return last;
+}
+
+const Block& DataParallel::block_at(const Pass& pass, std::size_t block) const {
+  return blocks_.kinds[stage_.chunks[static_cast<std::size_t>(pass.chunk)].blocks[block].kind];
+}
+
+/// In how many collectives ZeRO-3 moves the parameters or gradients of a block in `tensors`.
+std::int64_t DataParallel::pieces_of(std::int64_t tensors) const {
+  return by_tensor_ ? std::max<std::int64_t>(1, tensors) : 1;
+}
+
+OpId DataParallel::begin_step(std::int32_t step) {
+  step_ = step;
+  bucket_ = 0;
+  backward_passes_.assign(stage_.chunks.size(), 0);
+  gathered_.clear();
+  last_block_ = block_before_last_ = kNoOp;
+  if (enabled_ && plan_.overlap_parameter_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2))
+    gather_ahead();
+  models_.begin_step(step, ready_);
+  return ready_;
+}
+
+/// ZeRO-1 and 2 with overlap: parameters are gathered bucket by bucket while the first forward
+/// passes run; each block waits for its own bucket only.
+void DataParallel::gather_ahead() {
+  gathered_.resize(stage_.chunks.size());
+  for (std::size_t c = 0; c < stage_.chunks.size(); ++c) {
+    const auto& chunk = stage_.chunks[c].blocks;
+    gathered_[c].assign(chunk.size(), kNoOp);
+    std::int64_t parameters = 0;
+    std::size_t first = 0;
+    for (std::size_t b = 0; b < chunk.size(); ++b) {
+      parameters += chunk[b].trained;
+      const bool full = bucket_elements_ > 0 && parameters >= bucket_elements_;
+      if (parameters == 0 || (!full && b + 1 < chunk.size())) continue;
+      const OpId gather =
+          collective(Collective::all_gather, parameters, Part::bucket, Phase::synchronize, nullptr, ready_);
+      for (; first <= b; ++first) gathered_[c][first] = gather;
+      parameters = 0;
+    }
+  }
+}
+
+bool DataParallel::meets(const Pass& pass) const {
+  if (!enabled_ && !models_.by_bucket()) return false;
+  if (pass.kind == Pass::Kind::forward) return plan_.zero_stage >= 3 || meets_first(pass);
+  const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
+  if (models_.by_bucket()) return last;
+  return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);
+}
+
+OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  if (!enabled_) return kNoOp;
+  if (!gathered_.empty()) return pass.kind == Pass::Kind::forward ? gathered_[chunk][block] : kNoOp;
+  const std::int64_t parameters = stage_.chunks[chunk].blocks[block].used;
+  if (plan_.zero_stage < 3 || parameters == 0) return kNoOp;
+  // Gathering ahead, one block is fetched while the one before it runs.
+  const OpId after = plan_.overlap_parameter_gather ? block_before_last_ : last_block_;
+  const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
+  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_),
+                    pieces_of(block_at(pass, block).tensors));
+}
+
+OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
+  block_before_last_ = last_block_;
+  last_block_ = done;
+  const bool moves = enabled_ || models_.by_bucket();
+  return moves && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
+}
+
+/// Only in the last micro-batch there is something to do: where gradients are reduced, or parameters
+/// gathered, with each, it meets all passes.
+void DataParallel::after_blocks(const Pass& pass, OpId done) {
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  for (std::size_t b = stage_.chunks[chunk].blocks.size(); last_micro_batch && b-- > 0;)
+    after_block(pass, b, done);
+}
+
+/// Adds the gradients of a block to the bucket and reduces that when it is full.
+OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) {
+  const auto chunk = static_cast<std::size_t>(pass.chunk);
+  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
+  bucket_ += stage_.chunks[chunk].blocks[block].trained;
+  if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(block_at(pass, block).trained_tensors()));
+  const bool full = bucket_elements_ > 0 && bucket_ >= bucket_elements_;
+  const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2 || models_.by_bucket();
+  return full && now ? flush(&pass, done) : kNoOp;
+}
+
+OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
+  ++backward_passes_[static_cast<std::size_t>(pass.chunk)];
+  return enabled_ && plan_.zero_stage >= 2 ? flush(&pass, done) : kNoOp;
+}
+
+/// Reduces the gradients collected so far; what later compute has to wait for.
+OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
+  if (bucket_ == 0) return kNoOp;
+  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done, pieces) : reduce_shards(pass, done, pieces);
+  bucket_ = 0;
+  return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
+}
+
+/// Leaves each replica the summed gradients of its shard: summed among those that share a copy, then among
+/// those that hold the same shard of theirs.
+OpId DataParallel::reduce_shards(const Pass* pass, OpId done, std::int64_t pieces) {
+  const OpId scattered =
+      collective(Collective::reduce_scatter, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
+  if (!plan_.shards_in_groups()) return scattered;
+  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_replicas());
+  return collective(Collective::all_reduce, shard * pieces, Part::bucket, Phase::synchronize, pass, scattered,
+                    pieces);
+}
+
+/// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
+/// model is updated and leaves.
+OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
+  Op like;
+  like.part = Part::bucket;
+  like.step = step_;
+  if (pass != nullptr) {
+    like.micro_batch = pass->micro_batch;
+    like.chunk = pass->chunk;
+  }
+  const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
+  const std::int64_t values = divide_up(bucket_, pieces);
+  const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained())),
+                          gradient_};
+  OpId at = done;
+  if (enabled_)
+    at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
+                     : averaging_.in_worker(gradients, like, done);
+  if (!models_.by_bucket()) return at;
+  const std::uint32_t work =
+      add_optimizer(experiment_.software, gradients.values, gradients.tensors, workload_);
+  const OpId updated = update(work, pass, {at});
+  models_.send_bucket({gradients.values, gradients.tensors, 4}, like, updated);
+  return updated;
+}
+
+OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps) {
+  Op op;
+  op.phase = Phase::optimize;
+  op.part = Part::optimizer;
+  op.work = work;
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  return writer_.add(op, deps);
+}
+
+/// Splits what has not been reduced yet into buckets and flushes.
+OpId DataParallel::reduce_rest(OpId last) {
+  if (enabled_ || models_.by_bucket()) {
+    const std::int64_t bucket = bucket_elements_;
+    std::int64_t left = bucket_;
+    while (left > 0) {
+      const std::int64_t full = bucket > 0 ? left / bucket : 0;
+      const bool alone = plan_.zero_stage > 0 || (!models_.by_bucket() && averaging_.sends_all_at_once());
+      const std::int64_t pieces = alone ? std::max<std::int64_t>(1, together(full)) : 1;
+      bucket_ = bucket > 0 ? std::min(left, pieces * bucket) : left;
+      left -= bucket_;
+      flush(nullptr, last, pieces);
+    }
+  }
+  sum_tied_embedding(last);
+  return last_reduce_;
+}
+
+void DataParallel::sum_tied_embedding(OpId last) {
+  const bool end = stage_.index == 0 || stage_.index == stage_.stages - 1;
+  if (blocks_.tied_parameters == 0 || !blocks_.tied_are_trained || stage_.stages == 1 || !end) return;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.stream = Stream::data;
+  op.phase = Phase::synchronize;
+  op.part = Part::embedding;
+  op.slot = static_cast<std::uint16_t>(Slot::embedding);
+  // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
+  const Bytes whole = blocks_.tied_parameters * gradient_;
+  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_replicas()) : whole;
+  op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline, message_host_});
+  op.step = step_;
+  last_reduce_ = writer_.add(op, {last, last_reduce_});
+}
+
+OpId DataParallel::optimize(OpId last) {
+  ready_ = models_.by_bucket()
+               ? last_reduce_
+               : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
+  ready_ = models_.after_update(ready_);
+  const bool gathers = enabled_ && (plan_.zero_stage == 1 || plan_.zero_stage == 2);
+  if (gathers && !plan_.overlap_parameter_gather) {
+    ready_ = collective(Collective::all_gather, stage_.trained(), Part::bucket, Phase::synchronize, nullptr,
+                        ready_);
+  }
+  return ready_;
+}
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+#include "workloads/programs/lower.hpp"
+
+#include <string>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "workloads/models/blocks.hpp"
+#include "workloads/parallel/communicators.hpp"
+#include "workloads/programs/stage_program.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery {
+namespace {
+
+/// Keeps programs below about 5 GB.
+constexpr std::int64_t kMostOperations = 50'000'000;
+
+void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                std::span<const Stage> stages) {
+  std::int64_t operations = 0;
+  for (const Stage& stage : stages) operations += count_operations(experiment, layout, blocks, stage);
+  if (operations <= kMostOperations) return;
+  throw InputError("/plan", "programs of " + std::to_string(operations) +
+                                " operations (stages x micro-batches x layers x steps), allowed are " +
+                                std::to_string(kMostOperations) +
+                                "; use larger micro-batches or fewer steps");
+}
+
+/// Blocks, and passes of several chunks until their activations are at their peak, can be too many to write
+/// down alone.
+void check_passes(const Plan& plan, const Model& model) {
+  const std::int64_t chunks = plan.pipeline_parallel * plan.virtual_stages;
+  const std::int64_t passes = plan.virtual_stages > 1 ? micro_batches_at_peak(plan) * chunks : 0;
+  if (passes <= kMostOperations && model.layers <= kMostOperations) return;
+  throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
+                                                  " passes per step (micro-batches x stages), allowed are " +
+                                                  std::to_string(kMostOperations));
+}
+
+}  // namespace
+
+Workload lower(const Experiment& experiment, const GossipGraph& graph) {
+  const SyncLayout layout(experiment, graph);
+  return write_workload(experiment, layout, outline(experiment, layout));
+}
+
+Outline outline(const Experiment& experiment, const SyncLayout& layout) {
+  const Plan& plan = experiment.plan;
+  check_passes(plan, experiment.model);
+  Outline result;
+  Workload& workload = result.workload;
+  result.blocks = model_family(experiment.model.kind).describe(experiment);
+  const ModelBlocks& blocks = result.blocks;
+  result.stages = Stages(plan, blocks);
+  for (const Stage& stage : result.stages.list())
+    workload.stage_memory.push_back(memory_of(stage, experiment, layout));
+  workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
+  workload.slots = layout.slots();
+  workload.streams = layout.streams();
+  workload.model_flops = blocks.model_flops;
+  workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
+  workload.parameters = parameter_count(experiment.model);
+  workload.samples = plan.global_batch_size;
+  workload.tokens = plan.global_batch_size * experiment.model.seq_length;
+  workload.steps = experiment.simulation.steps;
+  return result;
+}
+
+void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
+                    std::span<const Stage> stages, Workload& workload) {
+  model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
+  check_size(experiment, layout, blocks, stages);
+  ProgramParts parts(experiment, workload);
+  for (const Stage& stage : stages)
+    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, parts));
+}
+
+Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
+  Workload workload = outlined.workload;
+  write_programs(experiment, layout, outlined.blocks, outlined.stages.list(), workload);
+  add_communicators(experiment.plan, layout, workload);
+  return workload;
+}
+
+std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }
+
+std::vector<StageMemory> stage_memory(const Experiment& experiment, const GossipGraph& graph) {
+  return outline(experiment, SyncLayout(experiment, graph)).workload.stage_memory;
+}
+
+}  // namespace orrery

@@ -1,0 +1,465 @@
+#include "workloads/programs/stage_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "workloads/models/step_builder.hpp"
+#include "workloads/parallel/data_parallel.hpp"
+#include "workloads/programs/program_writer.hpp"
+
+namespace orrery {
+namespace {
+
+bool needs_host(const Software& s) {
+  return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
+         s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
+         s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
+}
+
+constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
+
+/// What a whole pass may follow, of what is written before it.
+using PassStart = std::array<OpId, 5>;
+
+/// A whole pass that has been written, so that others can repeat it.
+struct WrittenPass {
+  OpId first = kNoOp;  ///< its operations
+  OpId end = kNoOp;
+  PassStart start{};
+  OpId result = kNoOp;
+  OpId collective = kNoOp;  ///< latest on the tensor stream
+};
+
+OpId shifted(OpId op, OpId by) { return op == kNoOp ? kNoOp : op + by; }
+
+class StageProgram {
+ public:
+  StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+               const Stage& stage, Workload& workload, ProgramParts& parts)
+      : plan_(experiment.plan),
+        steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
+        blocks_(blocks),
+        stage_(stage),
+        passes_(passes_of(plan_, stage)),
+        workload_(workload),
+        data_(experiment, layout, blocks, stage, workload, writer_),
+        message_host_(from_microseconds(experiment.software.collective_issue_us)),
+        synchronizes_(experiment.software.synchronize_passes),
+        results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
+        parts_(parts),
+        whole_passes_of_(ways(), nullptr) {
+    const bool first = workload.programs.empty();
+    writer_.expect(first ? kUsualOps : workload.programs.back().ops.size(),
+                   first ? kUsualOps : workload.programs.back().deps.size());
+  }
+
+  Program write() {
+    for (step_ = 0; step_ < steps_; ++step_) write_step();
+    return std::move(writer_).finish();
+  }
+
+ private:
+  void write_step();
+  void write_pass(const Pass& pass);
+  void forward(const Pass& pass, bool whole);
+  void backward(const Pass& pass, bool whole);
+  void end_pass(const Pass& pass, OpId end);
+  [[nodiscard]] PassStart start_of(const Pass& pass);
+  [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
+  OpId run_forward(const Pass& pass, OpId input);
+  OpId run_backward(const Pass& pass, OpId input);
+  OpId run_whole(const Pass& pass, OpId input);
+  const WholePass& whole_pass(const Pass& pass);
+  [[nodiscard]] StepLists steps_of(const Pass& pass) const;
+  [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
+  OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
+  /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
+  OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
+  void begin_pass(const Pass& pass, OpId input);
+  OpId run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input, OpId gate);
+  OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
+  OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
+  void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
+  [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead);
+  [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
+    return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
+  }
+  /// End of the pass of that micro-batch through a chunk in one direction.
+  [[nodiscard]] OpId& result(Pass pass, Pass::Kind kind, std::int32_t chunk) {
+    pass.kind = kind;
+    pass.chunk = chunk;
+    return results_[static_cast<std::size_t>(pass.micro_batch) * ways() + way(pass)];
+  }
+  [[nodiscard]] std::size_t ways() const { return 2 * stage_.chunks.size(); }
+  /// Place of what is known of a chunk in one direction.
+  [[nodiscard]] static std::size_t way(const Pass& pass) {
+    return 2 * static_cast<std::size_t>(pass.chunk) + (pass.kind == Pass::Kind::forward ? 0 : 1);
+  }
+  [[nodiscard]] const Chunk& chunk(const Pass& pass) const {
+    return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
+  }
+  [[nodiscard]] bool receives(const Pass& pass) const {
+    const bool ahead = pass.kind == Pass::Kind::forward;
+    return stage_.stages > 1 && !(ahead ? stage_.first_virtual(pass.chunk) : stage_.last_virtual(pass.chunk));
+  }
+  [[nodiscard]] bool sends(const Pass& pass) const {
+    const bool ahead = pass.kind == Pass::Kind::forward;
+    return stage_.stages > 1 && !(ahead ? stage_.last_virtual(pass.chunk) : stage_.first_virtual(pass.chunk));
+  }
+  /// The operation of this rank that a pass takes its input from, if any.
+  [[nodiscard]] OpId own_input(const Pass& pass);
+
+  const Plan& plan_;
+  std::int32_t steps_;
+  const ModelBlocks& blocks_;
+  const Stage& stage_;
+  std::vector<Pass> passes_;  ///< of a step
+  Workload& workload_;
+  ProgramWriter writer_;
+  DataParallel data_;
+  Picoseconds message_host_;   ///< to issue a message
+  bool synchronizes_;          ///< its host waits before every pass
+  Bytes boundary_bytes_ = -1;  ///< of the latest message between stages
+  std::uint32_t boundary_message_ = 0;
+  OpId sent_forward_ = kNoOp;  ///< the latest sends
+  OpId sent_backward_ = kNoOp;
+  std::int32_t step_ = 0;
+  OpId gate_ = kNoOp;           ///< the next compute operation waits for it
+  OpId last_ = kNoOp;           ///< output of the latest pass
+  OpId ended_ = kNoOp;          ///< last operation of the step before
+  OpId first_compute_ = kNoOp;  ///< of the block or pass being written
+  OpId last_compute_ = kNoOp;
+  std::vector<OpId> results_;  ///< [micro-batch][chunk][direction]: end of its pass
+  ProgramParts& parts_;
+  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][direction], filled in when first met
+  std::vector<WrittenPass> written_;               ///< [chunk][direction]: the latest of this step
+  OpId collective_ = kNoOp;                        ///< latest on the tensor stream
+};
+
+void StageProgram::write_step() {
+  gate_ = data_.begin_step(step_);
+  wait_on_host(parts_.step_work, {ended_});
+  written_.assign(ways(), {});
+  for (const Pass& pass : passes_) write_pass(pass);
+  const OpId reduced = data_.reduce_rest(last_);
+  wait_on_host(parts_.wait_work, {last_, reduced, sent_forward_, sent_backward_});
+  ended_ = data_.optimize(last_);
+}
+
+OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps) {
+  if (!parts_.hosted) return kNoOp;
+  Op op;
+  op.kind = parts_.whole_passes ? Op::Kind::pass : Op::Kind::compute;
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.stream = Stream::host;
+  op.phase = Phase::synchronize;
+  op.part = Part::stage;
+  op.work = work;
+  op.step = step_;
+  return writer_.add(op, deps);
+}
+
+/// Where messages are synchronous, the host has waited for all of the pass before and for the input.
+void StageProgram::begin_pass(const Pass& pass, OpId input) {
+  if (!parts_.hosted) return;
+  const OpId op = synchronizes_
+                      ? wait_on_host(parts_.pass_work, {last_, input, sent_forward_, sent_backward_})
+                      : wait_on_host(parts_.pass_work, {});
+  writer_.at(op).phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
+  writer_.at(op).micro_batch = pass.micro_batch;
+  writer_.at(op).chunk = pass.chunk;
+}
+
+Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) {
+  const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
+  const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.part = Part::stage;
+  op.phase = ahead ? Phase::forward : Phase::backward;
+  if (bytes != boundary_bytes_) {
+    boundary_bytes_ = bytes;
+    boundary_message_ =
+        add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, message_host_});
+  }
+  op.work = boundary_message_;
+  op.micro_batch = pass.micro_batch;
+  op.chunk = pass.chunk;
+  op.step = step_;
+  return op;
+}
+
+/// Receives the input of a pass; with scatter/gather the tensor ranks then put their parts together.
+OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
+  Op op = message(pass, boundary, ahead);
+  op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
+  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_in : Slot::backward_in);
+  const OpId received = writer_.add(op, {});
+  if (!gathers(boundary, ahead)) return received;
+  op.stream = Stream::tensor;
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.work =
+      add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
+  return collective_ = writer_.add(op, {received});
+}
+
+void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
+  Op op = message(pass, boundary, ahead);
+  op.stream = ahead ? Stream::send_forward : Stream::send_backward;
+  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_out : Slot::backward_out);
+  (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
+}
+
+OpId StageProgram::own_input(const Pass& pass) {
+  if (receives(pass)) return kNoOp;
+  const bool turns = pass.kind == Pass::Kind::backward && stage_.last_virtual(pass.chunk);
+  if (turns) return result(pass, Pass::Kind::forward, pass.chunk);
+  if (pass.kind == Pass::Kind::backward) return result(pass, pass.kind, pass.chunk + 1);
+  return pass.chunk == 0 ? kNoOp : result(pass, pass.kind, pass.chunk - 1);
+}
+
+/// What all steps of a pass through a layer are.
+Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
+  Op op;
+  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.layer = layer;
+  op.micro_batch = pass.micro_batch;
+  op.chunk = pass.chunk;
+  op.step = step_;
+  return op;
+}
+
+/// `op`: completed to what is written.
+OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
+  op.kind = step.kind;
+  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.phase = step.phase;
+  op.part = step.part;
+  op.work = step.work;
+  const OpId at = writer_.add(op, deps);
+  if (step.kind == Op::Kind::communicate) collective_ = at;
+  return at;
+}
+
+/// Writes steps that follow `input`, their first one `gate` too; the last operation of them.
+OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input,
+                             OpId gate) {
+  const OpId first = writer_.size();
+  Op op = step_of(pass, layer);
+  for (const Step& step : steps) {
+    const OpId after = step.after == kBlockInput ? input : first + step.after;
+    const bool communicates = step.kind == Op::Kind::communicate;
+    const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
+    const OpId at = add_step(step, op, {after, gate, held});
+    gate = kNoOp;
+    if (communicates) continue;
+    last_compute_ = at;
+    if (first_compute_ == kNoOp) first_compute_ = at;
+  }
+  return steps.empty() ? input : writer_.size() - 1;
+}
+
+/// Writes the steps of one block; the operation that produces its result.
+OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input,
+                       OpId gate) {
+  const OpId first = writer_.size();
+  run_steps(steps.list, block.layer, pass, input, gate);
+  return steps.output == kBlockInput ? input : first + steps.output;
+}
+
+/// Micro-batches go through a chunk alike, so most passes repeat the one before them.
+void StageProgram::write_pass(const Pass& pass) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const bool whole = parts_.whole_passes && !data_.meets(pass);
+  // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
+  if (parts_.whole_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) whole_pass(pass);
+  const bool repeats = whole && gate_ == kNoOp;
+  const PassStart start = start_of(pass);
+  if (repeats && repeat(pass, start, written_[way(pass)])) return;
+  const OpId first = writer_.size();
+  ahead ? forward(pass, whole) : backward(pass, whole);
+  if (repeats) written_[way(pass)] = {first, writer_.size(), start, last_, collective_};
+}
+
+PassStart StageProgram::start_of(const Pass& pass) {
+  PassStart start{own_input(pass), collective_, kNoOp, kNoOp, kNoOp};
+  if (synchronizes_) {
+    start[2] = last_;
+    start[3] = sent_forward_;
+    start[4] = sent_backward_;
+  }
+  return start;
+}
+
+/// Whether the pass, from `start` on, is that of another micro-batch again; if so, it is written.
+bool StageProgram::repeat(const Pass& pass, const PassStart& start, const WrittenPass& like) {
+  if (like.first == kNoOp) return false;
+  const OpId by = writer_.size() - like.first;
+  const auto follows = [by](OpId then, OpId now) { return shifted(then, by) == now; };
+  if (!std::ranges::equal(like.start, start, follows)) return false;
+  writer_.repeat(like.first, like.end, pass.micro_batch);
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const OpId result = shifted(like.result, by);
+  collective_ = shifted(like.collective, by);
+  if (!ahead) {
+    data_.after_blocks(pass, result);
+    data_.after_backward_pass(pass, result);
+  }
+  end_pass(pass, result);
+  if (sends(pass)) (ahead ? sent_forward_ : sent_backward_) = writer_.size() - 1;
+  return true;
+}
+
+void StageProgram::end_pass(const Pass& pass, OpId end) { last_ = result(pass, pass.kind, pass.chunk) = end; }
+
+void StageProgram::forward(const Pass& pass, bool whole) {
+  const OpId input = receives(pass) ? receive(pass, chunk(pass).input, true) : own_input(pass);
+  begin_pass(pass, input);
+  end_pass(pass, whole ? run_whole(pass, input) : run_forward(pass, input));
+  if (sends(pass)) send(pass, chunk(pass).output, true, last_);
+}
+
+void StageProgram::backward(const Pass& pass, bool whole) {
+  const OpId input = receives(pass) ? receive(pass, chunk(pass).output, false) : own_input(pass);
+  begin_pass(pass, input);
+  end_pass(pass, whole ? run_whole(pass, input) : run_backward(pass, input));
+  gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
+  if (sends(pass)) send(pass, chunk(pass).input, false, last_);
+}
+
+OpId StageProgram::run_forward(const Pass& pass, OpId input) {
+  OpId at = input;
+  first_compute_ = kNoOp;
+  const auto& placed = chunk(pass).blocks;
+  for (std::size_t b = 0; b < placed.size(); ++b) {
+    const OpId gathered = data_.before_block(pass, b);
+    at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
+    data_.after_block(pass, b, at);
+  }
+  if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
+  return at;
+}
+
+OpId StageProgram::run_backward(const Pass& pass, OpId input) {
+  OpId at = input;
+  const auto& placed = chunk(pass).blocks;
+  for (std::size_t b = placed.size(); b-- > 0;) {
+    const Block& block = blocks_.kinds[placed[b].kind];
+    OpId gathered = data_.before_block(pass, b);
+    first_compute_ = kNoOp;
+    if (!block.recompute.list.empty()) {
+      at = run(block.recompute, placed[b], pass, at, gathered);
+      gathered = kNoOp;
+    }
+    at = run(block.backward, placed[b], pass, at, gathered);
+    if (first_compute_ != kNoOp) {
+      writer_.at(first_compute_).memory_delta += block.workspace;
+      writer_.at(last_compute_).memory_delta -= block.workspace;
+    }
+    gate_ = std::max(gate_, data_.after_block(pass, b, at));
+  }
+  if (!placed.empty()) writer_.at(last_compute_).memory_delta -= chunk(pass).activations;
+  return at;
+}
+
+OpId StageProgram::run_whole(const Pass& pass, OpId input) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const WholePass& whole = whole_pass(pass);
+  const auto& blocks = chunk(pass).blocks;
+  const std::int32_t layer = blocks.empty() ? -1 : (ahead ? blocks.front() : blocks.back()).layer;
+  first_compute_ = kNoOp;
+  const OpId ready = run_steps(whole.head, layer, pass, input, kNoOp);
+  OpId at = ready;
+  if (whole.body != WholePass::kNone) {
+    const Step body{Op::Kind::pass, whole.body, Part::stage, ahead ? Phase::forward : Phase::backward};
+    Op op = step_of(pass, -1);
+    at = last_compute_ = add_step(body, op, {ready, std::exchange(gate_, kNoOp), collective_});
+    if (first_compute_ == kNoOp) first_compute_ = at;
+  }
+  at = run_steps(whole.tail, layer, pass, at, kNoOp);
+  if (first_compute_ != kNoOp) {
+    const Bytes kept = chunk(pass).activations;
+    writer_.at(ahead ? first_compute_ : last_compute_).memory_delta += ahead ? kept : -kept;
+  }
+  if (!ahead) data_.after_blocks(pass, at);
+  return at;
+}
+
+const WholePass& StageProgram::whole_pass(const Pass& pass) {
+  const WholePass*& known = whole_passes_of_[way(pass)];
+  if (known != nullptr) return *known;
+  const auto [at, anew] = parts_.passes.try_emplace(steps_of(pass));
+  if (anew) at->second = add_whole_pass(at->first, plan_.tensor_parallel, workload_);
+  known = &at->second;
+  return *known;
+}
+
+/// All that run_forward or run_backward would write of this pass.
+StepLists StageProgram::steps_of(const Pass& pass) const {
+  const auto& placed = chunk(pass).blocks;
+  StepLists all;
+  all.reserve(2 * placed.size());
+  if (pass.kind == Pass::Kind::forward) {
+    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].forward);
+    return all;
+  }
+  for (std::size_t b = placed.size(); b-- > 0;) {
+    all.push_back(&blocks_.kinds[placed[b].kind].recompute);
+    all.push_back(&blocks_.kinds[placed[b].kind].backward);
+  }
+  return all;
+}
+
+}  // namespace
+
+ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
+    : hosted(needs_host(experiment.software)), whole_passes(has_whole_passes(experiment)) {
+  if (!hosted) return;
+  const Software& software = experiment.software;
+  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
+  const auto add = [&](Picoseconds host_ps) {
+    const std::uint32_t work = find_work(workload, {}, host_ps);
+    return whole_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
+  };
+  wait_work = add(0);
+  step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
+  pass_work = add(from_microseconds(software.pass_overhead_us));
+}
+
+Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                            const Stage& stage, Workload& workload, ProgramParts& parts) {
+  return StageProgram(experiment, layout, blocks, stage, workload, parts).write();
+}
+
+std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
+                              const ModelBlocks& blocks, const Stage& stage) {
+  const std::int64_t micro_batches = experiment.plan.micro_batches();
+  const bool whole = has_whole_passes(experiment) && experiment.plan.zero_stage < 2;
+  const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
+  const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
+  std::int64_t operations = 0;
+  for (const Chunk& chunk : stage.chunks) {
+    operations += per_pass * micro_batches;
+    std::int64_t steps = 0;
+    for (const PlacedBlock& placed : chunk.blocks) {
+      const Block& block = blocks.kinds[placed.kind];
+      const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
+      steps += moves + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
+                                                 block.backward.list.size());
+    }
+    operations += steps * spelt_out;
+  }
+  const std::int64_t bucket = bucket_elements(experiment.plan);
+  const std::int64_t buckets = bucket > 0 ? stage.trained() / bucket + 1 : 1;
+  std::size_t neighbours = 0;
+  for (const SyncLayout::Round& round : layout.rounds())
+    neighbours = std::max(neighbours, round.colours.size());
+  // per bucket: two messages with each neighbour for low-rank; reduction, shares, compression, sums
+  const auto per_bucket = static_cast<std::int64_t>(4 * neighbours + 12);
+  return (operations + buckets * per_bucket) * experiment.simulation.steps;
+}
+
+}  // namespace orrery

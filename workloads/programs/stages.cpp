@@ -1,0 +1,202 @@
+#include "workloads/programs/stages.hpp"
+
+#include <algorithm>
+
+#include "workloads/sync/compressor.hpp"
+
+namespace orrery {
+namespace {
+
+/// Layers of each virtual stage, in the order of the model.
+std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers) {
+  if (!plan.stage_layers.empty()) return plan.stage_layers;
+  const std::int64_t count = plan.pipeline_parallel * plan.virtual_stages;
+  return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
+}
+
+/// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
+/// is appended to `placed`, which has room for it.
+Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last,
+                 std::vector<PlacedBlock>& placed) {
+  Chunk chunk;
+  const std::size_t begin = placed.size();
+  const auto place = [&](std::int64_t kind, std::int64_t layer, Part part) {
+    if (kind < 0) return;
+    const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
+    placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
+                      block.parameters, block.parameters, block.parameters - block.frozen});
+    chunk.activations += block.activations;
+    chunk.workspace = std::max(chunk.workspace, block.workspace);
+    chunk.parameters += block.parameters;
+    chunk.trained += block.parameters - block.frozen;
+  };
+  if (first) place(blocks.embedding, -1, Part::embedding);
+  for (std::int64_t layer = from; layer < to; ++layer) {
+    place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
+  }
+  if (last) place(blocks.head, -1, Part::head);
+  chunk.blocks = std::span(placed).subspan(begin);
+  chunk.input = blocks.boundaries[static_cast<std::size_t>(from)];
+  chunk.output = blocks.boundaries[static_cast<std::size_t>(to)];
+  return chunk;
+}
+
+/// The last stage holds a copy of the tied embedding; alone, a stage has it already.
+void tie_head(const ModelBlocks& blocks, bool alone, PlacedBlock& head, Chunk& chunk) {
+  const std::int64_t copied = alone ? 0 : blocks.tied_parameters;
+  const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
+  head.parameters += copied;
+  head.trained += trained;
+  head.used += blocks.tied_parameters;
+  chunk.parameters += copied;
+  chunk.trained += trained;
+}
+
+Bytes peak_activations(const Stage& stage, const Plan& plan) {
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
+  if (stage.chunks.size() == 1)
+    return stage.chunks[0].activations * schedule.kept({stage.stages, plan.micro_batches(), 1}, stage.index);
+  Bytes held = 0;
+  Bytes peak = 0;
+  for (const Pass& pass :
+       schedule.order({stage.stages, micro_batches_at_peak(plan), plan.virtual_stages}, stage.index)) {
+    const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
+    held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
+    peak = std::max(peak, held);
+  }
+  return peak;
+}
+
+/// Parameters of the block of a stage that has most.
+std::int64_t most_in_block(const Stage& stage, std::int64_t PlacedBlock::*parameters) {
+  std::int64_t most = 0;
+  for (const Chunk& chunk : stage.chunks) {
+    for (const PlacedBlock& block : chunk.blocks) most = std::max(most, block.*parameters);
+  }
+  return most;
+}
+
+Bytes workspace_of(const Stage& stage, const Plan& plan) {
+  Bytes recomputed = 0;
+  for (const Chunk& chunk : stage.chunks) recomputed = std::max(recomputed, chunk.workspace);
+  if (plan.sharding_replicas() <= 1 || plan.zero_stage < 2) return recomputed;
+  // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
+  // counted at the size of the largest.
+  const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
+  const std::int64_t gathered = most_in_block(stage, &PlacedBlock::used);
+  // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).
+  const std::int64_t reduced = most_in_block(stage, &PlacedBlock::trained);
+  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
+  const std::int64_t unreduced =
+      plan.zero_stage < 3 ? std::min(stage.trained(), std::max(bucket, reduced)) : reduced;
+  return recomputed + (layers_held * gathered + unreduced) * element_bytes(plan.precision);
+}
+
+}  // namespace
+
+std::int64_t bucket_elements(const Plan& plan) {
+  if (plan.bucket_mb == 0) return 0;
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(plan.bucket_mb * 1e6) / element_bytes(plan.precision));
+}
+
+std::int64_t Stage::parameters() const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) sum += chunk.parameters;
+  return sum;
+}
+
+std::int64_t Stage::trained() const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) sum += chunk.trained;
+  return sum;
+}
+
+std::int64_t Stage::trained_tensors(const ModelBlocks& blocks) const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) {
+    for (const PlacedBlock& block : chunk.blocks) sum += blocks.kinds[block.kind].trained_tensors();
+  }
+  return sum;
+}
+
+Bytes gradient_bytes(const Experiment& experiment) {
+  return std::max(element_bytes(experiment.plan.precision), Bytes{experiment.software.gradient_bytes});
+}
+
+bool alike(const Stage& a, const Stage& b) {
+  const auto inner = [](const Stage& stage) { return stage.index > 0 && stage.index < stage.stages - 1; };
+  const auto same_work = [](const PlacedBlock& x, const PlacedBlock& y) {
+    return x.kind == y.kind && x.part == y.part && x.parameters == y.parameters && x.used == y.used &&
+           x.trained == y.trained;
+  };
+  const auto same = [&](const Chunk& x, const Chunk& y) {
+    return x.input == y.input && x.output == y.output && x.activations == y.activations &&
+           std::ranges::equal(x.blocks, y.blocks, same_work);
+  };
+  return inner(a) && inner(b) && std::ranges::equal(a.chunks, b.chunks, same);
+}
+
+std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
+  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
+  return schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
+}
+
+/// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are.
+std::int64_t micro_batches_at_peak(const Plan& plan) {
+  return std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
+}
+
+Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
+  const auto p = static_cast<std::size_t>(plan.pipeline_parallel);
+  const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
+  const std::size_t chunks = counts.size() / p;
+  blocks_.reserve(blocks.layers.size() + 2);  // chunks refer to them
+  chunks_.resize(counts.size());
+  std::int64_t layer = 0;
+  for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
+    const bool last = virtual_stage + 1 == counts.size();
+    Chunk& chunk = chunks_[virtual_stage % p * chunks + virtual_stage / p];
+    chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
+    if (last && blocks.head >= 0) tie_head(blocks, p == 1, blocks_.back(), chunk);
+    layer += counts[virtual_stage];
+  }
+  stages_.reserve(p);
+  for (std::size_t s = 0; s < p; ++s)
+    stages_.push_back({static_cast<std::int64_t>(s), plan.pipeline_parallel,
+                       std::span(chunks_).subspan(s * chunks, chunks)});
+}
+
+/// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
+void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
+                     StageMemory& memory) {
+  constexpr Bytes kOuterStates = 8;
+  constexpr Bytes kModel = 4;
+  Bytes states = Compressor(sync.compression).state_bytes_per_value();
+  if (sync.method == SyncMethod::diloco) states += kOuterStates;
+  memory.optimizer += states * trained;
+  std::uint32_t neighbours = 0;
+  for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
+  memory.workspace += kModel * neighbours * trained;
+}
+
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
+  const Plan& plan = experiment.plan;
+  const Bytes element = element_bytes(plan.precision);
+  const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
+  const auto sharded = [&](Bytes bytes, int from_stage) {
+    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.sharding_replicas()) : bytes;
+  };
+  const std::int64_t trained = stage.trained();
+  StageMemory memory;
+  memory.parameters_count = stage.parameters();
+  memory.parameters = sharded(memory.parameters_count * element, 3);
+  memory.gradients = sharded(trained * gradient_bytes(experiment), 2);
+  memory.optimizer = sharded(trained * states, 1);
+  memory.activations = peak_activations(stage, plan);
+  memory.workspace = workspace_of(stage, plan);
+  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
+  return memory;
+}
+
+}  // namespace orrery

@@ -1,0 +1,117 @@
+#include "workloads/programs/whole_pass.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "orrery/rank_layout.hpp"
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+/// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
+/// group has the switch of a node for itself.
+bool shares_links(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t ranks = experiment.plan.tensor_parallel;
+  if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
+  const bool fills_node =
+      ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
+  return cluster.node.kind != "nvswitch" || !fills_node;
+}
+
+/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
+bool differs_in_groups(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
+  const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
+  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
+}
+
+/// All steps in a row, `after` counted in all of them.
+PassWork joined(const StepLists& lists) {
+  std::size_t count = 0;
+  for (const Steps* steps : lists) count += steps->list.size();
+  PassWork all;
+  all.reserve(count);
+  std::int32_t input = kBlockInput;
+  for (const Steps* steps : lists) {
+    const auto first = static_cast<std::int32_t>(all.size());
+    for (const Step& step : steps->list) {
+      const std::int32_t after = step.after == kBlockInput ? input : first + step.after;
+      all.push_back({step.kind == Op::Kind::communicate, step.work, after});
+    }
+    if (steps->output != kBlockInput) input = first + steps->output;
+  }
+  return all;
+}
+
+/// What a step waits for, counted from step `first`: those before it are the input.
+std::int32_t counted_from(std::size_t first, std::int32_t after) {
+  return std::max(after - static_cast<std::int32_t>(first), kBlockInput);
+}
+
+/// The steps [first, last) of all that are joined.
+std::vector<Step> cut(const StepLists& lists, const PassWork& all, std::size_t first, std::size_t last) {
+  std::vector<Step> part;
+  part.reserve(last - first);
+  std::size_t at = 0;
+  for (const Steps* steps : lists) {
+    const std::size_t begin = at;
+    if (begin >= last) break;
+    at += steps->list.size();
+    for (std::size_t i = std::max(begin, first); i < std::min(at, last); ++i) {
+      part.push_back(steps->list[i - begin]);
+      part.back().after = counted_from(first, all[i].after);
+    }
+  }
+  return part;
+}
+
+/// The steps [first, last) of all.
+PassWork body_of(PassWork all, std::size_t first, std::size_t last) {
+  all.resize(last);
+  if (first == 0) return all;
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
+  for (PassStep& step : all) step.after = counted_from(first, step.after);
+  return all;
+}
+
+/// Where the body of a pass begins and ends. Where ranks meet: from the first step, once they met after they
+/// computed, that all later ones follow, to before the last collectives of all.
+std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t tensor_ranks) {
+  if (tensor_ranks == 1) return {0, all.size()};
+  const auto compute = std::ranges::find(all, false, &PassStep::communicates);
+  const auto met = std::find_if(compute, all.end(), std::mem_fn(&PassStep::communicates)) - all.begin();
+  auto first = static_cast<std::size_t>(met);
+  for (std::size_t i = first + 1; i < all.size(); ++i) {
+    if (all[i].after < static_cast<std::int32_t>(first)) first = i;
+  }
+  std::size_t last = all.size();
+  while (last > first && !all[last - 1].communicates) --last;
+  while (last > first && all[last - 1].communicates) --last;
+  return {first, last};
+}
+
+}  // namespace
+
+bool has_whole_passes(const Experiment& experiment) {
+  const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty();
+  return experiment.simulation.detail == Detail::stage && even && !shares_links(experiment) &&
+         !differs_in_groups(experiment);
+}
+
+WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {
+  PassWork all = joined(lists);
+  const auto [first, last] = find_body(all, tensor_ranks);
+  WholePass pass;
+  pass.head = cut(lists, all, 0, first == last ? all.size() : first);
+  if (first == last) return pass;
+  pass.tail = cut(lists, all, last, all.size());
+  pass.body = add_pass(workload, body_of(std::move(all), first, last));
+  return pass;
+}
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+// A pass through a stage as few operations, for detail `stage`: what lies between the collectives in which
+// tensor ranks meet first and last becomes one entry of Workload::passes. The ends, which can overlap
+// with the passes before and after it or differ between ranks, remain steps of their own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/workload.hpp"
+#include "workloads/models/blocks.hpp"
+
+namespace orrery {
+
+struct WholePass {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<Step> head;      ///< Step::after counts in this list
+  std::uint32_t body = kNone;  ///< of Workload::passes: after all of the head
+  std::vector<Step> tail;      ///< Step::after counts in this list; kBlockInput: after the body
+};
+
+/// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
+[[nodiscard]] bool has_whole_passes(const Experiment& experiment);
+
+/// Steps of blocks that a pass runs over one after the other.
+using StepLists = std::vector<const Steps*>;
+
+/// @param lists         all steps of the pass
+/// @param tensor_ranks  of the group that does them
+[[nodiscard]] WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload);
+
+}  // namespace orrery

@@ -1,0 +1,142 @@
+#include "workloads/sync/averaging.hpp"
+
+#include <utility>
+
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+/// What a push-sum message carries besides the model: its weight.
+constexpr Bytes kPushSumWeight = 8;
+
+}  // namespace
+
+Averaging::Averaging(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+                     ProgramWriter& writer)
+    : experiment_(experiment),
+      layout_(layout),
+      workload_(workload),
+      writer_(writer),
+      compressor_(experiment.data_parallel_sync.compression),
+      message_host_(from_microseconds(experiment.software.collective_issue_us)) {}
+
+OpId Averaging::transfer(const Message& message, Stream stream, std::uint16_t slot, const Op& like,
+                         OpId dep) {
+  Op op = like;
+  op.kind = Op::Kind::communicate;
+  op.stream = stream;
+  op.phase = Phase::synchronize;
+  op.slot = slot;
+  op.work = add_message(workload_, message);
+  return writer_.add(op, {dep});
+}
+
+OpId Averaging::compute(std::vector<Kernel> kernels, const Op& like, std::vector<OpId> deps) {
+  if (kernels.empty()) return deps.back();
+  Op op = like;
+  op.kind = Op::Kind::compute;
+  op.stream = Stream::compute;
+  op.phase = Phase::synchronize;
+  op.work = work(std::move(kernels));
+  return writer_.add(op, deps);
+}
+
+/// Index of the kernels in the workload, added if they are new.
+std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
+  for (const std::uint32_t known : works_) {
+    if (workload_.works[known].kernels == kernels) return known;
+  }
+  const double issue_us = experiment_.software.backward_issue_us * static_cast<double>(kernels.size());
+  works_.push_back(find_work(workload_, std::move(kernels), from_microseconds(issue_us)));
+  return works_.back();
+}
+
+/// A message among all workers.
+Message Averaging::global(Collective what, Bytes bytes) const {
+  Message message{what, bytes, Dimension::data, message_host_};
+  if (experiment_.cluster.nodes > 1) message.efficiency = experiment_.software.data_reduce_efficiency;
+  const DataParallelSync& sync = experiment_.data_parallel_sync;
+  if (sync.method == SyncMethod::parameter_server && what == Collective::all_reduce)
+    message.servers = static_cast<std::uint32_t>(sync.servers);
+  return message;
+}
+
+OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
+  const std::int64_t workers = layout_.workers().workers;
+  if (workers < 2) return dep;
+  const bool served = experiment_.data_parallel_sync.method == SyncMethod::parameter_server;
+  const bool sums = compressor_.adds_up() || served;
+  OpId at = compute(compressor_.compress(payload), like, {dep});
+  for (const Bytes bytes : compressor_.wire_bytes(payload)) {
+    const Message message =
+        sums ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
+    std::uint32_t left = times;
+    if (std::exchange(waited_, like.step) != like.step) {  // the first one waits for the last worker
+      Message first = message;
+      first.wait_ps = from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
+      at = transfer(first, Stream::data, layout_.workers_slot(), like, at);
+      --left;
+    }
+    if (left == 0) continue;
+    at = transfer(in_a_row(message, left), Stream::data, layout_.workers_slot(), like, at);
+  }
+  if (!compressor_.active()) return at;
+  std::vector<Kernel> kernels;
+  if (served) {  // everyone waits for what the servers do with their share
+    const Payload share{divide_up(payload.values, experiment_.data_parallel_sync.servers),
+                        divide_up(payload.tensors, experiment_.data_parallel_sync.servers), payload.width};
+    kernels = compressor_.decompress(share, workers);
+    for (const Kernel& kernel : compressor_.compress(share)) kernels.push_back(kernel);
+  }
+  for (const Kernel& kernel : compressor_.decompress(payload, sums ? 1 : workers)) kernels.push_back(kernel);
+  return compute(std::move(kernels), like, {at});
+}
+
+OpId Averaging::in_worker(const Payload& payload, const Op& like, OpId dep) {
+  if (!layout_.by_node()) return dep;
+  const Message message{Collective::all_reduce, payload.values * payload.width, Dimension::data,
+                        message_host_};
+  return transfer(message, Stream::data, layout_.node_slot(), like, dep);
+}
+
+OpId Averaging::share(const Payload& payload, const Op& like, OpId dep) {
+  if (!layout_.by_node()) return dep;
+  const Message message{Collective::broadcast, payload.values * payload.width, Dimension::data,
+                        message_host_};
+  return transfer(message, Stream::data, layout_.node_slot(), like, dep);
+}
+
+OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
+  const OpId reduced = in_worker(payload, like, dep);
+  return share(payload, like, over_workers(payload, like, reduced, times));
+}
+
+std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like,
+                                      OpId dep, bool first) {
+  const OpId ready = compute(compressor_.compress(payload), like, {dep});
+  std::vector<OpId> arrived;
+  for (Bytes bytes : compressor_.wire_bytes(payload)) {
+    if (first && experiment_.data_parallel_sync.method == SyncMethod::push_sum) bytes += kPushSumWeight;
+    Message message{Collective::send_recv, bytes, Dimension::data, message_host_};
+    if (std::exchange(first, false))
+      message.wait_ps = from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
+    for (std::size_t c = 0; c < round.colours.size(); ++c) {
+      arrived.push_back(transfer(message, send_stream(c), SyncLayout::out_slot(round, c), like, ready));
+      arrived.push_back(transfer(message, recv_stream(c), SyncLayout::in_slot(round, c), like, ready));
+    }
+  }
+  return arrived;
+}
+
+OpId Averaging::combine(const Payload& payload, const SyncLayout::Round& round, const Op& like,
+                        std::span<const OpId> arrived, OpId dep) {
+  std::vector<OpId> deps(arrived.begin(), arrived.end());
+  deps.push_back(dep);
+  const Bytes model = payload.values * payload.width;
+  std::vector<Kernel> kernels = compressor_.decompress(payload, round.in_degree);
+  kernels.push_back(memory(model * (2 + static_cast<Bytes>(round.in_degree))));
+  return share(payload, like, compute(std::move(kernels), like, std::move(deps)));
+}
+
+}  // namespace orrery

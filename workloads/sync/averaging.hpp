@@ -1,0 +1,59 @@
+// Writes what it takes to average values over workers: compression, transfers, sums. Used for gradients by
+// DataParallel and for models by ModelSync; which of these happens when is theirs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "workloads/programs/program_writer.hpp"
+#include "workloads/sync/compressor.hpp"
+#include "workloads/sync/sync_layout.hpp"
+
+namespace orrery {
+
+class Averaging {
+ public:
+  /// Keeps references.
+  Averaging(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+            ProgramWriter& writer);
+
+  /// Over the workers, and within each of them where a node is one. `like` has the labels of what is
+  /// written: step, micro-batch, chunk, part. Returns the operation after which the mean is everywhere.
+  /// `times`: of so many payloads, one right after the other; more than one only if sends_all_at_once().
+  OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
+  /// Whether a mean over workers is a message and nothing else.
+  [[nodiscard]] bool sends_all_at_once() const { return !layout_.by_node() && !compressor_.active(); }
+  /// Over the replicas of a worker; `dep` where those are one.
+  OpId in_worker(const Payload& payload, const Op& like, OpId dep);
+  /// Over one replica of each worker; the others get it with share().
+  OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
+  /// From one replica of each worker to the others of it.
+  OpId share(const Payload& payload, const Op& like, OpId dep);
+
+  /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.
+  std::vector<OpId> exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like, OpId dep,
+                             bool first);
+  /// Adds up what the neighbours of `round` sent and the worker's own, and shares it in the worker.
+  OpId combine(const Payload& payload, const SyncLayout::Round& round, const Op& like,
+               std::span<const OpId> arrived, OpId dep);
+
+  /// Kernels of the GPU that belong to the synchronisation; the last of `deps` if there are none.
+  OpId compute(std::vector<Kernel> kernels, const Op& like, std::vector<OpId> deps);
+
+ private:
+  OpId transfer(const Message& message, Stream stream, std::uint16_t slot, const Op& like, OpId dep);
+  [[nodiscard]] Message global(Collective what, Bytes bytes) const;
+  [[nodiscard]] std::uint32_t work(std::vector<Kernel> kernels);
+
+  const Experiment& experiment_;
+  const SyncLayout& layout_;
+  Workload& workload_;
+  ProgramWriter& writer_;
+  Compressor compressor_;
+  Picoseconds message_host_;
+  std::vector<std::uint32_t> works_;  ///< written so far, into Workload::works
+  std::int32_t waited_ = -1;          ///< step whose first global message has been written
+};
+
+}  // namespace orrery

@@ -1,0 +1,140 @@
+#include "workloads/sync/compressor.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "workloads/models/blocks.hpp"
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kScale = 4;  // an fp32 number beside the compressed values
+constexpr Bytes kIndex = 4;
+
+using Method = Compression::Method;
+
+std::int64_t kept(const Compression& c, const Payload& payload) {
+  return std::max<std::int64_t>(1, std::llround(c.fraction * static_cast<double>(payload.values)));
+}
+
+/// Bits for 0 to `levels`.
+std::int64_t level_bits(std::int64_t levels) {
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(levels)));
+}
+
+/// Each tensor of the payload as a square matrix of about its size.
+std::int64_t matrix_side(const Payload& payload) {
+  const double each = static_cast<double>(divide_up(payload.values, payload.tensors));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::sqrt(each))));
+}
+
+}  // namespace
+
+bool Compressor::adds_up() const {
+  switch (compression_.method) {
+    case Method::none:
+    case Method::quantize:
+    case Method::random_k:
+    case Method::low_rank:
+      return true;
+    case Method::qsgd:
+    case Method::sign:
+    case Method::top_k:
+      break;
+  }
+  return false;
+}
+
+bool Compressor::compresses(const Payload& payload) const {
+  if (compression_.method != Method::low_rank) return active();
+  return 2 * 4 * compression_.rank * matrix_side(payload) * payload.tensors < payload.values * payload.width;
+}
+
+bool Compressor::feeds_back() const {
+  const bool contractive = compression_.method == Method::sign || compression_.method == Method::top_k ||
+                           compression_.method == Method::random_k || compression_.method == Method::low_rank;
+  return contractive && compression_.error_feedback;
+}
+
+std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
+  const std::int64_t d = payload.values;
+  if (!compresses(payload)) return {d * payload.width};
+  const Bytes scales = kScale * divide_up(d, compression_.bucket);
+  switch (compression_.method) {
+    case Method::none:
+      break;
+    case Method::quantize:
+      return {divide_up(d * compression_.bits, 8) + (compression_.bits < 16 ? scales : 0)};
+    case Method::qsgd:
+      return {divide_up(d * (1 + level_bits(compression_.levels)), 8) + scales};
+    case Method::sign:
+      return {divide_up(d, 8) + kScale * payload.tensors};
+    case Method::top_k:
+      return {kept(compression_, payload) * (4 + kIndex)};
+    case Method::random_k:
+      return {kept(compression_, payload) * 4 + 8};  // and the seed
+    case Method::low_rank: {
+      const Bytes factor = 4 * compression_.rank * matrix_side(payload) * payload.tensors;
+      return {factor, factor};
+    }
+  }
+  return {d * payload.width};
+}
+
+std::vector<Kernel> Compressor::compress(const Payload& payload) const {
+  if (!compresses(payload)) return {};
+  const std::vector<Bytes> wire = wire_bytes(payload);
+  const Bytes sent = std::accumulate(wire.begin(), wire.end(), Bytes{0});
+  const Bytes pass = payload.values * payload.width;  // one reading of all values
+  std::vector<Kernel> kernels;
+  if (feeds_back()) kernels.push_back(memory(2 * pass + 4 * payload.values));  // add what was lost last time
+  switch (compression_.method) {
+    case Method::none:
+      break;
+    case Method::quantize:
+    case Method::random_k:
+      kernels.push_back(memory(pass + sent));
+      break;
+    case Method::qsgd:
+    case Method::sign:
+      kernels.push_back(memory(pass));  // norms
+      kernels.push_back(memory(pass + sent));
+      break;
+    case Method::top_k:
+      for (int digit = 0; digit < 4; ++digit) kernels.push_back(memory(pass));  // radix select, 8 bits each
+      kernels.push_back(memory(pass + sent));
+      break;
+    case Method::low_rank: {
+      const std::int64_t side = matrix_side(payload);
+      const std::int64_t r = compression_.rank;
+      kernels.push_back(gemm(side, r, side, payload.tensors));  // P = M Q
+      kernels.push_back(gemm(r, r, side, payload.tensors));     // orthogonalised
+      kernels.push_back(gemm(side, r, side, payload.tensors));  // Q = M^T P
+      break;
+    }
+  }
+  if (feeds_back()) kernels.push_back(memory(pass + 4 * payload.values + sent));  // keep what is lost now
+  return kernels;
+}
+
+std::vector<Kernel> Compressor::decompress(const Payload& payload, std::int64_t received) const {
+  if (!compresses(payload)) return {};
+  const std::vector<Bytes> wire = wire_bytes(payload);
+  const Bytes each = std::accumulate(wire.begin(), wire.end(), Bytes{0});
+  const Bytes pass = payload.values * payload.width;
+  const Bytes written = pass * (adds_up() ? 1 : 2);  // sums are read again for each of several
+  if (compression_.method == Method::low_rank) {
+    const std::int64_t side = matrix_side(payload);
+    return {gemm(side, side, compression_.rank, payload.tensors)};
+  }
+  if (compression_.method == Method::top_k)  // scattered sums, then the whole once
+    return {memory(pass + received * 2 * each)};
+  return {memory(received * (each + written))};
+}
+
+Bytes Compressor::state_bytes_per_value() const { return feeds_back() ? 4 : 0; }
+
+}  // namespace orrery
