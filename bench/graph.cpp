@@ -25,19 +25,13 @@ Experiment megatron(std::int64_t data_parallel) {
   return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
 }
 
+/// A run of the job, whose parts are made again.
 struct Prepared {
   Experiment experiment;
-  std::unique_ptr<Topology> topology;
-  Workload workload;
-  Channels channels;
-  PriceList prices;
+  Run run;
 
   explicit Prepared(std::int64_t data_parallel)
-      : experiment(megatron(data_parallel)),
-        topology(build_topology(experiment.cluster)),
-        workload(lower(experiment)),
-        channels(match_channels(workload)),
-        prices(price(workload, channels, *topology, experiment)) {}
+      : experiment(megatron(data_parallel)), run(orrery::run(experiment)) {}
 };
 
 void count(benchmark::State& state, std::size_t items) {
@@ -57,29 +51,34 @@ void BM_Lower(benchmark::State& state) {
 }
 BENCHMARK(BM_Lower)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
 
-void BM_Price(benchmark::State& state) {
+void BM_PriceWorks(benchmark::State& state) {
   const Prepared p(state.range(0));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(price(p.workload, p.channels, *p.topology, p.experiment));
-  }
-  count(state, p.channels.prices);
+  for (auto _ : state) benchmark::DoNotOptimize(price_works(p.run.workload, p.experiment));
+  count(state, p.run.workload.works.size());
 }
-BENCHMARK(BM_Price)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_PriceWorks)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 void BM_Fold(benchmark::State& state) {
   const Prepared p(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(fold(p.workload, p.channels, p.prices, *p.topology, {}));
-  count(state, p.workload.ranks());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        fold(p.run.workload, *p.run.channels, p.run.prices, *p.run.machine->topology, {}));
+  }
+  count(state, p.run.workload.ranks());
 }
 BENCHMARK(BM_Fold)->Arg(24)->Arg(96)->Unit(benchmark::kMillisecond);
 
 void BM_Expand(benchmark::State& state) {
   const Prepared p(state.range(0));
-  const Folded each = unfolded(p.workload, share_all_links(p.channels, p.prices, *p.topology));
+  const Workload& workload = p.run.workload;
+  const Channels& channels = *p.run.channels;
+  const Folded each = unfolded(workload, share_all_links(channels, p.run.prices, *p.run.machine->topology));
+  const ClassPositions positions = class_positions(workload, channels, each);
   std::size_t tasks = 0;
   for (auto _ : state) {
-    const Families families = make_families(p.workload, p.channels);
-    const ExpandedGraph expanded = expand(p.workload, p.channels, families, p.prices, each);
+    ExpandedGraph expanded = expand(workload, channels, make_families(workload, channels), positions);
+    expanded.stand_ins = positions.stand_ins;
+    set_costs(workload, channels, p.run.prices, each, expanded);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }

@@ -42,7 +42,7 @@ BENCHMARK(write_chrome_trace)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);
 void build_figures(benchmark::State& state) {
   const auto run = make_run(state.range(0));
   const RunView view = run->fixture.view();
-  for (auto _ : state) benchmark::DoNotOptimize(build_report(view).makespan_ps);
+  for (auto _ : state) benchmark::DoNotOptimize(orrery::test::report_of(view).makespan_ps);
   state.SetItemsProcessed(state.iterations() * run->fixture.expanded.graph.tasks());
 }
 BENCHMARK(build_figures)->Arg(64)->Arg(640)->Unit(benchmark::kMillisecond);

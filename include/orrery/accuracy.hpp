@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 namespace orrery {
 
@@ -25,6 +26,8 @@ struct Accuracy {
 
   [[nodiscard]] bool wanted() const { return target > 0; }
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(target, noise, heterogeneity, noise_of); }
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "orrery/plan.hpp"
@@ -37,6 +38,12 @@ struct Gpu {
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
   std::string calibration{};       ///< where the constants above come from
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(name, peak_tflops, memory_gb, memory_gb_per_s, sms, kernel_launch_us, gemm_efficiency,
+                    memory_efficiency, sustained_clock, gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us,
+                    gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency, calibration);
+  }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
@@ -53,6 +60,11 @@ struct NodeWiring {
   double nvls_efficiency = 0;
   std::string calibration{};  ///< where the constants above come from
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
+                    nvls_efficiency, calibration);
+  }
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
 
@@ -74,6 +86,11 @@ struct Fabric {
   double ramp_efficiency = 1;  ///< as in a node
   std::string calibration{};   ///< where the constants above come from
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(kind, nics_per_node, nic_gbps, latency_us, efficiency, oversubscription, adaptive_routing,
+                    shape, base_latency_us, ramp_us, ramp_efficiency, calibration);
+  }
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 
@@ -85,6 +102,8 @@ struct GraphLink {
   double latency_us = 0;
   bool bidirectional = true;
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(from, to, gb_per_s, latency_us, bidirectional); }
   friend bool operator==(const GraphLink&, const GraphLink&) = default;
 };
 
@@ -93,6 +112,8 @@ struct Graph {
   std::vector<std::string> vertices;
   std::vector<GraphLink> links;
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(vertices, links); }
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
@@ -102,6 +123,8 @@ struct GpuOverride {
   std::int64_t gpus = 1;
   double speed = 1;  ///< of their kernels, over that of the others
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(first_gpu, gpus, speed); }
   friend bool operator==(const GpuOverride&, const GpuOverride&) = default;
 };
 
@@ -117,6 +140,10 @@ struct Cluster {
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, overrides);
+  }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

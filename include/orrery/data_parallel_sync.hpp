@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -69,6 +70,10 @@ struct Compression {
   std::int64_t rank = 4;       ///< low-rank: r
   bool error_feedback = true;  ///< sign, top-k, random-k, low-rank: what is lost is added next time
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(method, bits, levels, bucket, fraction, rank, error_feedback);
+  }
   friend bool operator==(const Compression&, const Compression&) = default;
 };
 
@@ -100,6 +105,11 @@ struct DataParallelSync {
            method == SyncMethod::gossip_pga || method == SyncMethod::gossip_aga;
   }
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(method, topology, neighbours, weights, level, period, final_period, overlap, compression,
+                    servers, shape, probability, peers, fragments, delay, placement, places);
+  }
   friend bool operator==(const DataParallelSync&, const DataParallelSync&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "orrery/accuracy.hpp"
 #include "orrery/cluster.hpp"
@@ -37,6 +38,8 @@ struct SimulationOptions {
   std::int64_t steps = 1;
   std::int64_t seed = 0;
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(network, folding, detail, steps, seed); }
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
@@ -45,6 +48,8 @@ struct Training {
   std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
   std::int64_t samples = 0;  ///< the same in samples
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(tokens, samples); }
   friend bool operator==(const Training&, const Training&) = default;
 };
 
@@ -61,6 +66,11 @@ struct Experiment {
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(name, model, cluster, plan, data_parallel_sync, simulation, software, training, accuracy,
+                    problem, stack);
+  }
   friend bool operator==(const Experiment&, const Experiment&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "orrery/units.hpp"
@@ -76,6 +77,14 @@ struct Model {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
+                    packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
+                    dropout, normalization, positions, max_positions, other_parameters, lora_rank,
+                    lora_targets, widths, parameters, tensors, forward_gflops_per_sample,
+                    activations_per_sample);
+  }
   friend bool operator==(const Model&, const Model&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -74,6 +75,14 @@ struct Plan {
   }
   [[nodiscard]] std::int64_t gpus() const { return tensor_parallel * pipeline_parallel * data_parallel; }
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, sequence_parallel, micro_batch_size,
+                    global_batch_size, pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage,
+                    zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
+                    overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
+                    tensor_partition);
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

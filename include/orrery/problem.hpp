@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 namespace orrery {
 
@@ -44,6 +45,12 @@ struct LearningProblem {
   std::int64_t iterations = 1000;
   std::int64_t evaluate_every = 0;  ///< iterations from one figure to the next; 0: 200 figures
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(kind, workers, dimension, hidden, samples_per_worker, batch, heterogeneity, noise,
+                    regularization, learning_rate, halve_every, momentum, optimizer, outer_learning_rate,
+                    outer_momentum, consensus_step, initial_spread, iterations, evaluate_every);
+  }
   friend bool operator==(const LearningProblem&, const LearningProblem&) = default;
 };
 

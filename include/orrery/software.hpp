@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 namespace orrery {
 
@@ -73,6 +74,19 @@ struct Software {
   double error_p10_many_nodes = 0;
   double error_p90_many_nodes = 0;
 
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
+                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
+                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
+                    fused_softmax_multiple, gradient_bytes, flash_version, gemm_speed, flash_speed,
+                    packed_attention_columns, convolution_speed, parameter_gather_efficiency,
+                    split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
+                    communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
+                    shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
+                    error_p10_many_nodes, error_p90_many_nodes);
+  }
   friend bool operator==(const Software&, const Software&) = default;
 };
 

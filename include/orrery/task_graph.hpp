@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "orrery/ids.hpp"
+#include "orrery/shared_array.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -42,9 +43,9 @@ struct Cost {
 };
 
 struct TaskGraph {
-  std::vector<std::uint32_t> cost;        ///< per task: index into costs
-  std::vector<std::uint32_t> pred_begin;  ///< per task + 1: range in preds
-  std::vector<std::uint32_t> preds;       ///< task ids; duplicates allowed
+  SharedArray<std::uint32_t> cost;        ///< per task: index into costs
+  SharedArray<std::uint32_t> pred_begin;  ///< per task + 1: range in preds
+  SharedArray<std::uint32_t> preds;       ///< task ids; duplicates allowed
   /// Per task: passes between the finish of its first predecessor and its start, at least. Empty: 0.
   std::vector<Picoseconds> lag{};
   std::vector<Cost> costs;

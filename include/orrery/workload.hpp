@@ -9,10 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "orrery/ids.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/shared_array.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -116,6 +118,10 @@ struct Message {
   std::uint32_t servers = 0;  ///< of an all_reduce: through that many servers among its ranks; 0: without
   std::uint32_t times = 1;    ///< so often, one right after the other; `host_ps` is for all of them
 
+  /// What its price is made from: all but the host.
+  [[nodiscard]] auto members() const {
+    return std::tie(collective, bytes, dimension, efficiency, wait_ps, servers, times);
+  }
   friend bool operator==(const Message&, const Message&) = default;
 };
 
@@ -191,8 +197,8 @@ struct StageMemory {
 };
 
 struct Workload {
-  std::vector<Program> programs;
-  std::vector<std::uint32_t> program_of_rank;
+  SharedArray<Program> programs;
+  SharedArray<std::uint32_t> program_of_rank;
   /// Ranks r with equal r / replica_stride % replicas make up a replica of the model. Replicas are built
   /// alike: rank r + d * replica_stride plays the part in replica d that rank r has in replica 0.
   std::uint32_t replicas = 1;
@@ -204,10 +210,10 @@ struct Workload {
   bool tied = false;                       ///< first and last stage share an embedding
   std::uint32_t slots = kSlotCount;        ///< of each rank
   std::uint32_t streams = kStreamCount;    ///< of each rank
-  std::vector<std::uint32_t> group_begin;  ///< per group + 1: range in group_members
+  SharedArray<std::uint32_t> group_begin;  ///< per group + 1: range in group_members
   /// Ranks in the group's order; send_recv: sender, receiver, or one rank that has no partner.
-  std::vector<std::uint32_t> group_members;
-  std::vector<std::uint32_t> group_of;  ///< [rank * slots + slot]: group, or kNoGroup
+  SharedArray<std::uint32_t> group_members;
+  SharedArray<std::uint32_t> group_of;  ///< [rank * slots + slot]: group, or kNoGroup
 
   std::vector<StageMemory> stage_memory;  ///< per program
   TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out

@@ -46,7 +46,7 @@ class MemberIndex {
 
 /// The rings of one node, in positions of the group.
 std::vector<MemberPlaces> rings_of_node(const Topology& topology, const MemberIndex& members_index,
-                                     std::span<const std::uint32_t> members, const MemberPlaces& node) {
+                                        std::span<const std::uint32_t> members, const MemberPlaces& node) {
   if (node.size() == 1) return {node};
   std::vector<GpuId> gpus;
   for (const std::uint32_t position : node) gpus.push_back(GpuId{members[position]});

@@ -1,85 +1,96 @@
 #include "sim/cost/price_list.hpp"
 
 #include <algorithm>
-#include <span>
+#include <utility>
 
-#include "sim/cost/pass_price.hpp"
-#include "sim/cost/signature.hpp"
-#include "sim/cost/transfer_pricer.hpp"
+#include "orrery/content_hash.hpp"
+#include "sim/cost/channel_pricer.hpp"
 
 namespace orrery {
 namespace {
 
-/// Links in the list of a communicator per member or message, mostly: saves copies as the lists grow.
-constexpr std::size_t kUsualLinks = 3;
-
-/// Prices what channels carry: messages, and passes, whose steps are walked through once for each set of
-/// durations of their messages.
 class ListPricer {
  public:
-  ListPricer(const Workload& workload, const Topology& topology, const Experiment& experiment,
-             PriceList& list)
+  ListPricer(const Workload& workload, const Channels& channels, double split_node_efficiency,
+             bool with_links, ChannelPrices& prices, PriceList& list)
       : workload_(workload),
+        channels_(channels),
+        routed_(split_node_efficiency),
+        with_links_(with_links),
+        prices_(prices),
         list_(list),
-        messages_(topology, experiment.plan.collectives, experiment.software.split_node_efficiency, list),
-        link_bytes_(topology.links().size(), 0),
-        pass_durations_(workload.messages.size(), 0) {
-    for (const PassWork& pass : workload.passes) messages_of_.push_back(messages_of(pass));
-    pass_messages_.assign(messages_of_.begin(), messages_of_.end());
-  }
+        durations_(workload.messages.size(), 0) {}
 
-  /// Counts the bytes on links too.
-  Transfer price(const Call& call, std::span<const std::uint32_t> members) {
-    if (call.request.pass) return price_pass_of(call, members);
-    return price(call.request.work, members, call.operations);
+  void run() {
+    list_.in_passes.resize(channels_.calls.size());
+    for (const Call& call : channels_.calls)
+      list_.calls.push_back(call.request.pass ? price_pass_of(call) : price(call.channel, call.request.work));
   }
-
-  [[nodiscard]] std::span<const std::uint64_t> link_bytes() const { return link_bytes_; }
-  [[nodiscard]] std::span<const std::span<const PassMessage>> pass_messages() const { return pass_messages_; }
 
  private:
-  Transfer price(std::uint32_t message, std::span<const std::uint32_t> members, std::uint64_t operations) {
-    const Transfer transfer = messages_.price(message, workload_.messages[message], members);
-    messages_.for_each_load(transfer, [&](LinkId link, std::uint64_t bytes) {
-      add_bytes(link_bytes_[index(link)], capped_bytes(bytes, operations));
-    });
-    return transfer;
+  CallPrice price(std::uint32_t channel, std::uint32_t message) {
+    const Message& what = workload_.messages[message];
+    if (with_links_) {
+      std::shared_ptr<const ChannelPrice> routed = prices_.price(channel, what);
+      return {routed->of_place, routed->costs, {}, routed};
+    }
+    const std::shared_ptr<const ChannelRoutes> routes = prices_.routes(channel, what);
+    CallPrice call{routes->of_place, {}, {}, nullptr};
+    for (const RoutedGroup& group : routes->groups)
+      call.costs.push_back({routed_.duration_ps(group, what), 0, 0});
+    return call;
   }
 
-  Transfer price_pass_of(const Call& call, std::span<const std::uint32_t> members) {
-    const std::uint32_t number = call.request.work;
-    Signature key;
-    key.append(number);
-    for (const auto& [message, steps] : pass_messages_[number]) {
-      pass_durations_[message] = list_.duration_ps(price(message, members, call.operations * steps));
-      key.append(static_cast<std::uint64_t>(pass_durations_[message]));
+  /// The steps of a pass are walked through once for each set of durations of its messages.
+  CallPrice price_pass_of(const Call& call) {
+    const std::uint32_t pass = call.request.work;
+    const std::vector<PassMessage> steps = messages_of(workload_.passes[pass]);
+    std::vector<CallPrice> messages;
+    for (const PassMessage& message : steps) messages.push_back(price(call.channel, message.message));
+    CallPrice result;
+    std::vector<std::uint32_t> of_place(channels_.channels[call.channel].groups.size(), 0);
+    const bool even = std::ranges::all_of(messages, &takes_equally_long);
+    ContentTable known;
+    for (std::size_t place = 0; place < (even ? 1 : of_place.size()); ++place) {
+      ContentHash key;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        durations_[steps[i].message] = messages[i].cost(static_cast<std::uint32_t>(place)).duration_ps;
+        key.append(static_cast<std::uint64_t>(durations_[steps[i].message]));
+      }
+      of_place[place] = known.number(key);
+      if (of_place[place] == result.costs.size()) add_pass(pass, result);
     }
-    const std::uint32_t known = pass_table_.number(key);
-    if (known == passes_.size()) {
-      const PassPrice price = price_pass(workload_.passes[number], workload_, list_.works, pass_durations_);
-      passes_.push_back(static_cast<std::uint32_t>(list_.prices.size()));
-      list_.prices.push_back({price.duration_ps, 0, 0});
-      list_.leads.push_back(price.lead_ps);
-      list_.passes[number] = price.compute;
-    }
-    return {passes_[known], 0};
+    result.of_place = std::move(of_place);
+    if (with_links_) list_.in_passes[list_.calls.size()] = std::move(messages);
+    return result;
+  }
+
+  void add_pass(std::uint32_t pass, CallPrice& result) {
+    const PassPrice price = price_pass(workload_.passes[pass], workload_, list_.works, durations_);
+    result.costs.push_back({price.duration_ps, 0, 0});
+    result.leads.push_back(price.lead_ps);
+    list_.passes[pass] = price.compute;
+  }
+
+  static bool takes_equally_long(const CallPrice& price) {
+    return std::ranges::all_of(
+        price.costs, [&](const Cost& cost) { return cost.duration_ps == price.costs.front().duration_ps; });
   }
 
   const Workload& workload_;
+  const Channels& channels_;
+  RoutedPricer routed_;
+  bool with_links_;
+  ChannelPrices& prices_;
   PriceList& list_;
-  TransferPricer messages_;
-  std::vector<std::uint64_t> link_bytes_;
-  SignatureTable pass_table_;
-  std::vector<std::uint32_t> passes_;                        ///< [number in pass_table_]: into list_.prices
-  std::vector<std::vector<PassMessage>> messages_of_;        ///< per Workload::passes
-  std::vector<std::span<const PassMessage>> pass_messages_;  ///< of messages_of_
-  std::vector<Picoseconds> pass_durations_;                  ///< per Workload::messages: of the group at hand
+  std::vector<Picoseconds> durations_;  ///< per Workload::messages: of the communicator at hand
 };
 
 }  // namespace
 
 std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
   std::vector<ComputePrice> prices;
+  prices.reserve(workload.works.size());
   for (const ComputeWork& work : workload.works) {
     if (work.kernels.empty()) {
       prices.push_back({work.host_ps, 0});
@@ -91,29 +102,14 @@ std::vector<ComputePrice> price_works(const Workload& workload, const Experiment
   return prices;
 }
 
-PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
-                const Experiment& experiment) {
-  const bool flows = experiment.simulation.network == Network::flow;
+PriceList price(const Workload& workload, const Channels& channels, const Experiment& experiment,
+                bool with_links, ChannelPrices& prices) {
   PriceList list;
   list.works = price_works(workload, experiment);
+  list.passes.resize(workload.passes.size());
   list.pace = Pace(experiment);
   if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
-  list.passes.resize(workload.passes.size());
-  list.transfers.resize(channels.prices);
-  if (flows) list.links.reserve(kUsualLinks * (workload.group_members.size() + workload.groups()));
-  ListPricer pricer(workload, topology, experiment, list);
-  for (const Channel& channel : channels.channels) {
-    for (std::size_t i = 0; i < channel.groups.size(); ++i) {
-      const auto members = workload.members(channel.groups[i]);
-      for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
-        const Call& call = channels.calls[c];
-        list.transfers[call.first_price + i] = pricer.price(call, members);
-      }
-      if (!flows) list.links.clear();
-    }
-  }
-  list.traffic = {bytes_sent(workload, channels, pricer.pass_messages()),
-                  traffic_of(topology.links(), pricer.link_bytes())};
+  ListPricer(workload, channels, experiment.software.split_node_efficiency, with_links, prices, list).run();
   return list;
 }
 

@@ -1,27 +1,22 @@
-// The price of every operation of a workload: compute per kind of work, communication per message
-// and communicator, passes per tensor group. Communicators whose messages cross like links in like places
-// share a price; each keeps a list of its own links only.
+// The price of every operation of a workload: compute per kernel sequence, communication per message and
+// communicator, fused passes per tensor group.
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "orrery/experiment.hpp"
-#include "orrery/task_graph.hpp"
-#include "sim/cost/collective_cost.hpp"
+#include "orrery/topology.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/channel_price.hpp"
 #include "sim/cost/compute_cost.hpp"
 #include "sim/cost/pace.hpp"
-#include "sim/cost/traffic.hpp"
+#include "sim/cost/pass_price.hpp"
 #include "sim/matching/channels.hpp"
 
 namespace orrery {
-
-/// What a message costs a communicator.
-struct Transfer {
-  std::uint32_t price = 0;       ///< into PriceList::prices
-  std::uint32_t first_link = 0;  ///< PriceList::links[first_link + i] is the price's link i
-};
 
 /// How long a transfer takes, and PassPrice::lead_ps of passes.
 struct TransferTime {
@@ -31,43 +26,62 @@ struct TransferTime {
   friend bool operator==(const TransferTime&, const TransferTime&) = default;
 };
 
+/// What a call of a channel costs its communicators.
+struct CallPrice {
+  SharedArray<std::uint32_t> of_place;  ///< per communicator of the channel: into `costs`
+  std::vector<Cost> costs;              ///< with legs only where `links` is there
+  std::vector<Picoseconds> leads;       ///< per cost: PassPrice::lead_ps; empty: 0, as for all messages
+  std::shared_ptr<const ChannelPrice> routed;  ///< null: no legs
+
+  [[nodiscard]] const Cost& cost(std::uint32_t place) const { return costs[of_place[place]]; }
+  [[nodiscard]] TransferTime time(std::uint32_t place) const {
+    const std::uint32_t at = of_place[place];
+    return {costs[at].duration_ps, leads.empty() ? 0 : leads[at]};
+  }
+  [[nodiscard]] Picoseconds lead(std::uint32_t at) const { return leads.empty() ? 0 : leads[at]; }
+  /// The list of links that the communicator's legs refer to; equal for calls that cross the same links.
+  [[nodiscard]] std::span<const LinkId> links(std::uint32_t place) const {
+    return routed == nullptr ? std::span<const LinkId>{} : routed->links->of(place);
+  }
+  /// Visits (number of the leg in its price, leg, link, weight) for all that the call puts on links.
+  template <class Visit>
+  void for_each_use(std::uint32_t place, Visit visit) const {
+    if (routed == nullptr) return;
+    const Cost& price = cost(place);
+    const std::span<const LinkId> list = links(place);
+    for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
+      const Leg& leg = routed->legs[l];
+      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u)
+        visit(l - price.leg_begin, leg, list[index(routed->uses[u].link)], routed->uses[u].weight);
+    }
+  }
+};
+
 struct PriceList {
   std::vector<ComputePrice> works;   ///< per Workload::works
   std::vector<ComputePrice> passes;  ///< per Workload::passes: the compute in it
-  std::vector<Transfer> transfers;   ///< per Call::first_price + place of the communicator
-  std::vector<Cost> prices;          ///< each different one
-  std::vector<Picoseconds> leads;    ///< per price: PassPrice::lead_ps of passes, else 0
-  std::vector<Leg> legs;             ///< of prices
-  std::vector<LinkUse> uses;         ///< of legs; the link is a number of the communicator's own
-  std::vector<LinkId> links;         ///< of communicators; empty where links are not shared (alpha-beta)
-  Pace pace;                         ///< of the ranks' kernels
-  double interference = 0;           ///< Software::communication_interference, where replicas communicate
-  Traffic traffic;                   ///< of all operations of all ranks
-
-  [[nodiscard]] Picoseconds duration_ps(const Transfer& transfer) const {
-    return prices[transfer.price].duration_ps;
-  }
-  /// The range of a price in `uses`; its legs lie side by side.
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> uses_of(const Cost& price) const {
-    if (price.leg_begin == price.leg_end) return {0, 0};
-    return {legs[price.leg_begin].use_begin, legs[price.leg_end - 1].use_end};
-  }
-  /// Visits (number of the leg in its price, leg, link, weight) for all that a transfer puts on links.
-  template <class Visit>
-  void for_each_use(const Transfer& transfer, Visit visit) const {
-    const Cost& price = prices[transfer.price];
-    for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-      for (std::uint32_t u = legs[l].use_begin; u < legs[l].use_end; ++u) {
-        visit(l - price.leg_begin, legs[l], links[transfer.first_link + index(uses[u].link)], uses[u].weight);
-      }
-    }
-  }
+  std::vector<CallPrice> calls;      ///< per Channels::calls
+  std::vector<std::vector<CallPrice>>
+      in_passes;            ///< per call of a pass: of its messages, where links are asked for
+  Pace pace;                ///< of the ranks' kernels
+  double interference = 0;  ///< Software::communication_interference, where replicas communicate
 };
 
 /// Of Workload::works.
 [[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
 
-[[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
-                              const Experiment& experiment);
+/// Prices of one channel's messages, from wherever they are kept.
+class ChannelPrices {
+ public:
+  virtual ~ChannelPrices() = default;
+  /// How the messages of a collective run in the communicators of a channel, whatever their size.
+  virtual std::shared_ptr<const ChannelRoutes> routes(std::uint32_t channel, const Message& message) = 0;
+  /// The price of a message with its links.
+  virtual std::shared_ptr<const ChannelPrice> price(std::uint32_t channel, const Message& message) = 0;
+};
+
+/// @param with_links  transfers keep their legs, for networks in which they meet and for traffic
+[[nodiscard]] PriceList price(const Workload& workload, const Channels& channels,
+                              const Experiment& experiment, bool with_links, ChannelPrices& prices);
 
 }  // namespace orrery

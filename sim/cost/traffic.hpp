@@ -10,6 +10,7 @@
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/pass_price.hpp"
+#include "sim/cost/price_list.hpp"
 #include "sim/matching/channels.hpp"
 
 namespace orrery {
@@ -36,11 +37,6 @@ struct Traffic {
 /// Bytes that all ranks of a channel send when each of its communicators does it once.
 [[nodiscard]] double bytes_sent(const Message& message, const Channel& channel);
 
-/// Bytes that all ranks send in all operations, by Dimension. `pass_messages`: messages_of() each pass.
-[[nodiscard]] std::array<double, kDimensionCount> bytes_sent(
-    const Workload& workload, const Channels& channels,
-    std::span<const std::span<const PassMessage>> pass_messages);
-
 /// a * b, and a + b, up to the end of 64 bits: sums of bytes do not depend on their order.
 [[nodiscard]] std::uint64_t capped_bytes(std::uint64_t a, std::uint64_t b);
 inline void add_bytes(std::uint64_t& sum, std::uint64_t bytes) {
@@ -50,5 +46,41 @@ inline void add_bytes(std::uint64_t& sum, std::uint64_t bytes) {
 /// From the bytes that each link carries.
 [[nodiscard]] std::vector<LinkTraffic> traffic_of(const std::vector<Link>& links,
                                                   std::span<const std::uint64_t> bytes);
+
+/// The traffic of a run, and of a period of it that may come more often.
+class TrafficCounts {
+ public:
+  TrafficCounts() = default;
+  /// @param prices            with links
+  /// @param calls_in_period   per Channels::calls; empty: there is none
+  TrafficCounts(const Workload& workload, const Channels& channels, const PriceList& prices,
+                const Topology& topology, std::span<const std::uint64_t> calls_in_period);
+
+  /// Where the period comes `more` times more often than it is run.
+  [[nodiscard]] Traffic traffic(std::uint64_t more) const;
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof *this + sent_.size() * sizeof(Sent) + links_.size() * sizeof(Links);
+  }
+
+ private:
+  struct Sent {
+    Dimension dimension{};
+    double bytes = 0;  ///< by all ranks, each time
+    std::uint64_t times = 0;
+    std::uint64_t times_in_period = 0;
+  };
+  /// Links of a kind that carry the same.
+  struct Links {
+    std::uint32_t kind = 0;
+    std::uint32_t links = 0;
+    std::uint64_t bytes = 0;  ///< on each
+    std::uint64_t bytes_in_period = 0;
+  };
+  class Counter;
+
+  std::vector<Sent> sent_;
+  std::vector<LinkTraffic> kinds_;  ///< without bytes
+  std::vector<Links> links_;
+};
 
 }  // namespace orrery

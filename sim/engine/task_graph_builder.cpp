@@ -108,16 +108,17 @@ TaskId TaskGraphBuilder::close_task(CostId cost) {
 
 void TaskGraphBuilder::merge_edges() {
   std::stable_sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.to < b.to; });
+  std::vector<std::uint32_t>& begin = graph_.pred_begin.edit();
   std::vector<std::uint32_t> preds;
   preds.reserve(graph_.preds.size() + edges_.size());
   auto edge = edges_.begin();
   for (std::uint32_t task = 0; task < graph_.tasks(); ++task) {
     const auto own = graph_.predecessors(task);
-    graph_.pred_begin[task] = size32(preds.size());
+    begin[task] = size32(preds.size());
     preds.insert(preds.end(), own.begin(), own.end());
     for (; edge != edges_.end() && edge->to == task; ++edge) preds.push_back(edge->from);
   }
-  graph_.pred_begin.back() = size32(preds.size());
+  begin.back() = size32(preds.size());
   graph_.preds = std::move(preds);
 }
 

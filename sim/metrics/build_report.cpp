@@ -61,30 +61,23 @@ Report outlined_report(const Workload& workload) {
   return report;
 }
 
-Report build_report(const RunView& run, const Totals& totals) {
-  const Workload& workload = run.workload;
-  Report report = outlined_report(workload);
-  report.gpus = workload.ranks();
-  report.steps = workload.steps;
+Report build_report(const ReportInput& input, const Totals& totals) {
+  Report report = outlined_report(input.workload);
+  report.gpus = input.gpus;
+  report.steps = input.workload.steps;
   report.makespan_ps = totals.makespan_ps;
 
   const Exposure exposure =
-      !run.figures.breakdown
-          ? Exposure{}
-          : sum_up(totals.classes, run.expanded.stand_ins.multiplicity, totals.makespan_ps);
+      !input.figures.breakdown ? Exposure{} : sum_up(totals.classes, input.multiplicity, totals.makespan_ps);
   report.breakdown = exposure.breakdown;
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;
   report.gpu_utilization_min = exposure.gpu_utilization_min;
-  if (run.figures.traffic) {
-    report.links = link_utilization(run.traffic.links, totals.makespan_ps);
-    report.bytes_per_gpu = bytes_per_gpu(workload, run.traffic);
+  if (input.figures.traffic) {
+    report.links = link_utilization(input.traffic.links, totals.makespan_ps);
+    report.bytes_per_gpu = bytes_per_gpu(input.traffic, input.gpus, report.steps);
   }
   report.critical_path = totals.critical_path;
-
-  report.stats.tasks = run.expanded.graph.tasks();
-  report.stats.events = run.timeline.events;
-  report.stats.ranks = run.expanded.classes();
   return report;
 }
 

@@ -73,11 +73,17 @@ struct WholeAndPart {
 /// What a report says without a run: of a workload that may lack programs and communicators.
 [[nodiscard]] Report outlined_report(const Workload& workload);
 
+/// What a report is built from beside what a run takes.
+struct ReportInput {
+  const Workload& workload;  ///< may lack programs and communicators
+  std::uint32_t gpus = 0;
+  const std::vector<std::uint32_t>& multiplicity;  ///< per class of ranks: how many it stands for
+  const Traffic& traffic;
+  Figures figures{};
+};
+
 /// The figures of a run. Leaves name, feasibility, assumptions, memory limits, peak_tflops_per_gpu
-/// and wall-clock statistics to the caller.
-[[nodiscard]] Report build_report(const RunView& run, const Totals& totals);
-[[nodiscard]] inline Report build_report(const RunView& run) {
-  return build_report(run, measure_all(run).whole);
-}
+/// and statistics to the caller.
+[[nodiscard]] Report build_report(const ReportInput& input, const Totals& totals);
 
 }  // namespace orrery

@@ -30,4 +30,13 @@ RunLayout::RunLayout(const Workload& workload, const ExpandedGraph& expanded) {
     std::ranges::sort(program.classes, {}, [&](std::uint32_t c) { return expanded.position[c]; });
 }
 
+std::size_t RunLayout::bytes() const {
+  constexpr std::size_t kOp =
+      2 * sizeof(std::uint32_t) + sizeof(std::uint8_t);  // in a stream; priority, host
+  std::size_t sum = sizeof *this;
+  for (const ProgramLayout& program : programs)
+    sum += sizeof program + program.host.size() * kOp + program.classes.size() * sizeof(std::uint32_t);
+  return sum;
+}
+
 }  // namespace orrery

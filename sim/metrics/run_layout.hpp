@@ -27,6 +27,8 @@ struct RunLayout {
 
   RunLayout() = default;
   RunLayout(const Workload& workload, const ExpandedGraph& expanded);
+
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 /// Which of several communications in flight a wait belongs to, by Dimension; lower wins.

@@ -4,9 +4,10 @@
 
 namespace orrery {
 
-std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload, const Traffic& traffic) {
+std::array<double, kDimensionCount> bytes_per_gpu(const Traffic& traffic, std::uint32_t gpus,
+                                                  std::int64_t steps) {
   std::array<double, kDimensionCount> out = traffic.sent;
-  const auto shares = static_cast<double>(workload.ranks()) * static_cast<double>(workload.steps);
+  const auto shares = static_cast<double>(gpus) * static_cast<double>(steps);
   for (double& bytes : out) bytes /= shares;
   return out;
 }

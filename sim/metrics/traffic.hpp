@@ -12,8 +12,8 @@
 namespace orrery {
 
 /// Bytes a GPU sends per step, by Dimension, mean over GPUs.
-[[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Workload& workload,
-                                                                const Traffic& traffic);
+[[nodiscard]] std::array<double, kDimensionCount> bytes_per_gpu(const Traffic& traffic, std::uint32_t gpus,
+                                                                std::int64_t steps);
 
 /// Utilisation by kind of link: for the kinds the topology has, in the order of LinkKind. Independent of
 /// folding, but for the makespan.

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <tuple>
 
-#include "sim/cost/signature.hpp"
+#include "orrery/content_hash.hpp"
 
 namespace orrery {
 namespace {
@@ -15,42 +14,44 @@ Int128 demand_of(const Leg& leg, std::uint64_t weight) {
   return static_cast<Int128>(leg.rate) * static_cast<Int128>(weight);
 }
 
+/// Mostly one list for both.
+bool same_links(std::span<const LinkId> a, std::span<const LinkId> b) {
+  return (a.data() == b.data() && a.size() == b.size()) || std::ranges::equal(a, b);
+}
+
 }  // namespace
 
 Contention::Contention(const Workload& workload, const Channels& channels, const PriceList& prices,
                        const Topology& topology)
     : workload_(workload), channels_(channels), prices_(prices), topology_(topology) {
-  SignatureTable numbers;
+  ContentTable numbers;
   footprints_.reserve(workload.groups());
   for (const Channel& channel : channels.channels) list_footprints(channel, numbers);
   find_possible();
 }
 
-void Contention::list_footprints(const Channel& channel, SignatureTable& numbers) {
+void Contention::list_footprints(const Channel& channel, ContentTable& numbers) {
   std::vector<std::uint32_t> prices;
   std::vector<std::uint32_t> latest;  // first call, then prices: neighbours are mostly alike
   std::uint32_t bundle = 0;
   for (std::uint32_t place = 0; place < channel.groups.size(); ++place) {
-    const auto transfer = [&](std::uint32_t call) -> const Transfer& {
-      return prices_.transfers[channels_.calls[call].first_price + place];
-    };
     for (std::uint32_t c = channel.first_call; c < channel.last_call;) {
-      const std::uint32_t first_link = transfer(c).first_link;
+      const std::span<const LinkId> links = prices_.calls[c].links(place);
       prices.assign(1, c);
-      for (; c < channel.last_call && transfer(c).first_link == first_link; ++c)
-        prices.push_back(transfer(c).price);
+      for (; c < channel.last_call && same_links(prices_.calls[c].links(place), links); ++c)
+        prices.push_back(prices_.calls[c].of_place[place]);
       if (prices != latest) {
         bundle = find_bundle(prices, numbers);
         latest = prices;
       }
-      footprints_.push_back({channel.groups[place], bundle, first_link});
+      footprints_.push_back({channel.groups[place], bundle, links.data()});
     }
   }
 }
 
 /// `what`: the first call, then the prices of it and those after it.
-std::uint32_t Contention::find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers) {
-  Signature key;
+std::uint32_t Contention::find_bundle(std::span<const std::uint32_t> what, ContentTable& numbers) {
+  ContentHash key;
   for (const std::uint32_t word : what) key.append(word);
   const std::uint32_t number = numbers.number(key);
   if (number == bundles_.size()) add_bundle(what.front(), what.subspan(1));
@@ -61,15 +62,17 @@ void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint3
   Bundle& bundle = bundles_.emplace_back();
   for (const std::uint32_t price : prices) {
     bundle.calls.push_back(first_call++);
-    add_price(bundle, bundle.calls.back(), prices_.prices[price]);
+    add_price(bundle, bundle.calls.back(), price);
   }
 }
 
-void Contention::add_price(Bundle& bundle, std::uint32_t call, const Cost& price) const {
-  for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-    const Leg& leg = prices_.legs[l];
+void Contention::add_price(Bundle& bundle, std::uint32_t call, std::uint32_t price) const {
+  const CallPrice& of_call = prices_.calls[call];
+  const Cost& cost = of_call.costs[price];
+  for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
+    const Leg& leg = of_call.routed->legs[l];
     for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-      const auto [link, weight] = prices_.uses[u];
+      const auto [link, weight] = of_call.routed->uses[u];
       if (index(link) >= bundle.peak.size()) {
         bundle.peak.resize(index(link) + 1, 0);
         bundle.load.resize(index(link) + 1, 0);
@@ -78,12 +81,12 @@ void Contention::add_price(Bundle& bundle, std::uint32_t call, const Cost& price
       const Int128 bytes_per_s = (demand_of(leg, weight) + one - 1) / one;
       std::int64_t& peak = bundle.peak[index(link)];
       peak = std::max(peak, static_cast<std::int64_t>(bytes_per_s));
-      Signature load;
+      ContentHash load;
       load.append(call);
-      load.append(l - price.leg_begin);
+      load.append(l - cost.leg_begin);
       load.append(static_cast<std::uint64_t>(leg.rate));
       load.append(weight);
-      bundle.load[index(link)] += Signature::mix(load.a ^ load.b);
+      bundle.load[index(link)] += ContentHash::scramble(load.a ^ load.b);
     }
   }
 }
@@ -93,7 +96,7 @@ void Contention::for_each_link(Visit visit) const {
   for (const Footprint& footprint : footprints_) {
     const Bundle& bundle = bundles_[footprint.bundle];
     for (std::uint32_t place = 0; place < bundle.peak.size(); ++place)
-      visit(footprint, bundle, place, index(prices_.links[footprint.first_link + place]));
+      visit(footprint, bundle, place, index(footprint.links[place]));
   }
 }
 
@@ -114,9 +117,8 @@ void Contention::find_possible() {
     if (possible[link]) possible_.push_back(LinkId{link});
   }
   std::erase_if(footprints_, [&](const Footprint& footprint) {
-    const auto first = prices_.links.begin() + footprint.first_link;
-    const auto last = first + static_cast<std::ptrdiff_t>(bundles_[footprint.bundle].peak.size());
-    return std::none_of(first, last, [&](LinkId link) { return possible[index(link)]; });
+    const std::span links(footprint.links, bundles_[footprint.bundle].peak.size());
+    return std::ranges::none_of(links, [&](LinkId link) { return possible[index(link)]; });
   });
 }
 
@@ -131,17 +133,24 @@ class Inspection {
     list_operations();
   }
 
-  /// What a call of a group puts on the link at hand.
+  /// What a call of the groups of a class that it costs the same puts on the link at hand.
   struct Load {
-    std::uint32_t group = 0;
+    std::uint32_t group_class = 0;
     std::uint32_t call = 0;
-    std::uint32_t place = 0;  ///< of the link in the price
+    std::uint32_t cost = 0;   ///< of the call
+    std::uint32_t place = 0;  ///< of the link in the list of the group
+    std::uint32_t group = 0;  ///< one of them
+    std::uint32_t groups = 1;
+
+    [[nodiscard]] auto key() const { return std::tuple(group_class, call, cost, place); }
   };
 
-  [[nodiscard]] bool overloaded(std::int64_t bytes_per_s, std::span<const Load> loads) {
+  [[nodiscard]] bool overloaded(std::int64_t bytes_per_s, std::vector<Load>& loads) {
+    add_up(loads);
     changes_.clear();
+    runs_.clear();
     for (const Load& load : loads) add_changes(load);
-    std::ranges::sort(changes_, {}, &Change::time);
+    merge_runs();
     const Int128 capacity = static_cast<Int128>(bytes_per_s) * kWeightOne;
     Int128 demand = 0;
     for (std::size_t i = 0; i < changes_.size();) {
@@ -157,45 +166,86 @@ class Inspection {
     Picoseconds time = 0;
     Int128 by = 0;
   };
-  using End = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;  // program, slot, message
+
+  void add_change(Picoseconds time, Int128 by) {
+    if (changes_.empty() || time < changes_.back().time) runs_.push_back(changes_.size());
+    changes_.push_back({time, by});
+  }
+
+  /// A load's changes are mostly in order of time: sorts by merging the runs that are, two and two.
+  void merge_runs() {
+    const auto at = [](std::vector<Change>& list, std::size_t place) {
+      return list.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    while (runs_.size() > 1) {
+      merged_.resize(changes_.size());
+      std::vector<std::size_t> longer;
+      for (std::size_t r = 0; r < runs_.size(); r += 2) {
+        const std::size_t middle = r + 1 < runs_.size() ? runs_[r + 1] : changes_.size();
+        const std::size_t end = r + 2 < runs_.size() ? runs_[r + 2] : changes_.size();
+        std::merge(at(changes_, runs_[r]), at(changes_, middle), at(changes_, middle), at(changes_, end),
+                   at(merged_, runs_[r]), [](const Change& a, const Change& b) { return a.time < b.time; });
+        longer.push_back(runs_[r]);
+      }
+      changes_.swap(merged_);
+      runs_ = std::move(longer);
+    }
+  }
+
+  /// Groups of a class do the same at the same times.
+  static void add_up(std::vector<Load>& loads) {
+    std::ranges::sort(loads, {}, &Load::key);
+    std::size_t kept = 0;
+    for (const Load& load : loads) {
+      if (kept > 0 && loads[kept - 1].key() == load.key()) {
+        loads[kept - 1].groups += load.groups;
+      } else {
+        loads[kept++] = load;
+      }
+    }
+    loads.resize(kept);
+  }
 
   void list_operations() {
-    for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) {
-      const auto& ops = workload_.programs[p].ops;
+    operations_.resize(workload_.programs.size() * workload_.slots);
+    for (std::size_t p = 0; p < workload_.programs.size(); ++p) {
+      const std::vector<Op>& ops = workload_.programs[p].ops;
       for (std::uint32_t o = 0; o < ops.size(); ++o) {
-        if (ops[o].kind == Op::Kind::communicate) operations_[{p, ops[o].slot, ops[o].work}].push_back(o);
+        if (ops[o].kind == Op::Kind::communicate) operations_[p * workload_.slots + ops[o].slot].push_back(o);
       }
     }
   }
 
   /// A leg moves its data no earlier and no later than the legs before and after it leave it time for.
   void add_changes(const Load& load) {
-    const Call& call = channels_.calls[load.call];
-    const Transfer& transfer = prices_.transfers[call.first_price + channels_.group_place[load.group]];
-    const Cost& price = prices_.prices[transfer.price];
+    const CallPrice& price = prices_.calls[load.call];
+    const Cost& cost = price.costs[load.cost];
     Picoseconds before = 0;
-    for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-      const Leg& leg = prices_.legs[l];
+    for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
+      const Leg& leg = price.routed->legs[l];
       before += leg.latency_ps;
-      const Picoseconds after = price.duration_ps - before - leg.alone_ps;
+      const Picoseconds after = cost.duration_ps - before - leg.alone_ps;
       for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-        if (index(prices_.uses[u].link) == load.place && leg.alone_ps > 0)
-          add_changes(load.group, call.request.work, before, after, demand_of(leg, prices_.uses[u].weight));
+        if (index(price.routed->uses[u].link) == load.place && leg.alone_ps > 0)
+          add_changes(load, before, after, demand_of(leg, price.routed->uses[u].weight) * load.groups);
       }
       before += leg.alone_ps;
     }
   }
 
-  void add_changes(std::uint32_t group, std::uint32_t message, Picoseconds before, Picoseconds after,
-                   Int128 demand) {
-    const std::uint32_t rank = workload_.members(group).front();
+  void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand) {
+    const std::uint32_t rank = workload_.members(load.group).front();
+    const std::uint32_t program = workload_.program_of_rank[rank];
     const std::uint32_t cls = expanded_.stand_ins.class_of_rank[rank];
+    const std::uint32_t message = channels_.calls[load.call].request.work;
+    const ExpandedGraph::Place place = expanded_.place(cls);
     std::uint16_t slot = 0;
-    while (workload_.group(rank, slot) != group) ++slot;
-    for (const std::uint32_t op : operations_[{workload_.program_of_rank[rank], slot, message}]) {
-      const std::uint32_t task = expanded_.task(cls, op);
-      changes_.push_back({timeline_.start_ps[task] + before, demand});
-      changes_.push_back({timeline_.finish_ps[task] - after, -demand});
+    while (workload_.group(rank, slot) != load.group) ++slot;
+    for (const std::uint32_t op : operations_[program * workload_.slots + slot]) {
+      if (workload_.programs[program].ops[op].work != message) continue;
+      const std::uint32_t task = place.task(expanded_.ops[program][op]);
+      add_change(timeline_.start_ps[task] + before, demand);
+      add_change(timeline_.finish_ps[task] - after, -demand);
     }
   }
 
@@ -204,8 +254,10 @@ class Inspection {
   const PriceList& prices_;
   const ExpandedGraph& expanded_;
   const Timeline& timeline_;
-  std::map<End, std::vector<std::uint32_t>> operations_;
-  std::vector<Change> changes_;
+  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: what communicates there
+  std::vector<Change> changes_;                         ///< on the link at hand
+  std::vector<std::size_t> runs_;                       ///< where each run of them in order of time begins
+  std::vector<Change> merged_;
 };
 
 }  // namespace
@@ -219,7 +271,7 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
   std::ranges::set_difference(possible_, folded.shared.links, std::back_inserter(links));
   if (links.empty()) return links;
   const std::vector<std::uint64_t>& loads = hash_loads(folded);
-  SignatureTable table;
+  ContentTable table;
   std::vector<std::uint32_t> kind;
   kind.reserve(links.size());
   std::vector<LinkId> first;
@@ -228,7 +280,7 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
         table.number({loads[index(link)], static_cast<std::uint64_t>(topology_.link(link).bytes_per_s)}));
     if (kind.back() == first.size()) first.push_back(link);
   }
-  const std::vector<bool> over = inspect(first, expanded, timeline);
+  const std::vector<bool> over = inspect(first, folded, expanded, timeline);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (over[kind[i]]) links[kept++] = links[i];
@@ -241,23 +293,24 @@ const std::vector<std::uint64_t>& Contention::hash_loads(const Folded& folded) {
   std::vector<std::uint64_t>& loads = per_link_;
   std::ranges::fill(loads, 0);
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
-    const std::uint64_t who = Signature::mix(folded.groups.class_of[by.group] + 1);
-    loads[link] += Signature::mix(bundle.load[place] ^ who);
+    const std::uint64_t who = ContentHash::scramble(folded.groups.class_of[by.group] + 1);
+    loads[link] += ContentHash::scramble(bundle.load[place] ^ who);
   });
   return loads;
 }
 
 /// Per link, in ascending order: whether it is overloaded.
-std::vector<bool> Contention::inspect(std::span<const LinkId> links, const ExpandedGraph& expanded,
-                                      const Timeline& timeline) const {
-  std::vector<bool> asked(topology_.links().size());
-  for (const LinkId link : links) asked[index(link)] = true;
+std::vector<bool> Contention::inspect(std::span<const LinkId> links, const Folded& folded,
+                                      const ExpandedGraph& expanded, const Timeline& timeline) const {
+  std::vector<std::uint32_t> number(topology_.links().size(), kNone);
+  for (std::uint32_t i = 0; i < links.size(); ++i) number[index(links[i])] = i;
   std::vector<std::vector<Inspection::Load>> loads(links.size());
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
-    if (!asked[link]) return;
-    const auto at = std::ranges::lower_bound(links, LinkId{link}) - links.begin();
-    for (const std::uint32_t call : bundle.calls)
-      loads[static_cast<std::size_t>(at)].push_back({by.group, call, place});
+    if (number[link] == kNone) return;
+    for (const std::uint32_t call : bundle.calls) {
+      const std::uint32_t cost = prices_.calls[call].of_place[channels_.group_place[by.group]];
+      loads[number[link]].push_back({folded.groups.class_of[by.group], call, cost, place, by.group, 1});
+    }
   });
   Inspection inspection(workload_, channels_, prices_, expanded, timeline);
   std::vector<bool> over(links.size());

@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-class SignatureTable;
+class ContentTable;
 
 class Contention {
  public:
@@ -42,20 +42,20 @@ class Contention {
   struct Footprint {
     std::uint32_t group = 0;
     std::uint32_t bundle = 0;
-    std::uint32_t first_link = 0;
+    const LinkId* links = nullptr;  ///< its list
   };
 
-  void list_footprints(const Channel& channel, SignatureTable& numbers);
-  [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, SignatureTable& numbers);
+  void list_footprints(const Channel& channel, ContentTable& numbers);
+  [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, ContentTable& numbers);
   void add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices);
-  void add_price(Bundle& bundle, std::uint32_t call, const Cost& price) const;
+  void add_price(Bundle& bundle, std::uint32_t call, std::uint32_t price) const;
   void find_possible();
   /// Visits (footprint, bundle, place of the link, link).
   template <class Visit>
   void for_each_link(Visit visit) const;
   const std::vector<std::uint64_t>& hash_loads(const Folded& folded);
-  [[nodiscard]] std::vector<bool> inspect(std::span<const LinkId> links, const ExpandedGraph& expanded,
-                                          const Timeline& timeline) const;
+  [[nodiscard]] std::vector<bool> inspect(std::span<const LinkId> links, const Folded& folded,
+                                          const ExpandedGraph& expanded, const Timeline& timeline) const;
 
   const Workload& workload_;
   const Channels& channels_;

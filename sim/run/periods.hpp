@@ -40,6 +40,9 @@ struct Periods {
   std::vector<RunPart::Ops> one;
 
   [[nodiscard]] bool found() const { return !repeats.empty(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof *this + repeats.size() * sizeof(Repeat) + one.size() * sizeof(RunPart::Ops);
+  }
 };
 
 /// `plan` is that of the programs.

@@ -6,6 +6,7 @@
 
 #include "orrery/error.hpp"
 #include "orrery/rank_layout.hpp"
+#include "sim/run/step.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
 #include "workloads/sync/model_sync.hpp"
@@ -50,6 +51,18 @@ std::vector<std::uint32_t> checked_places(const std::vector<std::int64_t>& place
   return result;
 }
 
+struct KeptLayout {
+  SyncLayout layout;
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = sizeof *this;
+    for (const SyncLayout::Round& round : layout.rounds()) {
+      for (const auto& colour : round.colours) sum += colour.size() * sizeof(SyncLayout::Edge);
+    }
+    return sum;
+  }
+};
+
 }  // namespace
 
 GossipGraph replica_graph(const Experiment& experiment) {
@@ -83,6 +96,28 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
   }
   const std::uint32_t replicas = sync_workers(experiment).replicas_per_worker;
   return placed(graph, place_near(graph, distance_on(topology, experiment, replicas)));
+}
+
+SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
+  if (!experiment.data_parallel_sync.gossips()) return SyncLayout(experiment, {});
+  Experiment replicas;  // all that the layout is made from: the rest does not matter
+  replicas.cluster = experiment.cluster;
+  replicas.cluster.name.clear();
+  replicas.cluster.gpu = {};
+  replicas.cluster.overrides.clear();
+  replicas.data_parallel_sync = experiment.data_parallel_sync;
+  replicas.simulation = experiment.simulation;
+  replicas.plan.tensor_parallel = experiment.plan.tensor_parallel;
+  replicas.plan.pipeline_parallel = experiment.plan.pipeline_parallel;
+  replicas.plan.data_parallel = experiment.plan.data_parallel;
+  replicas.plan.rank_order = experiment.plan.rank_order;
+  replicas.plan.zero_stage = experiment.plan.zero_stage;
+  replicas.plan.zero_group_size = experiment.plan.zero_group_size;
+  const auto kept = memo.get<KeptLayout>(MemoKind::sync_layout, content_of(replicas), [&] {
+    return KeptLayout{
+        SyncLayout(replicas, placed_replica_graph(replicas, *machine_of(replicas.cluster, memo)->topology))};
+  });
+  return kept->layout;
 }
 
 std::int64_t usual_steps(const Experiment& experiment) {

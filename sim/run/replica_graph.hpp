@@ -6,6 +6,7 @@
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/topology.hpp"
+#include "sim/run/memo.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
@@ -15,6 +16,9 @@ namespace orrery {
 [[nodiscard]] GossipGraph replica_graph(const Experiment& experiment);
 /// The same between places: worker w of the result sits on replica (or node) w of `topology`.
 [[nodiscard]] GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology);
+
+/// Who keeps replicas in step with whom; graphs that take long to build and colour are kept.
+[[nodiscard]] SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo);
 
 /// Training steps until what the experiment's method does repeats itself.
 [[nodiscard]] std::int64_t usual_steps(const Experiment& experiment);

@@ -1,52 +1,119 @@
+#include <fmt/format.h>
+
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "orrery/simulate.hpp"
-#include "sim/run/kept_runner.hpp"
-#include "sim/run/repeats.hpp"
+#include "sim/run/memo.hpp"
+#include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {
 namespace {
 
-Report simulate_with(Runner& runner, const Experiment& experiment, const Figures& figures) {
-  const Workload& outlined = runner.outline(experiment);
-  if (!figures.of_infeasible && !fits(experiment.cluster.gpu, outlined.stage_memory))
-    return memory_report(experiment, outlined, figures);
-  if (experiment.simulation.folding == Folding::automatic) {
-    if (std::optional<Report> report = simulate_repeats(experiment, runner, figures))
-      return *std::move(report);
+/// What a step took, for all experiments that come to the same step.
+struct MeasuredStep {
+  Experiment experiment;  ///< with the micro-batches simulated
+  std::optional<WholeAndPart> taken;
+  StepFacts facts;
+  TrafficCounts traffic;
+
+  [[nodiscard]] std::size_t bytes() const {
+    constexpr std::size_t kNames = 1000;  // lists and names of an experiment, mostly
+    std::size_t graph = 0;
+    if (experiment.cluster.graph)
+      graph = experiment.cluster.graph->links.size() * 2 * sizeof(GraphLink) +
+              experiment.cluster.graph->vertices.size() * 2 * sizeof(std::string);
+    for (const auto& neighbours : experiment.data_parallel_sync.neighbours)
+      graph += (neighbours.size() + 3) * sizeof(std::int64_t);
+    return sizeof *this + kNames + graph + traffic.bytes() +
+           facts.multiplicity.size() * (sizeof(std::uint32_t) + 2 * sizeof(ClassTimes));
   }
-  runner.write(experiment.plan.micro_batches());
-  const Totals& totals = runner.run(0, figures)->whole;
-  return report_on(experiment, totals, runner.view());
-}
+};
+
+class Simulation {
+ public:
+  Simulation(const Experiment& experiment, const Figures& figures, Memo& memo)
+      : experiment_(experiment),
+        figures_(figures),
+        memo_(memo),
+        layout_(sync_layout_of(experiment, memo)),
+        outlined_(outline(experiment, layout_)) {}
+
+  Report run() {
+    if (!figures_.of_infeasible && !fits(experiment_.cluster.gpu, outlined_.workload.stage_memory))
+      return memory_report(experiment_, outlined_.workload, figures_);
+    if (experiment_.simulation.folding == Folding::automatic && experiment_.simulation.steps == 1) {
+      if (std::optional<Report> report = run_until_steady()) return *std::move(report);
+    }
+    const auto step = measured(experiment_.plan.micro_batches(), false);
+    return report(*step, step->taken->whole, 0);
+  }
+
+ private:
+  /// Folding in time: micro-batches that only repeat what those before them did are not simulated. A step of
+  /// m micro-batches is one of fewer, with the last period repeated: all that is counted or adds up is linear
+  /// in the periods, so times are those of the whole run to the picosecond. Nothing where that does not pay
+  /// or the step does not come to a steady state.
+  std::optional<Report> run_until_steady() {
+    const std::int64_t all = experiment_.plan.micro_batches();
+    const auto [period, warm_up, alike] = rhythm_of(experiment_.plan);
+    for (const std::int64_t settling : {2 * alike, 6 * alike}) {
+      const std::int64_t simulated = warm_up + settling * period;
+      if (10 * simulated > 9 * all) return {};  // a tenth is to be saved at least
+      const auto step = measured(simulated, true);
+      if (!step->taken) continue;
+      const std::int64_t times = (all - simulated) / period;
+      Totals totals = step->taken->whole;
+      totals.add(step->taken->part, times);
+      Report result = report(*step, totals, times);
+      if (figures_.origin)
+        result.assumptions.push_back(fmt::format(
+            "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}",
+            all, simulated, period));
+      return result;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Report report(const MeasuredStep& step, const Totals& totals, std::int64_t more) const {
+    return report_on(experiment_, outlined_.workload, step.facts,
+                     figures_.traffic ? step.traffic.traffic(static_cast<std::uint64_t>(more)) : Traffic{},
+                     totals, figures_);
+  }
+
+  /// Known by all of the experiment, compared key by key, and by the figures asked for.
+  std::shared_ptr<const MeasuredStep> measured(std::int64_t micro_batches, bool repeats) {
+    Experiment simulated = with_micro_batches(experiment_, micro_batches);
+    simulated.name.clear();  // changes nothing
+    simulated.training = {};
+    simulated.accuracy = {};
+    simulated.problem = {};
+    const ContentHash key =
+        content_of(simulated, repeats, figures_.breakdown, figures_.critical_path, figures_.traffic);
+    auto known = memo_.find<MeasuredStep>(MemoKind::step, key);
+    if (known != nullptr && known->experiment == simulated) return known;
+    SimulatedStep step = simulate_step({simulated, layout_, outlined_}, figures_, repeats, false, memo_);
+    const auto made = std::make_shared<const MeasuredStep>(MeasuredStep{
+        std::move(simulated), std::move(step.taken), StepFacts(step), std::move(step.traffic_counts)});
+    memo_.put<MeasuredStep>(MemoKind::step, key, made);
+    return made;
+  }
+
+  const Experiment& experiment_;
+  Figures figures_;
+  Memo& memo_;
+  SyncLayout layout_;
+  Outline outlined_;
+};
 
 }  // namespace
 
-/// What is kept, and runners that rest.
 struct Simulator::Kept {
-  explicit Kept(std::size_t most_bytes) : store(most_bytes) {}
-
-  std::unique_ptr<KeptRunner> take_runner() {
-    const std::lock_guard lock(mutex);
-    if (resting.empty()) return std::make_unique<KeptRunner>(store);
-    std::unique_ptr<KeptRunner> runner = std::move(resting.back());
-    resting.pop_back();
-    return runner;
-  }
-  void give(std::unique_ptr<KeptRunner> runner) {
-    runner->put_back();
-    const std::lock_guard lock(mutex);
-    resting.push_back(std::move(runner));
-  }
-
-  kept::Store store;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<KeptRunner>> resting;
+  explicit Kept(std::size_t most_bytes) : memo(most_bytes) {}
+  Memo memo;
 };
 
 Simulator::Simulator(std::size_t most_bytes) : kept_(std::make_unique<Kept>(most_bytes)) {}
@@ -55,20 +122,12 @@ Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 Report Simulator::simulate(const Experiment& experiment, const Figures& figures) {
-  if (!KeptRunner::takes(experiment)) {
-    FreshRunner runner;
-    return simulate_with(runner, experiment, figures);
-  }
-  std::unique_ptr<KeptRunner> runner =
-      kept_->take_runner();  // lost, with what it has taken, if the run fails
-  Report report = simulate_with(*runner, experiment, figures);
-  kept_->give(std::move(runner));
-  return report;
+  return Simulation(experiment, figures, kept_->memo).run();
 }
 
 Report simulate(const Experiment& experiment) {
-  FreshRunner runner;
-  return simulate_with(runner, experiment, {});
+  Memo memo;
+  return Simulation(experiment, {}, memo).run();
 }
 
 }  // namespace orrery

@@ -39,8 +39,8 @@ void place_groups(const Workload& workload, const Channels& channels, const Part
 
 }  // namespace
 
-Signature ClassPositions::shape(const Channels& channels) const {
-  Signature shape;
+ContentHash ClassPositions::shape(const Channels& channels) const {
+  ContentHash shape;
   const auto append = [&shape](const std::vector<std::uint32_t>& numbers) {
     shape.append(numbers.size());
     for (const std::uint32_t number : numbers) shape.append(number);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "orrery/content_hash.hpp"
 #include "orrery/workload.hpp"
-#include "sim/cost/signature.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/symmetry/stand_ins.hpp"
@@ -21,7 +21,7 @@ struct ClassPositions {
   std::vector<std::vector<std::uint32_t>> groups;  ///< [channel]: communicators that are simulated
 
   /// Equal for foldings of equal programs that expand to equal graphs, but for whom they stand for.
-  [[nodiscard]] Signature shape(const Channels& channels) const;
+  [[nodiscard]] ContentHash shape(const Channels& channels) const;
 };
 
 [[nodiscard]] ClassPositions class_positions(const Workload& workload, const Channels& channels,

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/cost/signature.hpp"
+#include "orrery/content_hash.hpp"
 #include "sim/symmetry/replicas.hpp"
 
 namespace orrery {
 namespace {
 
 /// Numbers equal signatures alike, in order of appearance; how many there are.
-std::uint32_t number(const std::vector<Signature>& signatures, std::vector<std::uint32_t>& colours) {
-  SignatureTable seen;
+std::uint32_t number(const std::vector<ContentHash>& signatures, std::vector<std::uint32_t>& colours) {
+  ContentTable seen;
   for (std::size_t i = 0; i < signatures.size(); ++i) colours[i] = seen.number(signatures[i]);
   return seen.size();
 }
@@ -118,7 +118,7 @@ void Refinement::list_ranks(const Pace& pace) {
       ranks_.push_back(rank + replica * workload_.replica_stride);
   }
   std::ranges::sort(ranks_);
-  std::vector<Signature> kinds;
+  std::vector<ContentHash> kinds;
   for (const std::uint32_t rank : ranks_) {
     times_.push_back(replicas_.times[replica_of(rank)]);
     kinds.emplace_back().append(workload_.program_of_rank[rank]);
@@ -130,7 +130,7 @@ void Refinement::list_ranks(const Pace& pace) {
 
 void Refinement::list_groups(const PriceColours& colours) {
   std::vector<std::uint32_t> place(workload_.groups(), kNone);
-  std::vector<Signature> kinds;
+  std::vector<ContentHash> kinds;
   for (const std::uint32_t rank : ranks_) {
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = workload_.group(rank, slot);
@@ -143,7 +143,7 @@ void Refinement::list_groups(const PriceColours& colours) {
     groups_.push_back(group);
     group_times_.push_back(wide(group) ? 1 : replicas_.times[replica_of(workload_.members(group).front())]);
     const std::uint32_t channel = channels_.channel_group[group];
-    Signature& signature = kinds.emplace_back();
+    ContentHash& signature = kinds.emplace_back();
     signature.append(channel);
     for (std::uint32_t c = channels_.channels[channel].first_call; c < channels_.channels[channel].last_call;
          ++c) {
@@ -210,20 +210,20 @@ void Refinement::take_apart() {
 }
 
 void Refinement::colour_groups() {
-  std::vector<Signature> members(groups_.size());
+  std::vector<ContentHash> members(groups_.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    Signature any;
+    ContentHash any;
     any.append(rank_colour_[i]);
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t group = group_of_[i * workload_.slots + slot];
       if (group == kNone) continue;
-      Signature one = any;
+      ContentHash one = any;
       if (slot >= kSlotCount) one.append(slot);  // ranks of one program may send and receive
       members[group].add(one, wide(groups_[group]) ? times_[i] : 1);
     }
   }
   for (const Load& load : loads_) {
-    Signature one;
+    ContentHash one;
     one.append(load.call);
     one.append(load.leg);
     one.append(load.weight);
@@ -235,9 +235,9 @@ void Refinement::colour_groups() {
 }
 
 void Refinement::colour_links() {
-  std::vector<Signature> loads(links_.size());
+  std::vector<ContentHash> loads(links_.size());
   for (const Load& load : loads_) {
-    Signature one;
+    ContentHash one;
     one.append(group_colour_[load.group]);
     one.append(load.call);
     one.append(load.leg);
@@ -252,7 +252,7 @@ void Refinement::colour_links() {
 }
 
 void Refinement::colour_ranks() {
-  std::vector<Signature> signatures(ranks_.size());
+  std::vector<ContentHash> signatures(ranks_.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     signatures[i].append(rank_colour_[i]);
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {

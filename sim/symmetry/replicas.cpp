@@ -4,37 +4,39 @@
 #include <numeric>
 #include <span>
 
-#include "sim/cost/signature.hpp"
+#include "orrery/content_hash.hpp"
 
 namespace orrery {
 
 PriceColours::PriceColours(const Channels& channels, const PriceList& prices, const SharedLinks& shared)
     : channels_(channels), prices_(prices), shared_(shared) {
-  SignatureTable times;
-  SignatureTable legs;
-  for (std::size_t p = 0; p < prices.prices.size(); ++p) {
-    const Cost& price = prices.prices[p];
-    Signature signature;
-    signature.append(static_cast<std::uint64_t>(price.duration_ps));
-    signature.append(static_cast<std::uint64_t>(prices.leads[p]));
-    times_.push_back(times.number(signature));
-    for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-      signature.append(static_cast<std::uint64_t>(prices.legs[l].latency_ps));
-      signature.append(static_cast<std::uint64_t>(prices.legs[l].alone_ps));
-      signature.append(static_cast<std::uint64_t>(prices.legs[l].rate));
-    }
-    legs_.push_back(legs.number(signature));
+  ContentTable times;
+  ContentTable legs;
+  for (std::uint32_t call = 0; call < prices.calls.size(); ++call) {
+    first_.push_back(static_cast<std::uint32_t>(times_.size()));
+    number(prices.calls[call], times, legs);
+    even_.push_back(shared.links.empty() && takes_equally_long(call));
   }
-  for (const Call& call : channels.calls) even_.push_back(shared.links.empty() && takes_equally_long(call));
 }
 
-bool PriceColours::takes_equally_long(const Call& call) const {
-  const auto transfers =
-      std::span(prices_.transfers).subspan(call.first_price, channels_.channels[call.channel].groups.size());
-  return std::ranges::all_of(transfers, [&](const Transfer& transfer) {
-    return transfer.price == transfers.front().price ||
-           times_[transfer.price] == times_[transfers.front().price];
-  });
+void PriceColours::number(const CallPrice& price, ContentTable& times, ContentTable& legs) {
+  for (std::uint32_t at = 0; at < price.costs.size(); ++at) {
+    const Cost& cost = price.costs[at];
+    ContentHash content = content_of(cost.duration_ps, price.lead(at));
+    times_.push_back(times.number(content));
+    for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
+      const Leg& leg = price.routed->legs[l];
+      append_content(content, leg.latency_ps);
+      append_content(content, leg.alone_ps);
+      append_content(content, leg.rate);
+    }
+    legs_.push_back(legs.number(content));
+  }
+}
+
+bool PriceColours::takes_equally_long(std::uint32_t call) const {
+  const auto times = std::span(times_).subspan(first_[call], prices_.calls[call].costs.size());
+  return std::ranges::all_of(times, [&](std::uint32_t time) { return time == times.front(); });
 }
 
 namespace {
@@ -67,8 +69,8 @@ class ReplicaFolding {
   void join_blocks();
   void add_wide_loads();
   void compare_blocks();
-  void sign_replica(std::uint32_t replica, Signature& signature);
-  void sign_uses(std::uint32_t group, Signature& signature);
+  void sign_replica(std::uint32_t replica, ContentHash& signature);
+  void sign_uses(std::uint32_t group, ContentHash& signature);
   void stand_for(std::span<const std::uint32_t> these, std::span<const std::uint32_t> those);
 
   [[nodiscard]] std::uint32_t replica_of(std::uint32_t rank) const {
@@ -99,7 +101,7 @@ class ReplicaFolding {
   std::vector<std::uint32_t> block_;            ///< a forest: replicas that meet on links
   std::vector<std::uint32_t> number_in_block_;  ///< per shared link, in the block at hand
   std::vector<std::uint32_t> numbered_;         ///< the links with a number
-  std::vector<Signature> wide_loads_;           ///< per shared link: what groups over all replicas put on it
+  std::vector<ContentHash> wide_loads_;         ///< per shared link: what groups over all replicas put on it
 };
 
 void ReplicaFolding::list_parts() {
@@ -155,7 +157,7 @@ void ReplicaFolding::add_wide_loads() {
   for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
     if (!result_.wide[channels_.channel_group[group]]) continue;
     for (const SharedLinks::Use& use : shared_.of(group)) {
-      Signature load;
+      ContentHash load;
       load.append(group);
       load.append(use.call);
       load.append(use.leg);
@@ -173,11 +175,11 @@ void ReplicaFolding::compare_blocks() {
   }
   result_.like.resize(workload_.replicas);
   result_.times.assign(workload_.replicas, 0);
-  SignatureTable table;
+  ContentTable table;
   std::vector<std::uint32_t> first_alike;
   for (std::uint32_t block = 0; block < blocks.size(); ++block) {
     if (blocks[block].empty()) continue;
-    Signature signature;
+    ContentHash signature;
     for (const std::uint32_t replica : blocks[block]) sign_replica(replica, signature);
     for (const std::uint32_t link : numbered_) number_in_block_[link] = kNone;
     numbered_.clear();
@@ -194,7 +196,7 @@ void ReplicaFolding::stand_for(std::span<const std::uint32_t> these, std::span<c
   }
 }
 
-void ReplicaFolding::sign_replica(std::uint32_t replica, Signature& signature) {
+void ReplicaFolding::sign_replica(std::uint32_t replica, ContentHash& signature) {
   signature.append(kNone);
   for (const Replicas::Part part : wide_parts_) signature.append(group(part, replica));
   if (!pace_.even()) {
@@ -206,7 +208,7 @@ void ReplicaFolding::sign_replica(std::uint32_t replica, Signature& signature) {
   for (const Replicas::Part part : result_.parts) sign_uses(group(part, replica), signature);
 }
 
-void ReplicaFolding::sign_uses(std::uint32_t group, Signature& signature) {
+void ReplicaFolding::sign_uses(std::uint32_t group, ContentHash& signature) {
   const auto uses = shared_.of(group);
   signature.append(uses.size());
   for (const SharedLinks::Use& use : uses) {

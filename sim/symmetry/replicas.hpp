@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "orrery/content_hash.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/price_list.hpp"
@@ -20,20 +21,21 @@ class PriceColours {
 
   /// Of the call of that number, for the group.
   [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const {
-    const std::uint32_t price =
-        prices_.transfers[channels_.calls[call].first_price + channels_.group_place[group]].price;
+    const std::uint32_t price = first_[call] + prices_.calls[call].of_place[channels_.group_place[group]];
     return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
   }
   /// Whether it is the same for all groups, so that it tells none of them apart.
   [[nodiscard]] bool even(std::uint32_t call) const { return even_[call]; }
 
  private:
-  [[nodiscard]] bool takes_equally_long(const Call& call) const;
+  void number(const CallPrice& price, ContentTable& times, ContentTable& legs);
+  [[nodiscard]] bool takes_equally_long(std::uint32_t call) const;
 
   const Channels& channels_;
   const PriceList& prices_;
   const SharedLinks& shared_;
-  std::vector<std::uint32_t> times_;  ///< per price: a number for how long it takes
+  std::vector<std::uint32_t> first_;  ///< per call: the first of its costs among all
+  std::vector<std::uint32_t> times_;  ///< per cost: a number for how long it takes
   std::vector<std::uint32_t> legs_;   ///< and one for its legs
   std::vector<bool> even_;            ///< per call
 };

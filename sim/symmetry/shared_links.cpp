@@ -1,5 +1,7 @@
 #include "sim/symmetry/shared_links.hpp"
 
+#include <utility>
+
 namespace orrery {
 
 SharedLinks share_links(const Channels& channels, const PriceList& prices, const Topology& topology,
@@ -15,11 +17,10 @@ SharedLinks share_links(const Channels& channels, const PriceList& prices, const
     shared.begin.push_back(static_cast<std::uint32_t>(shared.uses.size()));
     const Channel& channel = channels.channels[channels.channel_group[group]];
     for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
-      const Transfer& transfer =
-          prices.transfers[channels.calls[c].first_price + channels.group_place[group]];
-      prices.for_each_use(transfer, [&](std::uint32_t leg, const Leg&, LinkId link, std::uint64_t weight) {
+      const auto add = [&](std::uint32_t leg, const Leg&, LinkId link, std::uint64_t weight) {
         if (place[index(link)] != kNone) shared.uses.push_back({c, leg, place[index(link)], weight});
-      });
+      };
+      prices.calls[c].for_each_use(channels.group_place[group], add);
     }
   }
   shared.begin.push_back(static_cast<std::uint32_t>(shared.uses.size()));

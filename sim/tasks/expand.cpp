@@ -11,7 +11,6 @@
 #include "sim/matching/families.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/tasks/host_lag.hpp"
-#include "sim/tasks/interference.hpp"
 
 namespace orrery {
 namespace {
@@ -24,23 +23,16 @@ constexpr std::int64_t kMostBytes = 20'000'000'000;
 class Expansion {
  public:
   Expansion(const Workload& workload, const Channels& channels, const Families& families,
-            const PriceList& prices, const Folded& folded)
-      : workload_(workload),
-        channels_(channels),
-        prices_(prices),
-        folded_(folded),
-        positions_(class_positions(workload, channels, folded)),
-        families_(families),
-        interference_(workload, channels, prices) {}
+            const ClassPositions& positions)
+      : workload_(workload), channels_(channels), positions_(positions), families_(families) {}
 
   ExpandedGraph expand() {
-    write_costs();
+    number_costs();
     place_classes();
     list_programs();
     make_room();
     list_joins();
     write_tasks();
-    set_costs(prices_.works, times_, result_.host_lags.values(workload_, prices_.works), result_);
     return std::move(result_);
   }
 
@@ -63,19 +55,7 @@ class Expansion {
     const std::uint32_t* join_begin = nullptr;      ///< per simulated group + 1: range in joins_
     std::uint32_t groups = 0;                       ///< that are simulated
   };
-  void write_costs();
-  /// What one leg of a simulated transfer puts on a class of links.
-  struct Load {
-    std::uint32_t cost = 0;  ///< of the transfer, in the graph
-    std::uint32_t leg = 0;
-    std::uint32_t link = 0;
-    std::uint64_t weight = 0;
-  };
-  [[nodiscard]] std::vector<Load> list_loads();
-  void write_legs(const std::vector<Load>& loads);
-  [[nodiscard]] const Transfer& transfer(const Call& call, std::uint32_t group) const {
-    return prices_.transfers[call.first_price + channels_.group_place[group]];
-  }
+  void number_costs();
   /// Messages come before passes.
   [[nodiscard]] std::size_t number_of(Request request) const {
     return request.work + (request.pass ? messages_ : 0);
@@ -94,10 +74,6 @@ class Expansion {
   void write_tasks();
   void write_compute(OpRef at);
   void write_communication(std::span<const OpRef> operations);
-  [[nodiscard]] Picoseconds delay(std::uint32_t cls, OpRef at) const;
-  std::uint32_t cost_of(std::uint32_t cls, OpRef at);
-  std::uint32_t slowed(std::uint32_t transfer, Picoseconds longer);
-  std::uint32_t cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration);
   /// Where tasks of a class are among those of an operation: by slot, and at -1 those that are alone.
   [[nodiscard]] const std::uint32_t* offsets_of(std::uint32_t cls) const {
     return offsets_.data() + 1 + cls * (std::size_t{workload_.slots} + 1);
@@ -120,14 +96,10 @@ class Expansion {
 
   const Workload& workload_;
   const Channels& channels_;
-  const PriceList& prices_;
-  const Folded& folded_;
-  ClassPositions positions_;
+  const ClassPositions& positions_;
   const Families& families_;
-  Interference interference_;
-  std::vector<std::span<const Picoseconds>> delays_;  ///< per class, [op]; empty: none
-  std::vector<TransferTime> times_;                   ///< per ExpandedGraph::transfers
   ExpandedGraph result_;
+  std::vector<std::vector<ExpandedGraph::OpTasks>> op_tasks_;  ///< ExpandedGraph::ops
 
   std::vector<ProgramTasks> programs_;
   std::vector<std::vector<std::uint32_t>> program_classes_;  ///< [program]: its classes
@@ -147,87 +119,32 @@ class Expansion {
   std::uint32_t task_ = 0;                     ///< the one being written
 };
 
-void Expansion::write_costs() {
+/// Works come first, then what is simulated of each call.
+void Expansion::number_costs() {
   first_transfer_.resize(channels_.channels.size() * requests_);
+  std::size_t costs = workload_.works.size();
   for (const Call& call : channels_.calls) {
-    first_transfer(call) = static_cast<std::uint32_t>(prices_.works.size() + times_.size());
-    for (const std::uint32_t group : positions_.groups[call.channel]) {
-      const Transfer& of_group = transfer(call, group);
-      times_.push_back({prices_.duration_ps(of_group), prices_.leads[of_group.price]});
-    }
+    first_transfer(call) = static_cast<std::uint32_t>(costs);
+    costs += positions_.groups[call.channel].size();
   }
-  result_.graph.costs.resize(prices_.works.size() + times_.size());
-  write_legs(list_loads());
-}
-
-/// What the simulated transfers put on the simulated links. A link stands for its class; what all
-/// communicators of a class put on it is added up.
-std::vector<Expansion::Load> Expansion::list_loads() {
-  std::vector<Load> loads;
-  if (folded_.shared.links.empty()) return loads;
-  for (std::uint32_t group = 0; group < workload_.groups(); ++group) {
-    for (const SharedLinks::Use& use : folded_.shared.of(group)) {
-      const std::uint32_t link = folded_.link_class[use.link];
-      if (link == kNone) continue;
-      const std::uint32_t place = positions_.place_of_group[folded_.groups.class_of[group]];
-      const Call& call = channels_.calls[use.call];
-      loads.push_back({first_transfer(call) + place, use.leg, link, use.weight});
-    }
-  }
-  const auto key = [](const Load& load) { return std::tuple(load.cost, load.leg, load.link); };
-  std::ranges::sort(loads, {}, key);
-  std::size_t kept = 0;
-  for (const Load& load : loads) {
-    if (kept > 0 && key(loads[kept - 1]) == key(load)) {
-      loads[kept - 1].weight += load.weight;
-    } else {
-      loads[kept++] = load;
-    }
-  }
-  loads.resize(kept);
-  return loads;
-}
-
-/// Transfers with loads get their legs; the others remain durations.
-void Expansion::write_legs(const std::vector<Load>& loads) {
-  TaskGraph& graph = result_.graph;
-  auto load = loads.begin();
-  for (const Call& call : channels_.calls) {
-    const auto& groups = positions_.groups[call.channel];
-    for (std::uint32_t place = 0; place < groups.size() && load != loads.end(); ++place) {
-      const std::uint32_t at = first_transfer(call) + place;
-      if (load->cost != at) continue;
-      const Cost& price = prices_.prices[transfer(call, groups[place]).price];
-      graph.costs[at].leg_begin = static_cast<std::uint32_t>(graph.legs.size());
-      for (std::uint32_t l = price.leg_begin; l < price.leg_end; ++l) {
-        Leg& leg = graph.legs.emplace_back(prices_.legs[l]);
-        leg.use_begin = static_cast<std::uint32_t>(graph.uses.size());
-        for (; load != loads.end() && load->cost == at && load->leg == l - price.leg_begin; ++load)
-          graph.uses.push_back({LinkId{load->link}, load->weight});
-        leg.use_end = static_cast<std::uint32_t>(graph.uses.size());
-      }
-      graph.costs[at].leg_end = static_cast<std::uint32_t>(graph.legs.size());
-    }
-  }
+  result_.graph.costs.resize(costs);
 }
 
 void Expansion::place_classes() {
-  result_.stand_ins = std::move(positions_.stand_ins);
-  result_.program = std::move(positions_.program);
-  result_.position = std::move(positions_.position);
+  result_.program = positions_.program;
+  result_.position = positions_.position;
   result_.slots = workload_.slots;
-  result_.group_position = std::move(positions_.group_position);
+  result_.group_position = positions_.group_position;
   for (std::uint32_t c = 0; c < result_.classes(); ++c) {
     const ExpandedGraph::Place place = result_.place(c);
     offsets_.push_back(place.alone);
     offsets_.insert(offsets_.end(), place.of_slot, place.of_slot + result_.slots);
-    if (interference_.any()) delays_.push_back(interference_.of(result_.stand_ins.representative[c]));
   }
 }
 
 /// Without the first task of each operation.
 ExpandedGraph::OpTasks* Expansion::list_tasks(const Program& program) {
-  std::vector<ExpandedGraph::OpTasks>& tasks = result_.ops.emplace_back(program.ops.size());
+  std::vector<ExpandedGraph::OpTasks>& tasks = op_tasks_.emplace_back(program.ops.size());
   for (std::size_t i = 0; i < tasks.size(); ++i)
     if (program.ops[i].kind != Op::Kind::compute) tasks[i].slot = program.ops[i].slot;
   return tasks.data();
@@ -271,12 +188,12 @@ void Expansion::make_room() {
   }
   check_size(tasks, edges);
   TaskGraph& graph = result_.graph;
-  graph.cost.resize(static_cast<std::size_t>(tasks));
-  graph.pred_begin.resize(static_cast<std::size_t>(tasks) + 1);
-  graph.preds.resize(static_cast<std::size_t>(edges));
-  cost_ = graph.cost.data();
-  pred_begin_ = graph.pred_begin.data();
-  preds_ = pred_ = graph.preds.data();
+  graph.cost = std::vector<std::uint32_t>(static_cast<std::size_t>(tasks));
+  graph.pred_begin = std::vector<std::uint32_t>(static_cast<std::size_t>(tasks) + 1);
+  graph.preds = std::vector<std::uint32_t>(static_cast<std::size_t>(edges));
+  cost_ = graph.cost.edit().data();
+  pred_begin_ = graph.pred_begin.edit().data();
+  preds_ = pred_ = graph.preds.edit().data();
 }
 
 /// Counted, then put in place.
@@ -323,8 +240,8 @@ std::vector<std::uint32_t> Expansion::members_of_ends() const {
 
 /// Family by family, in topological order.
 void Expansion::write_tasks() {
-  result_.families.resize(families_.order.size());
-  ExpandedGraph::Family* at = result_.families.data();
+  std::vector<ExpandedGraph::Family> families(families_.order.size());
+  ExpandedGraph::Family* at = families.data();
   for (const std::uint32_t family : families_.order) {
     const std::span<const OpRef> operations = families_.operations(family);
     const OpRef any = operations.front();
@@ -335,39 +252,8 @@ void Expansion::write_tasks() {
       write_compute(any);
     }
   }
-  const bool hosted = !result_.issued.empty() || !result_.issued_passes.empty();
-  if (hosted) result_.graph.lag.resize(result_.graph.tasks());
-}
-
-/// What communication beside it adds to an operation.
-Picoseconds Expansion::delay(std::uint32_t cls, OpRef at) const {
-  return delays_.empty() || delays_[cls].empty() ? 0 : delays_[cls][at.op];
-}
-
-/// Kernels of uneven ranks and those beside communication have costs of their own.
-std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
-  const std::uint32_t work = op(at).work;
-  const bool even = prices_.pace.even();
-  if ((even && delays_.empty()) || op(at).stream == Stream::host) return work;
-  const Picoseconds duration = prices_.works[work].duration_ps;
-  const Picoseconds scaled =
-      even ? duration : prices_.pace.scaled(duration, result_.stand_ins.representative[cls], op(at).step);
-  return cost_from(work, duration, capped_sum(scaled, delay(cls, at)));
-}
-
-/// That of a transfer that takes `longer`.
-std::uint32_t Expansion::slowed(std::uint32_t transfer, Picoseconds longer) {
-  if (longer == 0) return transfer;
-  const Picoseconds alone = times_[transfer - prices_.works.size()].duration_ps;
-  return cost_from(transfer, alone, capped_sum(alone, longer));
-}
-
-/// That of `cost`, or a new one where the duration is another.
-std::uint32_t Expansion::cost_from(std::uint32_t cost, Picoseconds known, Picoseconds duration) {
-  if (duration == known) return cost;
-  result_.graph.costs.push_back({duration, 0, 0});
-  result_.stands_for.push_back(cost);
-  return static_cast<std::uint32_t>(result_.graph.costs.size() - 1);
+  result_.families = std::move(families);
+  result_.ops = std::move(op_tasks_);
 }
 
 void Expansion::write_compute(OpRef at) {
@@ -376,7 +262,7 @@ void Expansion::write_compute(OpRef at) {
   program.tasks[at.op].first = first;
   for (const std::uint32_t cls : program_classes_[at.program]) {
     write_predecessors(offsets_of(cls), program, at.op);
-    close_task(cost_of(cls, at));
+    close_task(op(at).work);
   }
   if (program.lags[at.op] != kNone) result_.issued.push_back({first, task_, program.lags[at.op]});
 }
@@ -390,49 +276,23 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
   const std::uint32_t first = task_;
   const Join* join = joins_.data() + channel.join_begin[0];
   for (std::uint32_t place = 0; place < channel.groups; ++place) {
-    Picoseconds longest = 0;  // ranks of a pass wait for the one that is slowed most
     for (const Join* const end = joins_.data() + channel.join_begin[place + 1]; join != end; ++join) {
       const OpRef at = operations[join->member];
       join->program->tasks[at.op].first = first;
       write_predecessors(join->offsets, *join->program, at.op);
-      if (asks.kind == Op::Kind::pass) longest = std::max(longest, delay(join->cls, at));
     }
-    close_task(slowed(first_cost + place, longest));
+    close_task(first_cost + place);
   }
   const std::uint32_t lag = programs_[any.program].lags[any.op];
   if (lag == kNone) return;
   (asks.stream == Stream::host ? result_.issued : result_.issued_passes).push_back({first, task_, lag});
 }
 
-/// Works and passes wait for the host, messages do not.
-void set_lags(std::size_t works, std::span<const TransferTime> transfers, std::span<const Picoseconds> lags,
-              ExpandedGraph& expanded) {
-  Picoseconds* const lag_of = expanded.graph.lag.data();
-  for (const ExpandedGraph::Issued& tasks : expanded.issued)
-    std::fill(lag_of + tasks.begin, lag_of + tasks.end, lags[tasks.lag]);
-  for (const ExpandedGraph::Issued& tasks : expanded.issued_passes) {
-    const Picoseconds lag = lags[tasks.lag];
-    for (std::uint32_t task = tasks.begin; task < tasks.end; ++task) {
-      const TransferTime& pass = transfers[expanded.usual_cost(expanded.graph.cost[task]) - works];
-      lag_of[task] = std::max<Picoseconds>(0, capped_sum(pass.lead_ps, lag));
-    }
-  }
-}
-
 }  // namespace
 
-void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime> transfers,
-               std::span<const Picoseconds> lags, ExpandedGraph& expanded) {
-  std::vector<Cost>& costs = expanded.graph.costs;
-  for (std::size_t w = 0; w < works.size(); ++w) costs[w].duration_ps = works[w].duration_ps;
-  for (std::size_t t = 0; t < transfers.size(); ++t)
-    costs[works.size() + t].duration_ps = transfers[t].duration_ps;
-  if (!expanded.graph.lag.empty()) set_lags(works.size(), transfers, lags, expanded);
-}
-
 ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,
-                     const PriceList& prices, const Folded& folded) {
-  return Expansion(workload, channels, families, prices, folded).expand();
+                     const ClassPositions& positions) {
+  return Expansion(workload, channels, families, positions).expand();
 }
 
 }  // namespace orrery

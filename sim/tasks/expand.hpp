@@ -1,27 +1,27 @@
-// From programs and prices to tasks: the last step before the engine.
+// From programs to tasks: the last step before the engine. Edges of tasks are made once and shared by all
+// runs of programs of one structure whose ranks fold alike; what tasks cost is set for each run.
 #pragma once
-
-#include <span>
 
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/price_list.hpp"
 #include "sim/matching/families.hpp"
+#include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expanded_graph.hpp"
 
 namespace orrery {
 
-/// Tasks of one rank per class of `folded`. Transfers that use its shared links keep their legs, with
-/// classes of links (Folded::links) as links; each of the others is a fixed duration.
+/// Tasks of one rank per class, without what they cost and whom they stand for.
 /// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
-                                   const Families& families, const PriceList& prices, const Folded& folded);
+                                   const Families& families, const ClassPositions& positions);
 
-/// What tasks cost and how long after the host they start, for the prices of works and of
-/// StandIns::transfers: all of a graph without legs and with even ranks that prices have a part in.
-/// @param lags  HostLags::values() for them
-void set_costs(std::span<const ComputePrice> works, std::span<const TransferTime> transfers,
-               std::span<const Picoseconds> lags, ExpandedGraph& expanded);
+/// What tasks cost and how long after the host they start. Transfers that use shared links of `folded` keep
+/// their legs, with classes of links (Folded::links) as links; each of the others is a fixed duration.
+/// Kernels of uneven ranks, and those beside communication that slows them, have costs of their own.
+/// @param expanded  with StandIns set
+void set_costs(const Workload& workload, const Channels& channels, const PriceList& prices,
+               const Folded& folded, ExpandedGraph& expanded);
 
 }  // namespace orrery

@@ -16,7 +16,7 @@ namespace orrery {
 struct ExpandedGraph {
   TaskGraph graph;
   StandIns stand_ins;
-  std::vector<std::uint32_t> program;  ///< per class
+  SharedArray<std::uint32_t> program;  ///< per class
 
   /// Tasks of one operation lie side by side, one per class or, for communication and passes, per group
   /// class.
@@ -25,7 +25,7 @@ struct ExpandedGraph {
     std::uint32_t first = 0;
     std::uint32_t slot = kAlone;  ///< of communication and passes
   };
-  std::vector<std::vector<OpTasks>> ops;  ///< [program][op]
+  SharedArray<std::vector<OpTasks>> ops;  ///< [program][op]
 
   HostLags host_lags;
 
@@ -38,18 +38,18 @@ struct ExpandedGraph {
     std::uint32_t program = 0;
     std::uint32_t op = 0;
   };
-  std::vector<Family> families;
+  SharedArray<Family> families;
   /// Tasks [begin, end) that wait for the host.
   struct Issued {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t lag = 0;  ///< of HostLags
   };
-  std::vector<Issued> issued;
-  std::vector<Issued> issued_passes;          ///< of the GPU: wait as long as they lead in addition
-  std::vector<std::uint32_t> position;        ///< per class: its place among the classes of its program
+  SharedArray<Issued> issued;
+  SharedArray<Issued> issued_passes;          ///< of the GPU: wait as long as they lead in addition
+  SharedArray<std::uint32_t> position;        ///< per class: its place among the classes of its program
   std::uint32_t slots = kSlotCount;           ///< of each class
-  std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
+  SharedArray<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
 
   /// Where a class is among the tasks of an operation.
   struct Place {

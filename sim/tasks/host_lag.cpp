@@ -50,7 +50,7 @@ class HostLags::Tree {
 }
 
 std::vector<std::uint32_t> HostLags::add(const Workload& workload) {
-  Tree tree(issues_);
+  Tree tree(issues_.edit());
   std::size_t ops = 0;
   for (const Program& program : workload.programs) ops += program.ops.size();
   std::vector<std::uint32_t> numbers(ops, kNone);

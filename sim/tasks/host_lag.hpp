@@ -35,7 +35,7 @@ class HostLags {
     bool host = false;  ///< one of its own, before which nothing counts any more
   };
   class Tree;
-  std::vector<Issue> issues_;
+  SharedArray<Issue> issues_;
 };
 
 }  // namespace orrery

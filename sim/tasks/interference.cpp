@@ -95,10 +95,9 @@ std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
       result.push_back(prices_.pace.even() ? duration : prices_.pace.scaled(duration, rank, op.step));
     } else {
       const std::uint32_t channel = channels_.channel_of[program * workload_.slots + op.slot];
-      const Call& call = channels_.calls[channels_.call(channel, request_of(op))];
-      const std::uint32_t group = workload_.group(rank, op.slot);
-      result.push_back(
-          prices_.duration_ps(prices_.transfers[call.first_price + channels_.group_place[group]]));
+      const std::uint32_t call = channels_.call(channel, request_of(op));
+      const std::uint32_t place = channels_.group_place[workload_.group(rank, op.slot)];
+      result.push_back(prices_.calls[call].cost(place).duration_ps);
     }
   }
   return result;
@@ -147,7 +146,7 @@ std::span<const Picoseconds> Interference::of(std::uint32_t rank) {
   const std::uint32_t program = workload_.program_of_rank[rank];
   if (!orders_[program].beside) return {};
   const std::vector<Picoseconds> own = durations(rank);
-  Signature key;
+  ContentHash key;
   key.append(program);
   for (const Picoseconds duration : own) key.append(static_cast<std::uint64_t>(duration));
   const std::uint32_t kind = kinds_.number(key);

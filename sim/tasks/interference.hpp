@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "orrery/content_hash.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/price_list.hpp"
-#include "sim/cost/signature.hpp"
 #include "sim/matching/channels.hpp"
 
 namespace orrery {
@@ -64,7 +64,7 @@ class Interference {
   const Channels& channels_;
   const PriceList& prices_;
   std::vector<Order> orders_;  ///< per program
-  SignatureTable kinds_;
+  ContentTable kinds_;
   std::vector<std::vector<Picoseconds>> delays_;  ///< per kind of rank
 };
 

@@ -107,7 +107,7 @@ TEST_CASE("traces of random pipelines keep every rule and agree with the report"
 TEST_CASE("slices of compute add up to the report's compute, host and optimizer time") {
   RandomPipeline pipeline({3, 4, 4, 1'000'000, 9'000'000, true}, 5);
   const TraceContents contents = TraceCheck::run(write(pipeline.fixture, plan_of(2, 3)).text);
-  const Breakdown b = build_report(pipeline.fixture.view()).breakdown;
+  const Breakdown b = orrery::test::report_of(pipeline.fixture.view()).breakdown;
   std::int64_t compute_ns = 0;
   for (const auto& [key, ns] : contents.ns) {
     if (key.second == 1) compute_ns += ns;

@@ -16,7 +16,7 @@ namespace {
 Report finished_report() {
   RandomPipeline pipeline({3, 4, 4, 1'000'000'000, 9'000'000'000, true}, 7);
   pipeline.fixture.workload.steps = 2;
-  Report report = build_report(pipeline.fixture.view());
+  Report report = orrery::test::report_of(pipeline.fixture.view());
   report.name = "a \"quoted\", name";
   report.assumptions = {"links are not shared", "GPUs are equal"};
   report.samples_per_step = 64;

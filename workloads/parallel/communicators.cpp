@@ -21,7 +21,7 @@ class Communicators {
     workload_.group_members.reserve(workload_.group_of.size());
     workload_.group_begin.assign(1, 0);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      workload_.program_of_rank[rank] = static_cast<std::uint32_t>(layout_.coordinates(rank).pipeline);
+      workload_.program_of_rank.edit()[rank] = static_cast<std::uint32_t>(layout_.coordinates(rank).pipeline);
     }
   }
 
@@ -144,7 +144,7 @@ class Communicators {
   /// `rank` is one more member of the group that is being formed.
   void join(std::uint32_t rank, std::uint32_t slot) {
     workload_.group_members.push_back(rank);
-    workload_.group_of[std::size_t{rank} * workload_.slots + slot] = formed_;
+    workload_.group_of.edit()[std::size_t{rank} * workload_.slots + slot] = formed_;
   }
 
   void close() {

@@ -41,6 +41,14 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
 [[nodiscard]] Workload write_workload(const Experiment& experiment, const SyncLayout& layout,
                                       const Outline& outlined);
 
+/// A step of so many micro-batches, otherwise as `experiment`.
+[[nodiscard]] inline Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
+  Experiment other = experiment;
+  other.plan.global_batch_size =
+      micro_batches * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
+  return other;
+}
+
 /// Parameters of the whole model; tied embeddings count once.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
 

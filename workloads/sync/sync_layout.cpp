@@ -144,4 +144,18 @@ void SyncLayout::number_slots(const Plan& plan) {
   streams_ = static_cast<std::uint32_t>(kStreamCount + 2 * neighbours);
 }
 
+ContentHash SyncLayout::content() const {
+  ContentHash content = content_of(workers_.workers, workers_.replicas_per_worker, workers_.workers_per_node,
+                                   slots_, streams_, node_slot_, workers_slot_, sharding_slot_, copies_slot_);
+  for (const Round& round : rounds_) {
+    append_content(content, round.first_slot);
+    append_content(content, round.colours.size());
+    for (const std::vector<Edge>& colour : round.colours) {
+      append_content(content, colour.size());
+      for (const Edge edge : colour) append_content(content, std::uint64_t{edge.from} << 32 | edge.to);
+    }
+  }
+  return content;
+}
+
 }  // namespace orrery

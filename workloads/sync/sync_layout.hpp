@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "orrery/content_hash.hpp"
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/workload.hpp"
@@ -42,6 +43,9 @@ class SyncLayout {
     std::vector<std::vector<Edge>> colours;
     std::uint32_t in_degree = 0;  ///< the largest
   };
+
+  /// Of all of it.
+  [[nodiscard]] ContentHash content() const;
 
   [[nodiscard]] std::uint32_t slots() const { return slots_; }
   [[nodiscard]] std::uint32_t streams() const { return streams_; }

@@ -107,7 +107,7 @@ TEST_CASE("lags in any order of ids") {
   graph.lag = {4, 10, 0};
   check_finishes(graph, {23, 16, 3});  // 3; 3 + 10 + 3; max(16 + 4, 3) + 3
   // With the other predecessor first: max(3 + 4, 16) + 3.
-  std::swap(graph.preds[0], graph.preds[1]);
+  std::swap(graph.preds.edit()[0], graph.preds.edit()[1]);
   check_finishes(graph, {19, 16, 3});
 }
 

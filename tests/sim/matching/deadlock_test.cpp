@@ -24,8 +24,8 @@ Workload two_ranks() {
   w.group_begin = {0, 2, 4};
   w.group_members = {0, 1, 1, 0};
   w.group_of.assign(2 * kSlotCount, kNoGroup);
-  w.group_of[kOut] = w.group_of[kSlotCount + kIn] = 0;
-  w.group_of[kIn] = w.group_of[kSlotCount + kOut] = 1;
+  w.group_of.edit()[kOut] = w.group_of.edit()[kSlotCount + kIn] = 0;
+  w.group_of.edit()[kIn] = w.group_of.edit()[kSlotCount + kOut] = 1;
   return w;
 }
 
@@ -51,7 +51,7 @@ void append(Program& program, Op op) {
 
 TEST_CASE("two stages that both receive before they send: the cycle is printed") {
   Workload w = two_ranks();
-  for (Program& program : w.programs) {
+  for (Program& program : w.programs.edit()) {
     append(program, message(kIn, 0));
     append(program, message(kOut, 0));
   }
@@ -73,18 +73,18 @@ TEST_CASE("two stages that both receive before they send: the cycle is printed")
 
 TEST_CASE("one that sends first breaks the cycle") {
   Workload w = two_ranks();
-  append(w.programs[0], message(kOut, 0));
-  append(w.programs[0], message(kIn, 0));
-  append(w.programs[1], message(kIn, 0));
-  append(w.programs[1], message(kOut, 0));
+  append(w.programs.edit()[0], message(kOut, 0));
+  append(w.programs.edit()[0], message(kIn, 0));
+  append(w.programs.edit()[1], message(kIn, 0));
+  append(w.programs.edit()[1], message(kOut, 0));
   const Families families = make_families(w, match_channels(w));
   CHECK(families.order.size() == 2);
 }
 
 TEST_CASE("a message without its other end is a mistake of the schedule") {
   Workload w = two_ranks();
-  append(w.programs[0], message(kOut, 0));
-  append(w.programs[0], message(kIn, 0));
-  append(w.programs[1], message(kIn, 0));
+  append(w.programs.edit()[0], message(kOut, 0));
+  append(w.programs.edit()[0], message(kIn, 0));
+  append(w.programs.edit()[1], message(kIn, 0));
   CHECK_THROWS_AS(static_cast<void>(match_channels(w)), std::logic_error);
 }

@@ -60,7 +60,7 @@ struct TwoStages : RunFixture {
 
 TEST_CASE("every moment of every GPU belongs to one part of the breakdown") {
   TwoStages run;
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   const Breakdown& b = report.breakdown;
   // Each of the 3 passes and 2 optimizer steps starts with 1 ps of launch.
   CHECK(b.host_ps == 5);
@@ -80,7 +80,7 @@ TEST_CASE("every moment of every GPU belongs to one part of the breakdown") {
 
 TEST_CASE("the critical path ends last and adds up to the makespan") {
   TwoStages run;
-  const CriticalPath path = build_report(run.view()).critical_path;
+  const CriticalPath path = orrery::test::report_of(run.view()).critical_path;
   CHECK(path.compute_ps == 10 + 6 + 6);  // first, forward, step1
   CHECK(path.communication_ps[kPipeline] == 3);
   CHECK(path.communication_ps[kData] == 4);
@@ -105,7 +105,7 @@ TEST_CASE("a gap that the host ends is a wait for the host from when it begins t
   run.add_op(0, issue, host);
   run.add_op(0, pass, second);
   run.add_op(0, pass, third);  // 13 + 9 = 22, not 25: of 20 to 25 the host is not to blame
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   CHECK(report.breakdown.host_ps == 3 + 7);  // three launches
   CHECK(report.breakdown.bubble_ps == 2 + 5);
   CHECK(report.breakdown.compute_ps == 7 + 2 + 0);
@@ -130,13 +130,13 @@ TEST_CASE("a wait for the host begins with the first of its operations that foll
   issue.stream = Stream::host;
   for (const std::uint32_t task : {step, pass, wait}) run.add_op(0, issue, task);
   run.add_op(0, op, compute);
-  Breakdown b = build_report(run.view()).breakdown;
+  Breakdown b = orrery::test::report_of(run.view()).breakdown;
   CHECK(b.bubble_ps == 2);
   CHECK(b.host_ps == 10);
   CHECK(b.compute_ps == 8);
   // Had the second operation waited for something else, from 7 to 8, the host would begin at 8.
   run.expanded.graph.lag = {0, 2, 0, 1};
-  b = build_report(run.view()).breakdown;
+  b = orrery::test::report_of(run.view()).breakdown;
   CHECK(b.bubble_ps == 8);
   CHECK(b.host_ps == 4);
 }
@@ -159,12 +159,12 @@ TEST_CASE("while something is in flight, a wait for the host belongs to it") {
     run.add_op(c, communicate_op(message, Stream::tensor, Slot::tensor), reduce);
     run.add_op(c, pass, second);
     pass.stream = Stream::host;
-    auto& ops = run.workload.programs[c].ops;  // the host's operation comes before the second pass
+    auto& ops = run.workload.programs.edit()[c].ops;  // the host's operation comes before the second pass
     ops.insert(ops.begin() + 1, pass);
-    auto& tasks = run.expanded.ops[c];
+    auto& tasks = run.expanded.ops.edit()[c];
     tasks.insert(tasks.begin() + 1, {host, pass.slot});
   }
-  const Breakdown b = build_report(run.view()).breakdown;
+  const Breakdown b = orrery::test::report_of(run.view()).breakdown;
   CHECK(b.bubble_ps == 2 * 1);      // 8 to 9
   CHECK(b.host_ps == 2 * (5 + 4));  // 9 to 14 and 16 to 20
   CHECK(b.exposed_ps[kTensor] == 2 * 2);
@@ -185,14 +185,14 @@ TEST_CASE("the critical path through the host: its work, and until it has issued
   run.add_op(0, pass, host);
   pass.stream = Stream::compute;
   run.add_op(0, pass, second);
-  CriticalPath path = build_report(run.view()).critical_path;
+  CriticalPath path = orrery::test::report_of(run.view()).critical_path;
   CHECK(path.compute_ps == 8 + 3);
   CHECK(path.host_ps == 5 + 4);
   CHECK(path.wait_ps == 0);
   CHECK(total(path) == 20);
   // Where the lag ends earlier, the other predecessor decides, and the rest is wait.
   run.expanded.graph.lag = {0, 0, 2};
-  path = build_report(run.view()).critical_path;
+  path = orrery::test::report_of(run.view()).critical_path;
   CHECK(path.host_ps == 5 + 2);
   CHECK(path.wait_ps == 2);
   CHECK(total(path) == 20);
@@ -205,7 +205,7 @@ TEST_CASE("a gap before the start of a task is wait") {
   const auto b = run.add_task(7, 9, {a});
   run.add_op(0, compute_op(work, Phase::forward, Part::layer), a);
   run.add_op(0, compute_op(work, Phase::forward, Part::layer), b);
-  const CriticalPath path = build_report(run.view()).critical_path;
+  const CriticalPath path = orrery::test::report_of(run.view()).critical_path;
   CHECK(path.compute_ps == 3 + 2);
   CHECK(path.wait_ps == 2 + 2);
 }
@@ -228,7 +228,7 @@ TEST_CASE("of several communications in flight the wait belongs to tensor, then 
   }
   run.add_op(0, communicate_op(pair, Stream::send_forward, Slot::forward_out), p);
   run.add_op(1, communicate_op(pair, Stream::recv_forward, Slot::forward_in), p);
-  const Breakdown b = build_report(run.view()).breakdown;
+  const Breakdown b = orrery::test::report_of(run.view()).breakdown;
   CHECK(b.exposed_ps[kTensor] == 2 * 10);
   CHECK(b.exposed_ps[kData] == 2 * 10);
   CHECK(b.exposed_ps[kPipeline] == 2 * 10);
@@ -251,7 +251,7 @@ TEST_CASE("1F1B with free communication idles for (p-1)/m of its passes") {
     run.add_op(1, backward, run.add_task(start + 1, start + 3));
   }
   CHECK(run.timeline.makespan_ps == (3 + 2 - 1) * 3);
-  CHECK(build_report(run.view()).pipeline_bubble_fraction == 1.0 / 3);
+  CHECK(orrery::test::report_of(run.view()).pipeline_bubble_fraction == 1.0 / 3);
 }
 
 TEST_CASE("a folded class counts as often as it has ranks") {
@@ -270,7 +270,7 @@ TEST_CASE("a folded class counts as often as it has ranks") {
   run.add_op(0, communicate_op(tensor, Stream::tensor, Slot::tensor), reduce);
   run.add_op(0, communicate_op(pair, Stream::send_forward, Slot::forward_out), send);
   run.add_op(1, communicate_op(pair, Stream::recv_forward, Slot::forward_in), send);
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   CHECK(report.breakdown.compute_ps == 2 * 6'000'000);
   CHECK(report.breakdown.exposed_ps[kTensor] == 2 * 2'000'000);
   CHECK(report.breakdown.exposed_ps[kPipeline] == 4 * 2'000'000);
@@ -300,7 +300,7 @@ TEST_CASE("time is conserved on random pipelines") {
     CAPTURE(seed);
     RandomPipeline pipeline(
         {1 + seed % 4, static_cast<std::int32_t>(1 + seed % 5), 3, 10, 5000, seed % 3 != 0}, seed);
-    const Report report = build_report(pipeline.fixture.view());
+    const Report report = orrery::test::report_of(pipeline.fixture.view());
     const Int128 all = Int128{report.gpus} * report.makespan_ps;
     CHECK(total(report.breakdown) == all);
     CHECK(report.breakdown.bubble_ps >= 0);
@@ -312,7 +312,7 @@ TEST_CASE("time is conserved on random pipelines") {
 
 TEST_CASE("a run without tasks has no figures and no division by zero") {
   RunFixture run(2);
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   CHECK(report.makespan_ps == 0);
   CHECK(report.pipeline_bubble_fraction == 0);
   CHECK(report.gpu_utilization_mean == 0);
@@ -325,9 +325,9 @@ TEST_CASE("classes of one program find their own tasks side by side") {
   RunFixture run(kRanks);
   std::vector<std::uint32_t> everyone;
   for (std::uint32_t r = 0; r < kRanks; ++r) {
-    run.workload.program_of_rank[r] = 0;
-    run.expanded.program[r] = 0;
-    run.expanded.position[r] = r;
+    run.workload.program_of_rank.edit()[r] = 0;
+    run.expanded.program.edit()[r] = 0;
+    run.expanded.position.edit()[r] = r;
     everyone.push_back(r);
   }
   run.workload.programs.resize(1);
@@ -338,7 +338,7 @@ TEST_CASE("classes of one program find their own tasks side by side") {
   run.add_op(0, compute_op(run.add_work(0), Phase::forward, Part::layer), passes[0]);
   const auto reduce = run.add_task(20, 25, passes, 4);
   run.add_op(0, communicate_op(gradients, Stream::data, Slot::data), reduce);
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   CHECK(report.breakdown.compute_ps == 20 * 21 / 2);
   // All wait for rank 19 to reduce with.
   CHECK(report.breakdown.exposed_ps[kData] == 20 * 5 + 20 * 19 / 2);
@@ -353,7 +353,7 @@ TEST_CASE("link utilisation is bytes over what a link can carry in the makespan"
   RunFixture run(2);  // 4 links of 1 MB/s
   run.add_op(0, compute_op(run.add_work(0), Phase::forward, Part::layer), run.add_task(0, 2'000'000'000'000));
   run.link_bytes = {1'000'000, 0, 0, 500'000};  // of 2e6 in 2 s
-  const Report report = build_report(run.view());
+  const Report report = orrery::test::report_of(run.view());
   REQUIRE(report.links.size() == 1);
   CHECK(report.links[0].kind == LinkKind::nic);
   CHECK(report.links[0].mean == doctest::Approx((0.5 + 0.25) / 4));

@@ -36,6 +36,17 @@ class StarTopology : public Topology {
   }
 };
 
+/// The report on a whole run.
+inline Report report_of(const RunView& run) {
+  Report report = build_report(
+      {run.workload, run.workload.ranks(), run.expanded.stand_ins.multiplicity, run.traffic, run.figures},
+      measure_all(run).whole);
+  report.stats.tasks = run.expanded.graph.tasks();
+  report.stats.events = run.timeline.events;
+  report.stats.ranks = run.expanded.classes();
+  return report;
+}
+
 /// A run whose tasks are added one by one with their times; `view` is what the writers take.
 class RunFixture {
  public:
@@ -44,7 +55,7 @@ class RunFixture {
     workload.program_of_rank.resize(ranks);
     workload.group_of.assign(std::size_t{ranks} * kSlotCount, kNoGroup);
     workload.group_begin = {0};
-    workload.programs.resize(classes);
+    workload.programs.edit().resize(classes);
     workload.stage_memory.resize(classes);
     expanded.graph.pred_begin = {0};
     expanded.ops.resize(classes);
@@ -52,7 +63,7 @@ class RunFixture {
     expanded.group_position.assign(std::size_t{classes} * kSlotCount, 0);
     expanded.stand_ins.multiplicity.assign(classes, ranks / classes);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      workload.program_of_rank[r] = r / (ranks / classes);
+      workload.program_of_rank.edit()[r] = r / (ranks / classes);
       expanded.stand_ins.class_of_rank.push_back(r / (ranks / classes));
     }
     for (std::uint32_t c = 0; c < classes; ++c) {
@@ -66,7 +77,7 @@ class RunFixture {
     const std::uint32_t group = workload.groups();
     for (std::size_t i = 0; i < members.size(); ++i) {
       const Slot which = i == 0 ? slot : receiver_slot;
-      workload.group_of[members[i] * kSlotCount + static_cast<std::size_t>(which)] = group;
+      workload.group_of.edit()[members[i] * kSlotCount + static_cast<std::size_t>(which)] = group;
       workload.group_members.push_back(members[i]);
     }
     workload.group_begin.push_back(static_cast<std::uint32_t>(workload.group_members.size()));
@@ -89,7 +100,7 @@ class RunFixture {
     TaskGraph& graph = expanded.graph;
     graph.cost.push_back(static_cast<std::uint32_t>(graph.costs.size()));
     graph.costs.push_back({alone < 0 ? finish - start : alone, 0, 0});
-    graph.preds.insert(graph.preds.end(), preds.begin(), preds.end());
+    graph.preds.edit().insert(graph.preds.end(), preds.begin(), preds.end());
     graph.pred_begin.push_back(static_cast<std::uint32_t>(graph.preds.size()));
     timeline.start_ps.push_back(start);
     timeline.finish_ps.push_back(finish);
@@ -98,8 +109,8 @@ class RunFixture {
   }
   /// Makes class `cls` execute `op` as `task`.
   void add_op(std::uint32_t cls, const Op& op, std::uint32_t task) {
-    workload.programs[cls].ops.push_back(op);
-    expanded.ops[cls].push_back(
+    workload.programs.edit()[cls].ops.push_back(op);
+    expanded.ops.edit()[cls].push_back(
         {task, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
   }
 
@@ -108,7 +119,7 @@ class RunFixture {
     list_families();
     layout = RunLayout(workload, expanded);
     link_bytes.resize(topology.links().size(), 0);
-    traffic = {bytes_sent(workload, match_channels(workload), {}), traffic_of(topology.links(), link_bytes)};
+    traffic = {bytes_sent(match_channels(workload)), traffic_of(topology.links(), link_bytes)};
     return {workload, layout, expanded, timeline, topology, prices, {}, traffic};
   }
 
@@ -120,14 +131,26 @@ class RunFixture {
   mutable std::vector<std::uint64_t> link_bytes;  ///< per link; empty: none
 
  private:
+  /// Bytes that all ranks send in all operations.
+  [[nodiscard]] std::array<double, kDimensionCount> bytes_sent(const Channels& channels) const {
+    std::array<double, kDimensionCount> sent{};
+    for (const Call& call : channels.calls) {
+      const Message& message = workload.messages[call.request.work];
+      sent[static_cast<std::size_t>(message.dimension)] +=
+          static_cast<double>(call.operations) * orrery::bytes_sent(message, channels.channels[call.channel]);
+    }
+    return sent;
+  }
+
   void list_families() const {
     std::map<std::uint32_t, ExpandedGraph::Family> families;
     for (std::uint32_t p = 0; p < workload.programs.size(); ++p) {
       for (std::uint32_t op = 0; op < workload.programs[p].ops.size(); ++op)
         families[expanded.ops[p][op].first] = {expanded.ops[p][op].first, p, op};
     }
-    expanded.families.clear();
-    for (const auto& [task, family] : families) expanded.families.push_back(family);
+    std::vector<ExpandedGraph::Family> list;
+    for (const auto& [task, family] : families) list.push_back(family);
+    expanded.families = std::move(list);
   }
 
   mutable RunLayout layout;

@@ -57,14 +57,21 @@ Report with(const std::string& text, const std::vector<std::string>& overrides) 
 
 /// Half a byte on each link of every operation of every communicator.
 double most_rounded_off(const Run& r) {
-  const Channels channels = match_channels(r.workload);
+  const Channels& channels = *r.channels;
   double roundings = 0;
-  for (const Call& call : channels.calls) {
-    for (std::size_t i = 0; i < channels.channels[call.channel].groups.size(); ++i) {
-      const Transfer& transfer = r.prices.transfers[call.first_price + i];
-      const auto [first, last] = r.prices.uses_of(r.prices.prices[transfer.price]);
-      roundings += static_cast<double>(call.operations) * (last - first);
-    }
+  const auto count = [&](const CallPrice& price, std::uint64_t operations) {
+    const auto one = [&](std::uint32_t, const Leg&, LinkId, std::uint64_t) {
+      roundings += static_cast<double>(operations);
+    };
+    for (std::uint32_t place = 0; place < price.of_place.size(); ++place) price.for_each_use(place, one);
+  };
+  for (std::size_t c = 0; c < channels.calls.size(); ++c) {
+    const Call& call = channels.calls[c];
+    count(r.prices.calls[c], call.operations);
+    if (!call.request.pass) continue;
+    const std::vector<PassMessage> steps = messages_of(r.workload.passes[call.request.work]);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      count(r.prices.in_passes[c][i], call.operations * steps[i].steps);
   }
   return roundings / 2;
 }
@@ -92,7 +99,7 @@ TEST_CASE("parts add up, and no resource does more than fits") {
     // rounded to whole bytes on each.
     const double sent = std::accumulate(r.report.bytes_per_gpu.begin(), r.report.bytes_per_gpu.end(), 0.0);
     double carried = 0;
-    for (const LinkTraffic& links : r.prices.traffic.links) carried += static_cast<double>(links.bytes);
+    for (const LinkTraffic& links : r.traffic.links) carried += static_cast<double>(links.bytes);
     const double rounded = carried + most_rounded_off(r);
     CHECK(rounded >= sent * static_cast<double>(r.report.gpus * r.report.steps) * (1 - 1e-6));
   }

@@ -29,7 +29,7 @@ struct Issued {
     op.work = static_cast<std::uint32_t>(workload.works.size());
     workload.works.push_back(work);
     prices.push_back({duration_ps, 0});
-    workload.programs[0].ops.push_back(op);
+    workload.programs.edit()[0].ops.push_back(op);
   }
   void host(Picoseconds duration_ps) { compute(0, duration_ps, duration_ps, Stream::host); }
   void message(Picoseconds host_ps) {
@@ -38,7 +38,7 @@ struct Issued {
     op.stream = Stream::tensor;
     op.work = static_cast<std::uint32_t>(workload.messages.size());
     workload.messages.push_back({Collective::all_reduce, 8, Dimension::tensor, host_ps});
-    workload.programs[0].ops.push_back(op);
+    workload.programs.edit()[0].ops.push_back(op);
   }
   /// Of all operations, program by program.
   [[nodiscard]] Lags lags() const {

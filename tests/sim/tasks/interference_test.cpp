@@ -31,13 +31,13 @@ struct Written {
   void add_group(Slot slot) {
     for (const std::uint32_t rank : {0u, 1u}) {
       workload.group_members.push_back(rank);
-      workload.group_of[rank * kSlotCount + static_cast<std::size_t>(slot)] = workload.groups();
+      workload.group_of.edit()[rank * kSlotCount + static_cast<std::size_t>(slot)] = workload.groups();
     }
     workload.group_begin.push_back(static_cast<std::uint32_t>(workload.group_members.size()));
   }
 
   std::uint32_t add(Op op, std::initializer_list<std::uint32_t> deps) {
-    Program& program = workload.programs[0];
+    Program& program = workload.programs.edit()[0];
     op.dep_begin = static_cast<std::uint32_t>(program.deps.size());
     program.deps.insert(program.deps.end(), deps);
     op.dep_end = static_cast<std::uint32_t>(program.deps.size());
@@ -68,11 +68,8 @@ struct Written {
   Delays delays(double share) {
     const Channels channels = match_channels(workload);
     prices.interference = share;
-    prices.transfers.resize(channels.prices);
-    for (const Call& call : channels.calls) {
-      prices.transfers[call.first_price].price = static_cast<std::uint32_t>(prices.prices.size());
-      prices.prices.push_back({messages_ps[call.request.work], 0, 0});
-    }
+    for (const Call& call : channels.calls)
+      prices.calls.push_back({{0}, {Cost{messages_ps[call.request.work], 0, 0}}, {}, nullptr});
     Interference interference(workload, channels, prices);
     const auto delays = interference.of(1);
     return {delays.begin(), delays.end()};

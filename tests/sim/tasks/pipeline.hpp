@@ -51,9 +51,11 @@ inline PriceList free_messages(const Workload& workload, const Channels& channel
   prices.works.assign(workload.works.size(), {});
   prices.works[0].duration_ps = c.forward_ps;
   prices.works[1].duration_ps = c.backward_ps;
-  prices.prices.resize(1);
-  prices.leads.resize(1);
-  prices.transfers.assign(channels.prices, {});
+  for (const Call& call : channels.calls)
+    prices.calls.push_back({std::vector<std::uint32_t>(channels.channels[call.channel].groups.size(), 0),
+                            {Cost{}},
+                            {},
+                            nullptr});
   return prices;
 }
 
@@ -85,12 +87,19 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const auto topology = build_topology(cluster);
   const Channels channels = match_channels(workload);
   PriceList prices = free_messages(workload, channels, c);
-  const ExpandedGraph expanded =
-      expand(workload, channels, make_families(workload, channels), prices, unfolded(workload, {}));
+  const Folded each = unfolded(workload, {});
+  const ClassPositions positions = class_positions(workload, channels, each);
+  ExpandedGraph expanded = expand(workload, channels, make_families(workload, channels), positions);
+  expanded.stand_ins = positions.stand_ins;
+  set_costs(workload, channels, prices, each, expanded);
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
-  result.report = build_report({workload, RunLayout(workload, expanded), expanded, result.timeline, *topology,
-                                prices.works, prices.passes, prices.traffic});
+  const Traffic none;
+  const RunLayout run_layout(workload, expanded);
+  const RunView view{workload,  run_layout,   expanded,      result.timeline,
+                     *topology, prices.works, prices.passes, none};
+  result.report = build_report({workload, workload.ranks(), expanded.stand_ins.multiplicity, none},
+                               measure_all(view).whole);
   return result;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/run/program_signature.hpp"
+#include "sim/run/program_hash.hpp"
 
 namespace orrery {
 namespace {
@@ -8,11 +8,11 @@ namespace {
 class Digest {
  public:
   void append(std::uint64_t x, std::uint64_t y) {
-    a_ = Signature::fold(a_ ^ x ^ 0xa0761d6478bd642f, y ^ 0xe7037ed1a0b428db) + y;
-    b_ = Signature::fold(b_ ^ y ^ 0x8ebc6af09c88c6e3, x ^ 0x589965cc75374cc3) + x;
+    a_ = ContentHash::mix(a_ ^ x ^ 0xa0761d6478bd642f, y ^ 0xe7037ed1a0b428db) + y;
+    b_ = ContentHash::mix(b_ ^ y ^ 0x8ebc6af09c88c6e3, x ^ 0x589965cc75374cc3) + x;
   }
-  [[nodiscard]] Signature signature() const {
-    Signature result;
+  [[nodiscard]] ContentHash signature() const {
+    ContentHash result;
     result.append(a_);
     result.append(b_);
     return result;
@@ -44,7 +44,7 @@ void append(const Program& program, Digest& digest) {
 
 }  // namespace
 
-Signature sign_programs(const Workload& workload) {
+ContentHash hash_programs(const Workload& workload) {
   Digest digest;
   digest.append(workload.works.size(), workload.passes.size());
   digest.append(workload.messages.size(), workload.programs.size());

@@ -1,0 +1,139 @@
+#include "sim/run/program_set.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/run/program_hash.hpp"
+#include "workloads/parallel/communicators.hpp"
+
+namespace orrery {
+namespace {
+
+struct ProgramSet {
+  SharedArray<Program> programs;
+  bool told_by_few = false;  ///< programs of few micro-batches have the same kernels, messages and passes
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = sizeof *this;
+    for (const Program& program : programs)
+      sum += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
+    return sum;
+  }
+};
+
+struct CommunicatorSet {
+  SharedArray<std::uint32_t> program_of_rank;
+  std::uint32_t replicas = 1;
+  std::uint32_t replica_stride = 1;
+  SharedArray<std::uint32_t> group_begin;
+  SharedArray<std::uint32_t> group_members;
+  SharedArray<std::uint32_t> group_of;
+
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof *this + program_of_rank.bytes() + group_begin.bytes() + group_members.bytes() +
+           group_of.bytes();
+  }
+};
+
+/// Smallest micro-batch count whose programs contain every distinct operation.
+std::int64_t few_micro_batches(const Plan& plan) {
+  constexpr std::int64_t kFirstMiddleLast = 3;
+  const std::int64_t period = plan.virtual_stages > 1 ? plan.pipeline_parallel : 1;
+  return std::min(plan.micro_batches(), (kFirstMiddleLast + period - 1) / period * period);
+}
+
+/// One stage of each kind that programs are alike for; tells which stage is of which.
+std::vector<Stage> kinds_of(std::span<const Stage> stages, ContentHash& key) {
+  std::vector<Stage> kinds;
+  for (const Stage& stage : stages) {
+    const auto like = std::ranges::find_if(kinds, [&](const Stage& kind) { return alike(kind, stage); });
+    key.append(static_cast<std::uint64_t>(like - kinds.begin()));
+    if (like == kinds.end()) kinds.push_back(stage);
+  }
+  return kinds;
+}
+
+bool same_content(const Workload& a, const Workload& b) {
+  return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
+}
+
+/// What tells programs of more micro-batches from those of few: how many there are, in which order.
+void append_order(const Experiment& experiment, ContentHash& key) {
+  const Plan& plan = experiment.plan;
+  append_content(key, plan.pipeline_schedule);
+  append_content(key, plan.micro_batches());
+  append_content(key, plan.pipeline_parallel);
+  append_content(key, plan.virtual_stages);
+  append_content(key, experiment.simulation.steps);
+}
+
+Workload write_all(const StepInput& input) {
+  Workload whole = input.outlined.workload;
+  write_programs(input.experiment, input.layout, input.outlined.blocks, input.outlined.stages.list(), whole);
+  return whole;
+}
+
+}  // namespace
+
+ContentHash machine_key(const Cluster& cluster) {
+  Cluster wiring = cluster;
+  wiring.name.clear();
+  wiring.gpu = {};
+  wiring.overrides.clear();
+  return content_of(wiring);
+}
+
+ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Workload& workload) {
+  const Experiment& experiment = input.experiment;
+  ContentHash key;
+  if (own) {
+    workload = write_all(input);
+    key.append(hash_programs(workload));
+    return key;
+  }
+  const Experiment few_experiment = with_micro_batches(experiment, few_micro_batches(experiment.plan));
+  const std::vector<Stage> kinds = kinds_of(input.outlined.stages.list(), key);
+  Workload few = input.outlined.workload;
+  write_programs(few_experiment, input.layout, input.outlined.blocks, kinds, few);
+  key.append(hash_programs(few));
+  append_order(experiment, key);
+  std::optional<Workload> whole;
+  const auto programs = memo.get<ProgramSet>(MemoKind::programs, key, [&] {
+    whole = write_all(input);
+    return ProgramSet{whole->programs, same_content(*whole, few)};
+  });
+  if (!programs->told_by_few) {
+    workload = whole ? *std::move(whole) : write_all(input);
+    return hash_programs(workload);
+  }
+  workload = std::move(few);
+  workload.programs = programs->programs;
+  return key;
+}
+
+ContentHash join_communicators(const StepInput& input, Memo& memo, Workload& workload) {
+  const Plan& plan = input.experiment.plan;
+  ContentHash key = content_of(plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel,
+                               plan.virtual_stages > 1, plan.shards_in_groups(), plan.sharding_replicas(),
+                               plan.rank_order, workload.passes.empty(), workload.tied);
+  key.append(input.layout.content());
+  const auto set = memo.get<CommunicatorSet>(MemoKind::communicators, key, [&] {
+    add_communicators(plan, input.layout, workload);
+    return CommunicatorSet{workload.program_of_rank, workload.replicas,      workload.replica_stride,
+                           workload.group_begin,     workload.group_members, workload.group_of};
+  });
+  workload.slots = input.layout.slots();
+  workload.streams = input.layout.streams();
+  workload.program_of_rank = set->program_of_rank;
+  workload.replicas = set->replicas;
+  workload.replica_stride = set->replica_stride;
+  workload.group_begin = set->group_begin;
+  workload.group_members = set->group_members;
+  workload.group_of = set->group_of;
+  return key;
+}
+
+}  // namespace orrery

@@ -1,0 +1,331 @@
+#include "sim/run/step.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "orrery/content_hash.hpp"
+#include "sim/cost/channel_pricer.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/matching/families.hpp"
+#include "sim/network/flow_network.hpp"
+#include "sim/run/contention.hpp"
+#include "sim/run/program_set.hpp"
+#include "sim/symmetry/class_positions.hpp"
+#include "sim/symmetry/fold.hpp"
+#include "sim/tasks/expand.hpp"
+#include "topologies/topologies.hpp"
+
+namespace orrery {
+namespace {
+
+/// Channels of programs and communicators that meet, and how often calls are made in a period.
+struct MatchedChannels {
+  Channels channels;
+  std::vector<std::uint64_t> calls_in_period;  ///< empty: no period is known
+
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof *this + channels.calls.size() * (sizeof(Call) + sizeof(std::uint64_t)) +
+           channels.channels.size() * sizeof(Channel) +
+           (channels.channel_of.size() + channels.channel_group.size() + channels.group_place.size()) *
+               sizeof(std::uint32_t);
+  }
+};
+
+/// Ranks that are simulated, where they are among those of their program.
+struct RankClasses {
+  Folded folded;
+  ClassPositions positions;
+  ContentHash shape;
+
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof *this +
+           (2 * folded.ranks.class_of.size() + folded.groups.class_of.size()) * sizeof(std::uint32_t) +
+           positions.stand_ins.transfers.size() * sizeof(StandIns::Transfer) +
+           positions.group_position.size() * sizeof(std::uint32_t);
+  }
+};
+
+/// Tasks without costs.
+struct TaskSet {
+  ExpandedGraph expanded;
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = sizeof *this + expanded.graph.cost.bytes() + expanded.graph.pred_begin.bytes() +
+                      expanded.graph.preds.bytes() + expanded.families.bytes() + expanded.issued.bytes() +
+                      expanded.issued_passes.bytes() + expanded.group_position.bytes();
+    for (const auto& ops : expanded.ops) sum += ops.size() * sizeof(ExpandedGraph::OpTasks);
+    return sum;
+  }
+};
+
+/// Prices of a machine's channels, kept in the memo.
+class KeptChannelPrices : public ChannelPrices {
+ public:
+  KeptChannelPrices(const Experiment& experiment, const Machine& machine, const Workload& workload,
+                    const Channels& channels, ContentHash key, Memo& memo)
+      : experiment_(experiment),
+        machine_(machine),
+        workload_(workload),
+        channels_(channels),
+        key_(key),
+        memo_(memo),
+        latest_(channels.channels.size()) {
+    append_content(key_, experiment.plan.collectives);
+    append_content(key_, experiment.software.split_node_efficiency);
+  }
+
+  std::shared_ptr<const ChannelRoutes> routes(std::uint32_t channel, const Message& message) override {
+    ContentHash key = key_;
+    append_content(key, channel);
+    append_content(key, message.collective);
+    append_content(key, message.servers);
+    return memo_.get<ChannelRoutes>(MemoKind::routes, key, [&] {
+      return pricer().route(workload_, channels_.channels[channel], message);
+    });
+  }
+
+  std::shared_ptr<const ChannelPrice> price(std::uint32_t channel, const Message& message) override {
+    ContentHash key = key_;
+    append_content(key, channel);
+    append_content(key, message);
+    auto& latest = latest_[channel];
+    return latest = memo_.get<ChannelPrice>(MemoKind::prices, key, [&] {
+      return pricer().price(workload_, channels_.channels[channel], message, latest.get());
+    });
+  }
+
+ private:
+  ChannelPricer& pricer() {
+    if (!pricer_)
+      pricer_.emplace(*machine_.topology, machine_.link_kinds, experiment_.plan.collectives,
+                      experiment_.software.split_node_efficiency);
+    return *pricer_;
+  }
+
+  const Experiment& experiment_;
+  const Machine& machine_;
+  const Workload& workload_;
+  const Channels& channels_;
+  ContentHash key_;
+  Memo& memo_;
+  std::optional<ChannelPricer> pricer_;                      ///< once one is new
+  std::vector<std::shared_ptr<const ChannelPrice>> latest_;  ///< per channel
+};
+
+Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const Topology& topology) {
+  if (graph.legs.empty()) return run_contention_free(graph);
+  std::vector<std::int64_t> bytes_per_s;
+  for (const LinkId link : links) bytes_per_s.push_back(topology.link(link).bytes_per_s);
+  FlowNetwork network(bytes_per_s);
+  return run(graph, network);
+}
+
+class StepSimulation {
+ public:
+  StepSimulation(const StepInput& input, const Figures& figures, bool repeats, bool own_programs, Memo& memo)
+      : input_(input), experiment_(input.experiment), repeats_(repeats), memo_(memo) {
+    step_.figures = figures;
+    step_.machine = machine_of(experiment_.cluster, memo);
+    program_key_ = write_programs_of(input, own_programs, memo, step_.workload);
+    communicator_key_ = join_communicators(input, memo, step_.workload);
+  }
+
+  SimulatedStep run() {
+    find_periods_if_asked();
+    if (repeats_ && !step_.periods->found()) return std::move(step_);
+    match();
+    price_calls();
+    simulate();
+    measure_step();
+    return std::move(step_);
+  }
+
+ private:
+  [[nodiscard]] bool flows() const { return experiment_.simulation.network == Network::flow; }
+  [[nodiscard]] const Topology& topology() const { return *step_.machine->topology; }
+
+  void find_periods_if_asked() {
+    if (!repeats_) return;
+    step_.periods = memo_.get<Periods>(MemoKind::periods, program_key_,
+                                       [&] { return find_periods(step_.workload, experiment_.plan); });
+  }
+
+  void match() {
+    ContentHash key = program_key_;
+    key.append(communicator_key_);
+    key.append(repeats_ ? 1 : 0);
+    matched_ = memo_.get<MatchedChannels>(MemoKind::channels, key, [&] {
+      const auto grouped = memo_.get<GroupedChannels>(MemoKind::groupings, communicator_key_, [&] {
+        return GroupedChannels{group_channels(step_.workload)};
+      });
+      MatchedChannels made{match_channels(step_.workload, grouped->channels), {}};
+      if (repeats_) made.calls_in_period = calls_in_period(step_.workload, *step_.periods, made.channels);
+      return made;
+    });
+    step_.channels = {matched_, &matched_->channels};
+  }
+
+  void price_calls() {
+    ContentHash key = communicator_key_;
+    key.append(machine_key(experiment_.cluster));
+    KeptChannelPrices prices(experiment_, *step_.machine, step_.workload, *step_.channels, key, memo_);
+    step_.prices =
+        price(step_.workload, *step_.channels, experiment_, flows() || step_.figures.traffic, prices);
+  }
+
+  void simulate() {
+    if (experiment_.simulation.folding == Folding::off) return simulate_every_rank();
+    if (flows()) return simulate_with_links();
+    simulate_tasks(*folded_without_links());
+  }
+
+  void simulate_every_rank() {
+    SharedLinks shared;
+    if (flows()) shared = share_all_links(*step_.channels, step_.prices, topology());
+    simulate_tasks(classes_of(unfolded(step_.workload, std::move(shared))));
+  }
+
+  /// One rank per class with the links that transfers overload: finds them in run after run, until there are
+  /// no others. Links that are never overloaded change nothing, but would tell ranks apart. Takes all links
+  /// that could be overloaded where most of them are, or where new ones keep turning up.
+  void simulate_with_links() {
+    constexpr int kMostRuns = 6;
+    const Channels& channels = *step_.channels;
+    Contention contention(step_.workload, channels, step_.prices, topology());
+    std::vector<LinkId> shared;
+    for (int runs = 1;; ++runs) {
+      std::shared_ptr<const RankClasses> classes =
+          shared.empty() ? folded_without_links() : folded_with(shared);
+      simulate_tasks(*classes);
+      std::vector<LinkId> more = contention.overloaded(classes->folded, step_.expanded, step_.timeline);
+      if (more.empty()) return;
+      const bool most = 2 * more.size() > contention.possible().size();
+      if (most || runs == kMostRuns) more = contention.possible();
+      std::vector<LinkId> both;
+      std::ranges::set_union(shared, more, std::back_inserter(both));
+      shared = std::move(both);
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<const RankClasses> folded_with(const std::vector<LinkId>& links) {
+    SharedLinks shared = share_links(*step_.channels, step_.prices, topology(), links);
+    return std::make_shared<const RankClasses>(
+        classes_of(fold(step_.workload, *step_.channels, step_.prices, topology(), std::move(shared))));
+  }
+
+  /// Known by the communicators and by which of them are priced alike, where all ranks compute alike.
+  [[nodiscard]] std::shared_ptr<const RankClasses> folded_without_links() {
+    const auto make = [&] {
+      return classes_of(fold(step_.workload, *step_.channels, step_.prices, topology(), {}));
+    };
+    if (!step_.prices.pace.even()) return std::make_shared<const RankClasses>(make());
+    ContentHash key = program_key_;
+    key.append(communicator_key_);
+    for (std::uint32_t c = 0; c < step_.prices.calls.size(); ++c) append_pattern(c, key);
+    return memo_.get<RankClasses>(MemoKind::classes, key, make);
+  }
+
+  /// Which communicators of a call take equally long, where not all do.
+  void append_pattern(std::uint32_t call, ContentHash& key) const {
+    const CallPrice& price = step_.prices.calls[call];
+    std::vector<std::uint32_t> time_of(price.costs.size());
+    bool even = true;
+    for (std::uint32_t at = 0; at < time_of.size(); ++at) {
+      std::uint32_t like = 0;
+      while (price.costs[like].duration_ps != price.costs[at].duration_ps ||
+             price.lead(like) != price.lead(at))
+        ++like;
+      time_of[at] = like;
+      even = even && like == 0;
+    }
+    if (even) return;
+    key.append(call);
+    for (const std::uint32_t at : price.of_place) key.append(time_of[at]);
+  }
+
+  [[nodiscard]] RankClasses classes_of(Folded folded) const {
+    RankClasses classes{std::move(folded), {}, {}};
+    classes.positions = class_positions(step_.workload, *step_.channels, classes.folded);
+    classes.shape = classes.positions.shape(*step_.channels);
+    return classes;
+  }
+
+  void simulate_tasks(const RankClasses& classes) {
+    task_key_ = program_key_;
+    task_key_.append(classes.shape);
+    step_.expanded = {};  // of the run before
+    step_.timeline = {};
+    step_.expanded =
+        memo_
+            .get<TaskSet>(
+                MemoKind::tasks, task_key_,
+                [&] {
+                  const Families families = make_families(step_.workload, *step_.channels);
+                  return TaskSet{expand(step_.workload, *step_.channels, families, classes.positions)};
+                })
+            ->expanded;
+    step_.expanded.stand_ins = classes.positions.stand_ins;
+    set_costs(step_.workload, *step_.channels, step_.prices, classes.folded, step_.expanded);
+    step_.timeline = run_engine(step_.expanded.graph, classes.folded.links, topology());
+  }
+
+  void measure_step() {
+    const Figures& figures = step_.figures;
+    step_.layout = figures.breakdown
+                       ? memo_.get<RunLayout>(MemoKind::layouts, task_key_,
+                                              [&] { return RunLayout(step_.workload, step_.expanded); })
+                       : std::make_shared<const RunLayout>();
+    if (figures.traffic) {
+      step_.traffic_counts =
+          TrafficCounts(step_.workload, *step_.channels, step_.prices, topology(), matched_->calls_in_period);
+      step_.traffic = step_.traffic_counts.traffic(0);
+    }
+    if (!repeats_) {
+      step_.taken = measure_all(step_.view());
+      return;
+    }
+    const auto tasks = memo_.get<PeriodTasks>(MemoKind::period_tasks, task_key_, [&] {
+      return period_tasks(step_.workload, *step_.periods, step_.expanded);
+    });
+    step_.taken = measure_period(step_.view(), *step_.periods, *tasks);
+  }
+
+  const StepInput& input_;
+  const Experiment& experiment_;
+  bool repeats_;
+  Memo& memo_;
+  SimulatedStep step_;
+  ContentHash program_key_;
+  ContentHash communicator_key_;
+  ContentHash task_key_;
+  std::shared_ptr<const MatchedChannels> matched_;
+};
+
+}  // namespace
+
+std::size_t Machine::bytes() const {
+  constexpr std::size_t kRoutes = 64;  // of a vertex
+  return topology->links().size() * (sizeof(Link) + sizeof(std::uint32_t)) + topology->vertices() * kRoutes;
+}
+
+std::shared_ptr<const Machine> machine_of(const Cluster& cluster, Memo& memo) {
+  return memo.get<Machine>(MemoKind::machine, machine_key(cluster), [&] {
+    Machine machine{build_topology(cluster), {}};
+    machine.link_kinds = number_link_kinds(*machine.topology);
+    return machine;
+  });
+}
+
+RunView SimulatedStep::view() const {
+  return {workload,     *layout,       expanded, timeline, *machine->topology,
+          prices.works, prices.passes, traffic,  figures};
+}
+
+SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats, bool own_programs,
+                   Memo& memo) {
+  return StepSimulation(input, figures, repeats, own_programs, memo).run();
+}
+
+}  // namespace orrery
