@@ -51,6 +51,8 @@ WRONG = [
     ("a filter that fails", "<!-- ci -->\n```sh\ntrue\n```\n<!-- output: exit 1 -->\n```\n```\n", "page.md:5: the filter failed"),
     ("a mark without a block", "<!-- ci -->\ntext\n", "page.md:1: no ``` block follows"),
     ("an output of nothing", "<!-- output -->\n```\n```\n", "page.md:1: no ```sh block that is run"),
+    ("an empty output", "<!-- ci -->\n```sh\necho a\n```\n<!-- output: sed d -->\n```\na\n```\n", "page.md:5: prints nothing: sed d"),
+    ("an empty run", "<!-- run: true -->\n```\na\n```\n", "page.md:1: prints nothing: true"),
     ("an open block", "<!-- ci -->\n```sh\ntrue\n", "page.md:2: the block is not closed"),
     ("an end alone", "<!-- end -->\n", "page.md:1: <!-- end --> without a beginning"),
     ("a run without an end", "<!-- run: true -->\ntext\n", "page.md:1: neither"),
