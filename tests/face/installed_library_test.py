@@ -34,7 +34,7 @@ def require(condition, message):
 def build_outside(cmake, build, compiler, folder):
     run(cmake, "--install", build, "--prefix", folder / "prefix")
     run(cmake, "-S", ROOT / "examples" / "library", "-B", folder / "build", f"-DCMAKE_CXX_COMPILER={compiler}",
-        f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}", "-DCMAKE_BUILD_TYPE=Debug",
         env={**os.environ, "CXXFLAGS": "-Wall -Wextra -Wpedantic -Werror"})
     run(cmake, "--build", folder / "build")
     return folder / "build" / "step_time"

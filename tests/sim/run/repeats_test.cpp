@@ -15,7 +15,7 @@ using orrery::test::read;
 
 namespace {
 
-void check_same(const Report& a, const Report& b) {
+void check_same_figures(const Report& a, const Report& b) {
   check_same_times(a, b);
   CHECK(a.samples_per_step == b.samples_per_step);
   CHECK(a.tokens_per_step == b.tokens_per_step);
@@ -53,7 +53,7 @@ TEST_CASE("updates of buckets within a pass leave it one pass") {
   runner.outline(e);
   const std::optional<Report> told = simulate_repeats(e, runner);
   REQUIRE(told);
-  check_same(*told, run(e).report);
+  check_same_figures(*told, run(e).report);
 }
 
 TEST_CASE("a step with many micro-batches is told from fewer, in every figure") {
@@ -73,7 +73,7 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
       if (!told) continue;
       ++repeated;
       const Report whole = run(e).report;
-      check_same(*told, whole);
+      check_same_figures(*told, whole);
       CHECK(length(told->critical_path) == whole.makespan_ps);
       CHECK(told->stats.tasks < whole.stats.tasks);
     } catch (const InputError&) {
@@ -100,7 +100,7 @@ TEST_CASE("nothing is told where stages hold no layers or the host holds up the 
     const Experiment e = read(text);
     const Report whole = run(e).report;
     const Report told = simulate(e);
-    check_same(told, whole);
+    check_same_figures(told, whole);
   }
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("models that travel while a step computes are there before it is told 
                           R"("}})");
       CAPTURE(nic_gbps);
       CAPTURE(overlap);
-      check_same(simulate(e), run(e).report);
+      check_same_figures(simulate(e), run(e).report);
       FreshRunner runner;
       runner.outline(e);
       CHECK(simulate_repeats(e, runner).has_value() == (std::string(nic_gbps) == "10000"));
