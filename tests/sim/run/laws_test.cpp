@@ -140,7 +140,9 @@ TEST_CASE("eight groups that share one NIC take eight times as long for their da
 TEST_CASE("steps follow each other: the steady state repeats") {
   const std::string base = R"({"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
     "plan": {"pipeline_parallel": 4, "data_parallel": 2, "global_batch_size": 16, "zero_stage": 1}})";
-  const auto steps = [&](int n) { return report_with(base, {"simulation.steps=" + std::to_string(n)}).makespan_ps; };
+  const auto steps = [&](int n) {
+    return report_with(base, {"simulation.steps=" + std::to_string(n)}).makespan_ps;
+  };
   CHECK(steps(3) - steps(2) == steps(4) - steps(3));
   CHECK(steps(2) <= 2 * steps(1));
 }
@@ -153,7 +155,7 @@ TEST_CASE("with ZeRO-3 no step begins before the last one has updated its parame
   for (const char* overlap : {"false", "true"}) {
     const auto steps = [&](int n) {
       return report_with(base, {std::string("plan.overlap_parameter_gather=") + overlap,
-                         "simulation.steps=" + std::to_string(n)})
+                                "simulation.steps=" + std::to_string(n)})
           .makespan_ps;
     };
     CHECK(steps(2) == 2 * steps(1));
