@@ -31,7 +31,7 @@ struct CalibrateOptions {
   FitOptions fit;
 };
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_calibration(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", message}});
 }
 
@@ -50,9 +50,9 @@ std::map<std::string, Bounds> bounds_of(const std::vector<std::string>& given) {
         equals != std::string::npos && colon != std::string::npos &&
         read_number(std::string_view(text).substr(equals + 1, colon - equals - 1), bounds.low) &&
         read_number(std::string_view(text).substr(colon + 1), bounds.high);
-    if (!right) refuse("--bounds: found \"" + text + "\", allowed KEY=LOW:HIGH");
+    if (!right) refuse_calibration("--bounds: found \"" + text + "\", allowed KEY=LOW:HIGH");
     if (!out.emplace(text.substr(0, equals), bounds).second)
-      refuse("--bounds: found \"" + text.substr(0, equals) + "\" twice");
+      refuse_calibration("--bounds: found \"" + text.substr(0, equals) + "\" twice");
   }
   return out;
 }
@@ -60,7 +60,7 @@ std::map<std::string, Bounds> bounds_of(const std::vector<std::string>& given) {
 FitRequest request_of(const CalibrateOptions& options, Outputs& outputs) {
   FitRequest request{{}, options.bases, options.keys, bounds_of(options.bounds)};
   const auto names = tables_among(options.arguments);
-  if (names.empty()) refuse("a table of measured runs is missing");
+  if (names.empty()) refuse_calibration("a table of measured runs is missing");
   for (const std::string& name : names) {
     outputs.protect(name);
     request.tables.push_back(load_table_text(name));
@@ -68,7 +68,7 @@ FitRequest request_of(const CalibrateOptions& options, Outputs& outputs) {
   return request;
 }
 
-FitProgress progress_on_terminal(const CommonOptions& common) {
+FitProgress fit_progress(const CommonOptions& common) {
   if (common.quiet || isatty(STDERR_FILENO) == 0) return {};
   return [last = std::chrono::steady_clock::time_point()](const std::string& phase, int evaluations,
                                                           double loss) mutable {
@@ -92,12 +92,12 @@ int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, 
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   const FitProblem problem = make_fit_problem(request_of(options, outputs), context);
   if (!options.out.empty() && options.out.size() != options.bases.size())
-    refuse("--out: one file for each --base, in their order");
+    refuse_calibration("--out: one file for each --base, in their order");
   std::vector<OutputFile*> files;
   for (const std::string& path : options.out) files.push_back(outputs.open(path));
   FitOptions how = options.fit;
   how.threads = threads;
-  const FitProgress progress = progress_on_terminal(common);
+  const FitProgress progress = fit_progress(common);
   const Fit fit = calibrate(problem, how, progress);
   if (progress) std::fprintf(stderr, "\r\x1b[K");
   for (std::size_t i = 0; i < files.size(); ++i)

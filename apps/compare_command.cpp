@@ -32,7 +32,7 @@ struct CompareOptions {
   std::string chart;  ///< X:Y, "none", or empty: where one is worth drawing
 };
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_comparison(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", message}});
 }
 
@@ -41,8 +41,8 @@ ComparisonRequest request_of(const CompareOptions& options) {
       {}, overrides_among(options.arguments), {}, catalog_with(options.calibrations), menus()};
   for (const std::string& text : options.vary) request.variations.push_back(parse_variation(text));
   const std::vector<std::string> files = tables_among(options.arguments);
-  if (files.empty()) refuse("an experiment file is missing");
-  if (std::ranges::count(files, "-") > 1) refuse("standard input is named twice");
+  if (files.empty()) refuse_comparison("an experiment file is missing");
+  if (std::ranges::count(files, "-") > 1) refuse_comparison("standard input is named twice");
   for (const std::string& file : files) request.experiments.push_back({file, read_text(file)});
   return request;
 }

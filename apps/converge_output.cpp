@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct TimeUnit {
   const char* name;
@@ -45,7 +45,7 @@ std::string number(double value) {
 }
 
 /// As many digits as it takes to read the same number; nothing for what is none.
-std::string exact(double value) { return std::isfinite(value) ? Json(value).dump() : ""; }
+std::string exact(double value) { return std::isfinite(value) ? OrderedJson(value).dump() : ""; }
 
 const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {
   if (!target) return nullptr;
@@ -80,7 +80,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-Json json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
+OrderedJson json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
   return {{"iteration", point.iteration},
           {"time_s", run.time_s(point)},
           {"loss", point.loss},
@@ -88,22 +88,23 @@ Json json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
           {"consensus_error", point.consensus_error}};
 }
 
-Json json_of(const ConvergenceCurve& run, std::optional<double> target) {
-  Json out{{"name", run.label},
-           {"method", method_of(run)},
-           {"topology", run.experiment.data_parallel_sync.gossips() ? Json(topology_of(run)) : Json()},
-           {"workers", run.run.workers},
-           {"parameters", run.run.parameters},
-           {"step_time_s", run.step_time_s},
-           {"feasible", run.feasible},
-           {"diverged", run.run.diverged},
-           {"least_loss", run.run.least_loss ? Json(*run.run.least_loss) : Json()}};
+OrderedJson json_of(const ConvergenceCurve& run, std::optional<double> target) {
+  OrderedJson out{{"name", run.label},
+                  {"method", method_of(run)},
+                  {"topology", run.experiment.data_parallel_sync.gossips() ? OrderedJson(topology_of(run))
+                                                                           : OrderedJson()},
+                  {"workers", run.run.workers},
+                  {"parameters", run.run.parameters},
+                  {"step_time_s", run.step_time_s},
+                  {"feasible", run.feasible},
+                  {"diverged", run.run.diverged},
+                  {"least_loss", run.run.least_loss ? OrderedJson(*run.run.least_loss) : OrderedJson()}};
   if (target) {
     const ConvergencePoint* reached = first_within(run, target);
     out["target"] = *target;
-    out["time_to_target_s"] = reached == nullptr ? Json() : Json(run.time_s(*reached));
+    out["time_to_target_s"] = reached == nullptr ? OrderedJson() : OrderedJson(run.time_s(*reached));
   }
-  out["points"] = Json::array();
+  out["points"] = OrderedJson::array();
   for (const ConvergencePoint& point : run.run.points) out["points"].push_back(json_of(point, run));
   return out;
 }
@@ -177,9 +178,9 @@ std::string convergence_csv(const std::vector<ConvergenceCurve>& runs) {
 }
 
 std::string convergence_json(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
-  Json all{{"runs", Json::array()}};
+  OrderedJson all{{"runs", OrderedJson::array()}};
   for (const ConvergenceCurve& run : runs) all["runs"].push_back(json_of(run, target));
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return all.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace orrery

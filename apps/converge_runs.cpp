@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxCurves = 26;
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_runs(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", message}});
 }
 
@@ -52,8 +52,8 @@ std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments
   std::vector<Variation> variations;
   for (const std::string& text : arguments.variations) variations.push_back(parse_variation(text));
   const std::size_t count = count_combinations(variations, kMaxCurves);
-  if (arguments.experiments.size() * count > kMaxCurves) refuse("more than 26 curves");
-  if (std::ranges::count(arguments.experiments, "-") > 1) refuse("standard input is named twice");
+  if (arguments.experiments.size() * count > kMaxCurves) refuse_runs("more than 26 curves");
+  if (std::ranges::count(arguments.experiments, "-") > 1) refuse_runs("standard input is named twice");
   const Catalog catalog = catalog_with(arguments.calibrations);
   const Menus names = menus();
   std::vector<ConvergenceCurve> runs;

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& found, std::uint64_t limit) {
+[[noreturn]] void refuse_ranks(const std::string& option, const std::string& found, std::uint64_t limit) {
   throw InputError({Problem{"command line", 0, 0, "",
                             option + ": found \"" + found + "\", allowed are numbers and ranges from 0 to " +
                                 std::to_string(limit - 1) + ", such as 0-7,64"}});
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> parse_number_list(const std::string& text, std::uint6
     std::uint64_t last = 0;
     const bool good = parse(part.substr(0, dash), first) &&
                       parse(dash == std::string::npos ? part : part.substr(dash + 1), last);
-    if (!good || first > last || last >= limit) refuse(option, part, limit);
+    if (!good || first > last || last >= limit) refuse_ranks(option, part, limit);
     for (std::uint64_t number = first; number <= last; ++number)
       numbers.push_back(static_cast<std::uint32_t>(number));
   }

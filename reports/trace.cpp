@@ -227,7 +227,7 @@ class TraceWriter {
     time(",\"ts\":", span.start);
     time(",\"dur\":", duration);
     out_.text(",");
-    out_.text(labels_.of(plan_.run.workload, op));
+    out_.text(labels_.of(plan_.run.workload, op).json);
     write_arguments(trace.rank, op);
     out_.text("}");
     ++info_.spans;

@@ -5,8 +5,8 @@
 namespace orrery {
 namespace {
 
-std::string label(std::string_view name, std::string_view category) {
-  return fmt::format(R"("name":"{}","cat":"{}")", name, category);
+TraceLabels::Label label(std::string_view name, std::string_view category) {
+  return {std::string(name), fmt::format(R"("name":"{}","cat":"{}")", name, category)};
 }
 
 std::string compute_name(std::string_view phase, std::string_view part) {
@@ -32,7 +32,7 @@ TraceLabels::TraceLabels()
   }
 }
 
-const std::string& TraceLabels::of(const Workload& workload, const Op& op) const {
+const TraceLabels::Label& TraceLabels::of(const Workload& workload, const Op& op) const {
   if (op.stream == Stream::host) return host_[at(op.phase)];
   if (op.kind != Op::Kind::communicate) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];

@@ -1,5 +1,5 @@
-// Names and categories of trace slices, made once per kind of operation. Viewers colour by the name
-// without its digits, so a name says what runs and never which: layer and micro-batch are arguments.
+// Names and categories of operations in traces and spans, made once per kind of operation. Viewers colour by
+// the name without its digits, so a name says what runs and never which: layer and micro-batch are arguments.
 // The category is the phase; the thread tells computation and the kinds of communication apart.
 #pragma once
 
@@ -14,17 +14,20 @@ class TraceLabels {
  public:
   TraceLabels();
 
-  /// `"name":"forward attention","cat":"forward"` of an operation.
-  [[nodiscard]] const std::string& of(const Workload& workload, const Op& op) const;
+  struct Label {
+    std::string name;  ///< "forward attention"
+    std::string json;  ///< `"name":"forward attention","cat":"forward"`
+  };
+  [[nodiscard]] const Label& of(const Workload& workload, const Op& op) const;
 
  private:
-  std::vector<std::string> compute_;      // [phase][part]
-  std::vector<std::string> collectives_;  // [phase][collective]
-  std::string tied_;
-  std::string sends_model_;
-  std::string receives_model_;
-  std::vector<std::string> transfers_;  // [phase][stream]
-  std::vector<std::string> host_;       // [phase]
+  std::vector<Label> compute_;      // [phase][part]
+  std::vector<Label> collectives_;  // [phase][collective]
+  Label tied_;
+  Label sends_model_;
+  Label receives_model_;
+  std::vector<Label> transfers_;  // [phase][stream]
+  std::vector<Label> host_;       // [phase]
 };
 
 }  // namespace orrery

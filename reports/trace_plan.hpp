@@ -32,9 +32,13 @@ struct TracePlan {
   [[nodiscard]] const Op& op(std::uint32_t rank, std::uint32_t op) const {
     return run.workload.programs[program_of(rank)].ops[op];
   }
+  /// The task in which `rank` executes an operation.
+  [[nodiscard]] std::uint32_t task(std::uint32_t rank, std::uint32_t op) const {
+    return run.expanded.task(run.expanded.stand_ins.class_of_rank[rank], op);
+  }
   [[nodiscard]] Span span(std::uint32_t rank, std::uint32_t op) const {
-    const std::uint32_t task = run.expanded.task(run.expanded.stand_ins.class_of_rank[rank], op);
-    return {run.timeline.start_ps[task] / 1000, run.timeline.finish_ps[task] / 1000};
+    const std::uint32_t at = task(rank, op);
+    return {run.timeline.start_ps[at] / 1000, run.timeline.finish_ps[at] / 1000};
   }
   /// Members of the communicator that a communication of `rank` runs in: real ranks, folded or not.
   [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t rank, const Op& op) const {

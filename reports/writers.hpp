@@ -1,76 +1,12 @@
-// One writer per output format.
+// One writer per output format: those of orrery/write.hpp, and that of traces from what the simulator keeps
+// of a run.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "orrery/rank_layout.hpp"
-#include "orrery/report.hpp"
+#include "orrery/write.hpp"
 #include "sim/metrics/build_report.hpp"
 
 namespace orrery {
-
-/// Where a writer's text goes; throws RunError when it cannot be written.
-using Sink = std::function<void(std::string_view)>;
-
-/// Readable summary for a terminal. `colour`: use ANSI colours.
-void write_summary(const Report& report, bool colour, const Sink& sink);
-struct ResultKey;
-
-/// Which keys of the result are written, by default all.
-class ResultSelection {
- public:
-  ResultSelection();
-  /// Those named, by dotted paths such as memory.peak_gb, and all below an object that is named. A name that
-  /// is none of names() selects nothing.
-  explicit ResultSelection(std::span<const std::string> names);
-
-  /// Keys, and the objects they lie in.
-  [[nodiscard]] static std::vector<std::string_view> names();
-  /// Whether a row of CSV has any of them.
-  [[nodiscard]] bool has_row() const;
-  /// What has to be measured for them.
-  [[nodiscard]] Figures figures() const;
-  [[nodiscard]] std::span<const ResultKey* const> keys() const { return keys_; }
-
- private:
-  std::vector<const ResultKey*> keys_;
-};
-
-/// The result object of the interface (`orrery simulate --json`), pretty-printed when `indent` >= 0,
-/// one line when < 0. Ends with a newline.
-void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink);
-/// A header line and one row: the scalars of the JSON result under their dotted keys.
-void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink);
-
-/// A scalar of the JSON result under its dotted key, such as memory.peak_gb.
-struct ResultFigure {
-  std::string key;
-  std::optional<double> value;  ///< none in a report without timing
-};
-/// All numbers of those keys of the JSON result, always in the same order.
-[[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
-
-struct TraceOptions {
-  /// Ranks to write, ascending; empty: all if that stays within `max_spans`, else the ranks of the
-  /// first data-parallel replica, else one rank per pipeline stage.
-  std::vector<std::uint32_t> ranks;
-  std::vector<std::int32_t> steps;  ///< empty: all
-  std::uint64_t max_spans = 1'000'000;
-  std::string metadata_json = "{}";  ///< object shown by viewers: plan, seed, version
-};
-
-/// What a trace holds, for the user's information.
-struct TraceInfo {
-  std::uint64_t spans = 0;
-  std::uint64_t flows = 0;
-  std::uint64_t ranks = 0;
-};
 
 /// Chrome Trace Event JSON, streamed in order of time; memory does not grow with its length. pid is
 /// rank + 10, tid is Stream + 1, the category is the phase, times are whole ns printed as us. A folded

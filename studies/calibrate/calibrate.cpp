@@ -25,7 +25,7 @@ constexpr double kMostError = 0.5;       ///< of an identifiable constant
 constexpr double kSameLoss = 0.01;
 constexpr double kNoLoss = 1e-6;
 
-using Values = std::vector<double>;
+using ConstantValues = std::vector<double>;
 using Rows = std::vector<std::size_t>;
 
 /// Files give constants with as many digits as mean anything.
@@ -64,7 +64,7 @@ class Fitter {
 
  private:
   void predict_base() {
-    Values base;
+    ConstantValues base;
     for (const FitVariable& v : variables()) base.push_back(v.base_value);
     for (const double ratio : predictor_.ratios(all_, base))
       fit_.rows.push_back({ratio, ratio, std::nullopt});
@@ -77,7 +77,7 @@ class Fitter {
     std::mt19937_64 random(fit_.options.seed);
     double best = fit_.base_loss;
     for (unsigned start = 0; start < std::max(1U, fit_.options.starts); ++start) {
-      Values places;
+      ConstantValues places;
       for (const FitVariable& v : variables()) {
         places.push_back(start == 0 ? v.place_of(v.base_value) : std::ldexp(double(random() >> 11U), -53));
       }
@@ -93,11 +93,11 @@ class Fitter {
     }
   }
 
-  Minimum search(const Rows& rows, const Values& start, double step, int evaluations,
+  Minimum search(const Rows& rows, const ConstantValues& start, double step, int evaluations,
                  const std::string& phase) {
     int done = 0;
     double best = 0;
-    const Objective objective = [&](std::span<const double> places) {
+    const FitObjective objective = [&](std::span<const double> places) {
       const double loss = predictor_.loss(rows, values_at(places));
       best = done == 0 ? loss : std::min(best, loss);
       if (progress_) progress_(phase, done + 1, best);
@@ -107,23 +107,23 @@ class Fitter {
     return minimize(objective, start, step, evaluations);
   }
 
-  [[nodiscard]] Values values_at(std::span<const double> places) const {
-    Values out;
+  [[nodiscard]] ConstantValues values_at(std::span<const double> places) const {
+    ConstantValues out;
     for (std::size_t j = 0; j < places.size(); ++j) out.push_back(variables()[j].value_at(places[j]));
     return out;
   }
 
   /// Derivatives of the logarithms of all ratios by the constants in their scales, by central differences.
   [[nodiscard]] Sensitivity sensitivity() {
-    Sensitivity out(all_.size(), Values(values_.size()));
+    Sensitivity out(all_.size(), ConstantValues(values_.size()));
     for (std::size_t j = 0; j < values_.size(); ++j) {
       const FitVariable& v = variables()[j];
       const double scale = v.scale(values_[j]);
-      Values below = values_, above = values_;
+      ConstantValues below = values_, above = values_;
       below[j] = std::max(v.constant.minimum, values_[j] - kDifference * scale);
       above[j] = std::min(v.constant.maximum, values_[j] + kDifference * scale);
-      const Values low = predictor_.ratios(all_, below);
-      const Values high = predictor_.ratios(all_, above);
+      const ConstantValues low = predictor_.ratios(all_, below);
+      const ConstantValues high = predictor_.ratios(all_, above);
       for (std::size_t i = 0; i < all_.size(); ++i)
         out[i][j] = std::log(high[i] / low[i]) * scale / (above[j] - below[j]);
     }
@@ -131,13 +131,13 @@ class Fitter {
   }
 
   void determine() {
-    Values residuals, weights;
+    ConstantValues residuals, weights;
     for (const double ratio : predictor_.ratios(all_, values_)) {
       residuals.push_back(std::log(ratio));
       weights.push_back(robust_weight(residuals.back()));
     }
     Sensitivity by_row = sensitivity();
-    const Values effects = take_effects(by_row);
+    const ConstantValues effects = take_effects(by_row);
     const Determination found = determination(by_row, residuals, weights);
     fit_.singular_values = found.singular_values;
     for (std::size_t j = 0; j < values_.size(); ++j) {
@@ -150,19 +150,19 @@ class Fitter {
 
   /// The largest effect of a tenth of each constant. What does nothing is not fitted, so it must not make
   /// others uncertain: its derivatives become 0.
-  static Values take_effects(Sensitivity& by_row) {
-    Values effects(by_row.front().size(), 0);
+  static ConstantValues take_effects(Sensitivity& by_row) {
+    ConstantValues effects(by_row.front().size(), 0);
     for (std::size_t j = 0; j < effects.size(); ++j) {
-      for (const Values& row : by_row) effects[j] = std::max(effects[j], kTenth * std::abs(row[j]));
+      for (const ConstantValues& row : by_row) effects[j] = std::max(effects[j], kTenth * std::abs(row[j]));
       if (effects[j] >= kLeastEffect) continue;
-      for (Values& row : by_row) row[j] = 0;
+      for (ConstantValues& row : by_row) row[j] = 0;
     }
     return effects;
   }
 
   /// What does nothing keeps the base's value, unless that turns out to do something.
   void keep_base(std::size_t j) {
-    Values other = values_;
+    ConstantValues other = values_;
     other[j] = variables()[j].base_value;
     const double loss = predictor_.loss(all_, values_);
     if (predictor_.loss(all_, other) <= loss * (1 + kSameLoss) + kNoLoss) values_ = std::move(other);
@@ -174,7 +174,7 @@ class Fitter {
     Rows order = all_;
     std::mt19937_64 random(fit_.options.seed);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw(random, i)]);
-    Values start;
+    ConstantValues start;
     for (std::size_t j = 0; j < values_.size(); ++j) start.push_back(variables()[j].place_of(values_[j]));
     for (unsigned fold = 0; fold < folds; ++fold) {
       Rows seen, held_out;
@@ -194,7 +194,7 @@ class Fitter {
   RowPredictor predictor_;
   const FitProgress& progress_;
   Rows all_;
-  Values values_;
+  ConstantValues values_;
 };
 
 }  // namespace

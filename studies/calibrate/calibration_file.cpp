@@ -13,13 +13,13 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json parsed(const Catalog& catalog, const std::string& calibration) {
-  return Json::parse(catalog.text(CatalogKind::calibration, calibration), nullptr, true, true);
+OrderedJson parsed(const Catalog& catalog, const std::string& calibration) {
+  return OrderedJson::parse(catalog.text(CatalogKind::calibration, calibration), nullptr, true, true);
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined_by_comma(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
@@ -28,20 +28,20 @@ std::string joined(const std::vector<std::string>& names) {
 /// Figures of an account: no more digits than are of use.
 double rounded(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
 
-Json summary_json(const ErrorSummary& s) {
+OrderedJson summary_json(const ErrorSummary& s) {
   return {{"mean", rounded(s.mean)}, {"worst", rounded(s.worst)}, {"bias", rounded(s.bias)}};
 }
 
-Json errors_json(const FitErrors& errors) {
-  Json out{{"rows", errors.rows},
-           {"base", summary_json(errors.base)},
-           {"fitted", summary_json(errors.fitted)},
-           {"held_out", nullptr}};
+OrderedJson errors_json(const FitErrors& errors) {
+  OrderedJson out{{"rows", errors.rows},
+                  {"base", summary_json(errors.base)},
+                  {"fitted", summary_json(errors.fitted)},
+                  {"held_out", nullptr}};
   if (errors.held_out) out["held_out"] = summary_json(*errors.held_out);
   return out;
 }
 
-Json range_json(const std::optional<ResidualRange>& range) {
+OrderedJson range_json(const std::optional<ResidualRange>& range) {
   if (!range) return nullptr;
   return {{"rows", range->rows}, {"p10", rounded(range->p10)}, {"p90", rounded(range->p90)}};
 }
@@ -58,40 +58,40 @@ class Account {
   }
 
   [[nodiscard]] std::string source() const {
-    return fmt::format("fitted on {} ({} row{})", joined(tables_), rows_, rows_ == 1 ? "" : "s");
+    return fmt::format("fitted on {} ({} row{})", joined_by_comma(tables_), rows_, rows_ == 1 ? "" : "s");
   }
 
-  void add_constants(Json& constants) const {
+  void add_constants(OrderedJson& constants) const {
     for (const FittedConstant& c : fit_.constants) {
       if (c.variable.base != base_) continue;
-      Json& constant = constants[std::string(c.variable.constant.name)];
+      OrderedJson& constant = constants[std::string(c.variable.constant.name)];
       constant["value"] = c.value;
       constant["source"] = source() + (c.identifiable ? "" : "; not identifiable from them");
     }
   }
 
   /// The deciles that a prediction's range is made of.
-  void add_residuals(Json& constants) const {
+  void add_residuals(OrderedJson& constants) const {
     add_range(constants, "one_node", one_node());
     add_range(constants, "many_nodes", many_nodes());
   }
 
-  [[nodiscard]] Json json() const {
-    Json out{{"base", base_},
-             {"tables", tables_},
-             {"rows", Json::array()},
-             {"seed", fit_.options.seed},
-             {"folds", fit_.options.folds},
-             {"starts", fit_.options.starts},
-             {"method", kMinimizer},
-             {"evaluations", fit_.evaluations},
-             {"most_evaluations", fit_.options.evaluations},
-             {"base_loss", rounded(fit_.base_loss)},
-             {"loss", rounded(fit_.loss)},
-             {"constants", Json::object()},
-             {"singular_values", Json::array()},
-             {"errors", errors_json(fit_errors(fit_, filter()))},
-             {"errors_by_table", Json::object()}};
+  [[nodiscard]] OrderedJson json() const {
+    OrderedJson out{{"base", base_},
+                    {"tables", tables_},
+                    {"rows", OrderedJson::array()},
+                    {"seed", fit_.options.seed},
+                    {"folds", fit_.options.folds},
+                    {"starts", fit_.options.starts},
+                    {"method", kMinimizer},
+                    {"evaluations", fit_.evaluations},
+                    {"most_evaluations", fit_.options.evaluations},
+                    {"base_loss", rounded(fit_.base_loss)},
+                    {"loss", rounded(fit_.loss)},
+                    {"constants", OrderedJson::object()},
+                    {"singular_values", OrderedJson::array()},
+                    {"errors", errors_json(fit_errors(fit_, filter()))},
+                    {"errors_by_table", OrderedJson::object()}};
     for (const FitRow& row : fit_.problem.rows) {
       if (mine(row)) out["rows"].push_back(row.table + ": " + row.name);
     }
@@ -125,17 +125,17 @@ class Account {
   }
 
   /// A kind with too few rows takes the deciles of all; too few of those leave the base's.
-  void add_range(Json& constants, const std::string& kind, const RowFilter& rows) const {
+  void add_range(OrderedJson& constants, const std::string& kind, const RowFilter& rows) const {
     const auto own = residual_range(fit_, rows);
     const auto range = own ? own : residual_range(fit_, filter());
     if (!range) return;
     const std::string text = fmt::format("held-out residuals of {} {}rows of {}", range->rows,
-                                         own ? "" : "one- and many-node ", joined(tables_));
+                                         own ? "" : "one- and many-node ", joined_by_comma(tables_));
     constants["error_p10_" + kind] = {{"value", rounded(range->p10)}, {"source", text}};
     constants["error_p90_" + kind] = {{"value", rounded(range->p90)}, {"source", text}};
   }
 
-  [[nodiscard]] static Json constant_json(const FittedConstant& c) {
+  [[nodiscard]] static OrderedJson constant_json(const FittedConstant& c) {
     return {{"base", c.variable.base_value},
             {"fitted", c.value},
             {"unit", c.variable.constant.unit},
@@ -159,7 +159,7 @@ CalibratedValue calibrated_value(const Catalog& catalog, const std::string& cali
   std::set<std::string> seen;
   for (std::string name = calibration;
        catalog.contains(CatalogKind::calibration, name) && seen.insert(name).second;) {
-    const Json entry = parsed(catalog, name);
+    const OrderedJson entry = parsed(catalog, name);
     if (const auto found = entry["constants"].find(constant.name); found != entry["constants"].end()) {
       CalibratedValue out{found->at("value").get<double>(), std::nullopt, std::nullopt};
       if (found->contains("minimum")) out.minimum = found->at("minimum").get<double>();
@@ -173,7 +173,7 @@ CalibratedValue calibrated_value(const Catalog& catalog, const std::string& cali
 
 Catalog with_constants(const Catalog& catalog, const std::string& calibration,
                        const std::map<std::string, double>& values) {
-  Json entry = parsed(catalog, calibration);
+  OrderedJson entry = parsed(catalog, calibration);
   entry.erase("name");
   for (const auto& [name, value] : values) {
     entry["constants"][name]["value"] = value;
@@ -183,7 +183,7 @@ Catalog with_constants(const Catalog& catalog, const std::string& calibration,
 }
 
 std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit) {
-  Json entry = parsed(catalog, base);
+  OrderedJson entry = parsed(catalog, base);
   const Account account(base, fit);
   entry.erase("name");
   entry.erase("fit");
@@ -191,7 +191,7 @@ std::string calibration_text(const Catalog& catalog, const std::string& base, co
   account.add_constants(entry["constants"]);
   if (entry["part"] == "software") account.add_residuals(entry["constants"]);
   entry["fit"] = account.json();
-  return entry.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return entry.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace orrery

@@ -22,7 +22,7 @@ ErrorSummary summary_of(const std::vector<double>& ratios) {
 }
 
 /// The value at `share` of the way through `sorted`, between neighbours.
-double quantile(const std::vector<double>& sorted, double share) {
+double ratio_quantile(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
@@ -54,7 +54,7 @@ std::optional<ResidualRange> residual_range(const Fit& fit, const RowFilter& fil
   }
   if (residuals.size() < kLeastRows) return std::nullopt;
   std::ranges::sort(residuals);
-  return ResidualRange{residuals.size(), quantile(residuals, 0.1), quantile(residuals, 0.9)};
+  return ResidualRange{residuals.size(), ratio_quantile(residuals, 0.1), ratio_quantile(residuals, 0.9)};
 }
 
 }  // namespace orrery

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 7> kFigures{
     "step_time_s", "samples_per_s", "tokens_per_s", "model_tflops_per_gpu", "hardware_tflops_per_gpu", "mfu",
     "hfu"};
 
-[[noreturn]] void refuse(std::string message) {
+[[noreturn]] void refuse_fit(std::string message) {
   throw InputError({Problem{kCommandLine, 0, 0, "", std::move(message)}});
 }
 
@@ -46,13 +46,13 @@ class ProblemMaker {
 
  private:
   void check_bases() {
-    if (request_.bases.empty()) refuse("--base is missing: the calibration to start from");
-    if (request_.keys.empty()) refuse("--fit is missing: the constants to fit");
+    if (request_.bases.empty()) refuse_fit("--base is missing: the calibration to start from");
+    if (request_.keys.empty()) refuse_fit("--fit is missing: the constants to fit");
     const auto known = context_.catalog.names(CatalogKind::calibration);
     for (const std::string& base : request_.bases) {
       if (context_.catalog.contains(CatalogKind::calibration, base)) continue;
-      refuse(fmt::format("found calibration {}, allowed {}{}", quote(base), joined(views(known)),
-                         hint(base, views(known))));
+      refuse_fit(fmt::format("found calibration {}, allowed {}{}", quote(base), joined(views(known)),
+                             hint(base, views(known))));
     }
     check_once(request_.bases, "--base");
     check_once(request_.keys, "--fit");
@@ -62,14 +62,14 @@ class ProblemMaker {
   static void check_once(const std::vector<std::string>& names, const char* option) {
     std::set<std::string> seen;
     for (const std::string& name : names) {
-      if (!seen.insert(name).second) refuse(fmt::format("{}: found {} twice", option, quote(name)));
+      if (!seen.insert(name).second) refuse_fit(fmt::format("{}: found {} twice", option, quote(name)));
     }
   }
 
   void check_is_fitted(const std::string& key) {
     if (std::ranges::find(request_.keys, key) != request_.keys.end()) return;
-    refuse(fmt::format("--bounds: found {}, which is not fitted{}", quote(key),
-                       hint(key, views(request_.keys))));
+    refuse_fit(fmt::format("--bounds: found {}, which is not fitted{}", quote(key),
+                           hint(key, views(request_.keys))));
   }
 
   void add_variables(const Constant& constant) {
@@ -82,8 +82,8 @@ class ProblemMaker {
       problem_.variables.push_back(std::move(variable));
     }
     if (problem_.variables.size() == before) {
-      refuse(fmt::format("--fit: {} belongs to calibrations of part {}, and no --base is one", constant.key,
-                         constant.part));
+      refuse_fit(fmt::format("--fit: {} belongs to calibrations of part {}, and no --base is one",
+                             constant.key, constant.part));
     }
   }
 
@@ -96,12 +96,12 @@ class ProblemMaker {
       variable.bounds = given->second;
     Bounds& b = variable.bounds;
     if (!(b.low >= constant.minimum && b.high <= constant.maximum)) {
-      refuse(fmt::format("bounds of {}: found {} to {}, allowed {} to {}", constant.key, b.low, b.high,
-                         constant.minimum, constant.maximum));
+      refuse_fit(fmt::format("bounds of {}: found {} to {}, allowed {} to {}", constant.key, b.low, b.high,
+                             constant.minimum, constant.maximum));
     }
     if (!(b.low < b.high)) {
-      refuse(fmt::format("{} of {} is {} and leaves no room to search: give --bounds {}=LOW:HIGH",
-                         constant.key, variable.base, value.value, constant.key));
+      refuse_fit(fmt::format("{} of {} is {} and leaves no room to search: give --bounds {}=LOW:HIGH",
+                             constant.key, variable.base, value.value, constant.key));
     }
     variable.logarithmic = !is_share(constant) && b.low > 0 && b.high / b.low > kLeastDecade;
   }
@@ -170,8 +170,8 @@ class ProblemMaker {
     for (std::size_t j = 0; j < problem_.variables.size(); ++j) {
       const FitVariable& v = problem_.variables[j];
       if (std::ranges::any_of(problem_.rows, [&](const FitRow& row) { return row.takes[j]; })) continue;
-      refuse(fmt::format("no row with a measured step time takes {} from calibration {}", v.constant.key,
-                         quote(v.base)));
+      refuse_fit(fmt::format("no row with a measured step time takes {} from calibration {}", v.constant.key,
+                             quote(v.base)));
     }
   }
 

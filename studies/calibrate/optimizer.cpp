@@ -12,7 +12,7 @@ constexpr double kSmallestGain = 1e-5;  ///< of the objective, relative
 
 /// The objective as NLopt calls it; keeps the best point and the first exception.
 struct Search {
-  const Objective& objective;
+  const FitObjective& objective;
   Minimum best;
   std::exception_ptr error;
 
@@ -56,7 +56,8 @@ void run(nlopt::algorithm method, Search& search, std::vector<double> start, dou
 
 }  // namespace
 
-Minimum minimize(const Objective& objective, const std::vector<double>& start, double step, int evaluations) {
+Minimum minimize(const FitObjective& objective, const std::vector<double>& start, double step,
+                 int evaluations) {
   Search search{objective, {start, 0, 0}, nullptr};
   // A quadratic model gets near the minimum quickly; subplex crosses the kinks that are left.
   if (start.size() > 1) run(nlopt::LN_BOBYQA, search, start, step, std::max(1, evaluations / 2));

@@ -10,7 +10,7 @@ namespace orrery {
 /// What `minimize` uses, in words.
 inline constexpr const char* kMinimizer = "BOBYQA, then subplex";
 
-using Objective = std::function<double(std::span<const double>)>;
+using FitObjective = std::function<double(std::span<const double>)>;
 
 struct Minimum {
   std::vector<double> at;
@@ -20,7 +20,7 @@ struct Minimum {
 
 /// The best point found in the unit cube from `start` in it, with first steps of `step` and at most
 /// `evaluations` (above 0) evaluations. Deterministic. Rethrows what `objective` throws.
-[[nodiscard]] Minimum minimize(const Objective& objective, const std::vector<double>& start, double step,
+[[nodiscard]] Minimum minimize(const FitObjective& objective, const std::vector<double>& start, double step,
                                int evaluations);
 
 }  // namespace orrery

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_chart(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", "--chart: " + message}});
 }
 
@@ -43,17 +43,18 @@ std::size_t key_named(const Comparison& comparison, std::string_view name) {
     const std::string& key = comparison.keys[i];
     if (key != name && !key.ends_with("." + std::string(name))) continue;
     if (is_numeric(comparison, i)) return i;
-    refuse(fmt::format("found key {}, allowed one with numbers", quote(name)));
+    refuse_chart(fmt::format("found key {}, allowed one with numbers", quote(name)));
   }
   const auto known = views(comparison.keys);
-  refuse(fmt::format("found key {}, allowed {}", quote(name),
-                     known.empty() ? "a key of --vary" : "one of " + joined(known) + hint(name, known)));
+  refuse_chart(
+      fmt::format("found key {}, allowed {}", quote(name),
+                  known.empty() ? "a key of --vary" : "one of " + joined(known) + hint(name, known)));
 }
 
 std::size_t x_key(const Comparison& comparison, std::string_view name) {
   if (!name.empty()) return key_named(comparison, name);
   const auto first = first_numeric(comparison);
-  if (!first) refuse("found no --vary with numbers to draw along");
+  if (!first) refuse_chart("found no --vary with numbers to draw along");
   return *first;
 }
 
@@ -76,8 +77,8 @@ std::string y_figure(const Comparison& comparison, std::string_view name) {
   if (name.empty() && timed) return "time_to_target_s";
   if (name.empty()) return sizes.size() > 1 ? "samples_per_s" : "step_time_s";
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
-  refuse(fmt::format("found figure {}, allowed one of {}{}", quote(name), joined(views(known)),
-                     hint(name, views(known))));
+  refuse_chart(fmt::format("found figure {}, allowed one of {}{}", quote(name), joined(views(known)),
+                           hint(name, views(known))));
 }
 
 /// What tells a row's line from the others: its experiment, and the values of the other keys.

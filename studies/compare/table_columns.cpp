@@ -18,7 +18,7 @@ constexpr std::size_t kLongestValue = 44;
 /// Varied keys and what they did stay longest.
 constexpr int kAlways = 100;
 
-using Values = std::vector<std::optional<double>>;
+using ColumnValues = std::vector<std::optional<double>>;
 
 struct Unit {
   double size = 1;
@@ -32,7 +32,7 @@ struct Range {
   double most = 0;
 };
 
-Range range_of(const Values& values) {
+Range range_of(const ColumnValues& values) {
   Range range;
   for (const auto& value : values) {
     if (!value || *value <= 0 || !std::isfinite(*value)) continue;
@@ -63,7 +63,8 @@ std::string number(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-TableColumn figures(std::string header, const Values& values, std::span<const Unit> units, int importance) {
+TableColumn figures(std::string header, const ColumnValues& values, std::span<const Unit> units,
+                    int importance) {
   const Range range = range_of(values);
   const Unit unit = unit_for(range, units);
   const int decimals = decimals_for(range.least / unit.size);
@@ -75,8 +76,8 @@ TableColumn figures(std::string header, const Values& values, std::span<const Un
 }
 
 template <class Get>
-Values values_of(const Comparison& comparison, Get get) {
-  Values values;
+ColumnValues values_of(const Comparison& comparison, Get get) {
+  ColumnValues values;
   for (const ComparedRow& row : comparison.rows) {
     values.push_back(row.report ? std::optional<double>(get(row)) : std::nullopt);
   }
@@ -164,7 +165,7 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
 
 /// Time of the whole run, where its length is given: hours, or days where it takes weeks.
 void add_training(const Comparison& comparison, std::vector<TableColumn>& columns) {
-  Values times;
+  ColumnValues times;
   for (const ComparedRow& row : comparison.rows) {
     const bool known = row.report && row.report->training_tokens > 0;
     times.push_back(known ? std::optional(86400 * row.report->training_days()) : std::nullopt);
@@ -197,7 +198,7 @@ void add_target(const Comparison& comparison, std::vector<TableColumn>& columns)
   columns.push_back(words(comparison, "transient", true, 40, [&](const ComparedRow& row) {
     return has(row) ? steps(row.target->steps->transient) : std::string();
   }));
-  Values times;
+  ColumnValues times;
   for (const ComparedRow& row : comparison.rows) {
     times.push_back(has(row) ? std::optional(row.target->time_s) : std::nullopt);
   }

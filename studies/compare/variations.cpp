@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_variation(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", "--vary: " + message}});
 }
 
@@ -21,8 +21,8 @@ class ListReader {
 
   std::vector<std::string> values() {
     for (std::size_t i = 0; i < list_.size(); ++i) read(i);
-    if (quote_ != 0) refuse(fmt::format("found {}, in which a quote is left open", quote(list_)));
-    if (depth_ != 0) refuse(fmt::format("found {}, in which brackets do not match", quote(list_)));
+    if (quote_ != 0) refuse_variation(fmt::format("found {}, in which a quote is left open", quote(list_)));
+    if (depth_ != 0) refuse_variation(fmt::format("found {}, in which brackets do not match", quote(list_)));
     end_value(list_.size());
     return std::move(values_);
   }
@@ -43,12 +43,12 @@ class ListReader {
     if ((c == '"' || c == '\'') && at_start) quote_ = c;
     if (c == '[' || c == '{') ++depth_;
     if (c == ']' || c == '}') --depth_;
-    if (depth_ < 0) refuse(fmt::format("found {}, in which brackets do not match", quote(list_)));
+    if (depth_ < 0) refuse_variation(fmt::format("found {}, in which brackets do not match", quote(list_)));
     if (c == ',' && depth_ == 0) end_value(i);
   }
 
   void end_value(std::size_t end) {
-    if (end == begin_) refuse(fmt::format("found an empty value in {}", quote(list_)));
+    if (end == begin_) refuse_variation(fmt::format("found an empty value in {}", quote(list_)));
     values_.emplace_back(list_.substr(begin_, end - begin_));
     begin_ = end + 1;
   }
@@ -66,7 +66,7 @@ class ListReader {
 Variation parse_variation(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    refuse(fmt::format("found {}, allowed KEY=VALUE,VALUE,...", quote(text)));
+    refuse_variation(fmt::format("found {}, allowed KEY=VALUE,VALUE,...", quote(text)));
   }
   return {std::string(text.substr(0, equals)), ListReader(text.substr(equals + 1)).values()};
 }
@@ -75,9 +75,10 @@ std::size_t count_combinations(const std::vector<Variation>& variations, std::si
   std::set<std::string> seen;
   std::size_t count = 1;
   for (const Variation& variation : variations) {
-    if (!seen.insert(variation.key).second) refuse(fmt::format("found key {} twice", quote(variation.key)));
+    if (!seen.insert(variation.key).second)
+      refuse_variation(fmt::format("found key {} twice", quote(variation.key)));
     if (variation.values.size() > most / count) {
-      refuse(fmt::format("found more than {} combinations of values", most));
+      refuse_variation(fmt::format("found more than {} combinations of values", most));
     }
     count *= variation.values.size();
   }

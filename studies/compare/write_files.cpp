@@ -11,41 +11,41 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+std::string dump(const OrderedJson& json, int indent) {
+  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 /// A varied value: a number, flag, list or object as JSON has it, else text.
-Json value_of(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  return value.is_discarded() ? Json(text) : value;
+OrderedJson varied_json(const std::string& text) {
+  OrderedJson value = OrderedJson::parse(text, nullptr, false);
+  return value.is_discarded() ? OrderedJson(text) : value;
 }
 
 /// Counts as integers, which they are.
-Json number(const std::optional<double>& value) {
+OrderedJson number(const std::optional<double>& value) {
   constexpr double kExact = 9007199254740992.0;
   if (!value || !std::isfinite(*value)) return {};
   const bool whole = std::abs(*value) < kExact && std::trunc(*value) == *value;
-  return whole ? Json(static_cast<std::int64_t>(*value)) : Json(*value);
+  return whole ? OrderedJson(static_cast<std::int64_t>(*value)) : OrderedJson(*value);
 }
 
-Json result_of(const ComparedRow& row) {
+OrderedJson result_of(const ComparedRow& row) {
   if (!row.report) return {};
   std::string text;
   write_json(*row.report, {}, -1, [&text](std::string_view part) { text += part; });
-  return Json::parse(text);
+  return OrderedJson::parse(text);
 }
 
-Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
-  Json vary = Json::object();
+OrderedJson row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
+  OrderedJson vary = OrderedJson::object();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!row.varied[i].empty()) vary[keys[i]] = value_of(row.varied[i]);
+    if (!row.varied[i].empty()) vary[keys[i]] = varied_json(row.varied[i]);
   }
-  Json out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
-           {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
-  Json ratio = Json::object();
+  OrderedJson out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
+                  {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
+  OrderedJson ratio = OrderedJson::object();
   for (const NamedFigure& figure : own_figures(row)) {
     const bool is_ratio =
         figure.name == "speed_up" || figure.name == "scaling_efficiency" || figure.name == "step_time_ratio";
@@ -55,12 +55,12 @@ Json row_json(const ComparedRow& row, const std::vector<std::string>& keys) {
       out[figure.name] = number(figure.value);
   }
   if (row.target && row.target->steps) out["linear_speed_up"] = row.target->steps->linear_speed_up;
-  out["ratio"] = row.ratios ? std::move(ratio) : Json();
+  out["ratio"] = row.ratios ? std::move(ratio) : OrderedJson();
   out["result"] = result_of(row);
   return out;
 }
 
-std::string joined(const std::vector<std::string>& reasons) {
+std::string joined_reasons(const std::vector<std::string>& reasons) {
   std::string out;
   for (const std::string& reason : reasons) out += (out.empty() ? "" : "; ") + reason;
   return out;
@@ -82,7 +82,7 @@ std::string csv_row(const ComparedRow& row, const std::vector<std::string>& name
   for (const std::string& value : row.varied) line += "," + csv_field(value);
   line += "," + csv_field(row.sync.method) + "," + csv_field(row.sync.topology);
   line += row.feasible() ? ",true," : ",false,";
-  line += csv_field(joined(row.reasons));
+  line += csv_field(joined_reasons(row.reasons));
   const std::vector<NamedFigure> figures = all_figures(row);
   for (const std::string& name : names) {
     const auto found = std::ranges::find(figures, name, &NamedFigure::name);
@@ -95,12 +95,12 @@ std::string csv_row(const ComparedRow& row, const std::vector<std::string>& name
 }  // namespace
 
 void write_comparison_json(const Comparison& comparison, const Sink& sink) {
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (const ComparedRow& row : comparison.rows) rows.push_back(row_json(row, comparison.keys));
   const auto best = comparison.sweet_spot();
-  sink(dump(Json{{"vary", comparison.keys},
-                 {"sweet_spot", best ? Json(*best) : Json()},
-                 {"rows", std::move(rows)}},
+  sink(dump(OrderedJson{{"vary", comparison.keys},
+                        {"sweet_spot", best ? OrderedJson(*best) : OrderedJson()},
+                        {"rows", std::move(rows)}},
             2) +
        "\n");
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kCompressorPurpose = 8;
 /// Sums over samples for which threads are worth starting.
-constexpr double kSmall = 2e5;
+constexpr double kSmallGradient = 2e5;
 constexpr std::uint32_t kServer = 1U << 30;
 
 }  // namespace
@@ -26,7 +26,7 @@ Matrix Method::gradients(std::int64_t iteration, const Matrix& models) const {
   Matrix out(models.rows(), models.cols());
   const double work =
       static_cast<double>(models.size()) * static_cast<double>(setup_.objective.problem().batch);
-  for_each_worker(models.cols(), work < kSmall ? 1 : setup_.threads, [&](Eigen::Index worker) {
+  for_each_worker(models.cols(), work < kSmallGradient ? 1 : setup_.threads, [&](Eigen::Index worker) {
     out.col(worker) = setup_.objective.gradient(worker, iteration, models.col(worker));
   });
   return out;

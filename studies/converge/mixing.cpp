@@ -6,11 +6,11 @@ namespace orrery {
 namespace {
 
 /// Work for which threads are worth starting.
-constexpr double kSmall = 1e6;
+constexpr double kSmallMixing = 1e6;
 
 unsigned threads_for(const Mixing& mixing, const Matrix& values, unsigned threads) {
   const double work = static_cast<double>(mixing.from.size()) * static_cast<double>(values.rows());
-  return work < kSmall ? 1 : threads;
+  return work < kSmallMixing ? 1 : threads;
 }
 
 void add_received(const Mixing& mixing, const Matrix& others, Matrix& out, unsigned threads) {

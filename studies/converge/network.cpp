@@ -4,17 +4,17 @@
 namespace orrery {
 namespace {
 
-constexpr std::uint64_t kTruthPurpose = 4, kSamplePurpose = 5, kStartPurpose = 6;
-constexpr double kTruthDeviation = 1;
+constexpr std::uint64_t kNetworkTruth = 4, kNetworkSamples = 5, kStartPurpose = 6;
+constexpr double kNetworkDeviation = 1;
 
 /// v.tanh(U h) as the log-odds of a label that such a network made. A model is U row by row, then v.
-class Network final : public Objective {
+class TwoLayerNetwork final : public Objective {
  public:
-  Network(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
+  TwoLayerNetwork(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
       : Objective(problem, workers, seed), seed_(seed) {
-    const Matrix truths = draw_truths(problem, dimension(), workers, seed, kTruthPurpose, kTruthDeviation);
+    const Matrix truths = draw_truths(problem, dimension(), workers, seed, kNetworkTruth, kNetworkDeviation);
     samples_ =
-        draw_samples(problem, workers, seed, kSamplePurpose, [&](Eigen::Index worker, const Vector& h) {
+        draw_samples(problem, workers, seed, kNetworkSamples, [&](Eigen::Index worker, const Vector& h) {
           const Vector truth = truths.col(worker);
           return outputs(truth).dot(activations(truth, h));
         });
@@ -73,7 +73,7 @@ class Network final : public Objective {
 
 std::unique_ptr<Objective> make_network(const LearningProblem& problem, std::int64_t workers,
                                         std::int64_t seed) {
-  return std::make_unique<Network>(problem, workers, seed);
+  return std::make_unique<TwoLayerNetwork>(problem, workers, seed);
 }
 
 std::unique_ptr<Objective> make_objective(const LearningProblem& problem, std::int64_t workers,

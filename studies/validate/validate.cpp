@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kStepTime = "step_time_s";
 
 /// One row to simulate, and what came of it.
-struct Job {
+struct PredictionJob {
   const MeasuredTable* table = nullptr;
   const MeasuredRow* row = nullptr;
   Prediction prediction;
@@ -25,8 +25,8 @@ struct Job {
   [[nodiscard]] std::int64_t size() const { return simulation_size(row->experiment); }
 };
 
-std::vector<Job> jobs_of(const std::vector<MeasuredTable>& tables) {
-  std::vector<Job> jobs;
+std::vector<PredictionJob> jobs_of(const std::vector<MeasuredTable>& tables) {
+  std::vector<PredictionJob> jobs;
   for (const MeasuredTable& table : tables) {
     for (const MeasuredRow& row : table.rows) {
       if (row.skipped_because.empty()) jobs.push_back({&table, &row, {}, {}});
@@ -36,10 +36,10 @@ std::vector<Job> jobs_of(const std::vector<MeasuredTable>& tables) {
 }
 
 /// Predicts all rows, large ones first so that no thread is left with one at the end.
-void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progress) {
-  std::vector<Job*> order;
-  for (Job& job : jobs) order.push_back(&job);
-  std::ranges::stable_sort(order, std::greater<>(), &Job::size);
+void predict_all(std::vector<PredictionJob>& jobs, unsigned threads, const Progress& progress) {
+  std::vector<PredictionJob*> order;
+  for (PredictionJob& job : jobs) order.push_back(&job);
+  std::ranges::stable_sort(order, std::greater<>(), &PredictionJob::size);
   std::size_t done = 0;
   std::mutex counting;
   Simulator simulator;
@@ -57,7 +57,7 @@ void predict_all(std::vector<Job>& jobs, unsigned threads, const Progress& progr
 
 /// The problems of a row that cannot be simulated, in its line of the table; none when all of them say
 /// that something is not modelled yet: then the row is skipped.
-std::vector<Problem> problems_of(const Job& job, const InputError& error, TableResult& result) {
+std::vector<Problem> problems_of(const PredictionJob& job, const InputError& error, TableResult& result) {
   std::vector<Problem> problems = error.problems();
   if (std::ranges::all_of(problems, &Problem::not_modelled)) {
     result.skipped.push_back({job.row->name, problems.front().pointer + ": " + problems.front().message});
@@ -94,7 +94,7 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
 }
 
 /// The result of the table at `job`; leaves `job` at the first of the next one.
-TableResult result_of(const MeasuredTable& table, const Job*& job, std::vector<Problem>& problems) {
+TableResult result_of(const MeasuredTable& table, const PredictionJob*& job, std::vector<Problem>& problems) {
   TableResult result;
   result.table = table.name;
   const bool timed = std::ranges::find(table.keys, kStepTime) != table.keys.end();
@@ -104,7 +104,7 @@ TableResult result_of(const MeasuredTable& table, const Job*& job, std::vector<P
       result.skipped.push_back({row.name, row.skipped_because});
       continue;
     }
-    const Job& done = *job++;
+    const PredictionJob& done = *job++;
     try {
       if (done.error) std::rethrow_exception(done.error);
       compare(row, done.prediction, result);
@@ -138,11 +138,11 @@ Prediction predict(const Experiment& experiment, std::span<const std::string> ke
 
 std::vector<TableResult> validate(const std::vector<MeasuredTable>& tables, unsigned threads,
                                   const Progress& progress) {
-  std::vector<Job> jobs = jobs_of(tables);
+  std::vector<PredictionJob> jobs = jobs_of(tables);
   predict_all(jobs, threads, progress);
   std::vector<Problem> problems;
   std::vector<TableResult> results;
-  const Job* job = jobs.data();
+  const PredictionJob* job = jobs.data();
   for (const MeasuredTable& table : tables) results.push_back(result_of(table, job, problems));
   if (!problems.empty()) throw InputError(std::move(problems));
   return results;

@@ -9,26 +9,28 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+OrderedJson or_null(const std::optional<double>& value) {
+  return value ? OrderedJson(*value) : OrderedJson();
+}
 
-Json row_json(const ComparedFigure& figure) {
-  Json row{{"name", figure.row},
-           {"key", figure.key},
-           {"gpus", figure.gpus},
-           {"feasible", figure.feasible},
-           {"predicted", figure.pair.predicted},
-           {"measured", figure.pair.measured},
-           {"error", figure.pair.error()}};
+OrderedJson row_json(const ComparedFigure& figure) {
+  OrderedJson row{{"name", figure.row},
+                  {"key", figure.key},
+                  {"gpus", figure.gpus},
+                  {"feasible", figure.feasible},
+                  {"predicted", figure.pair.predicted},
+                  {"measured", figure.pair.measured},
+                  {"error", figure.pair.error()}};
   if (figure.p10) row["p10"] = *figure.p10;
   if (figure.p90) row["p90"] = *figure.p90;
   return row;
 }
 
-void add_statistics(Json& out, const ErrorStatistics* statistics) {
+void add_statistics(OrderedJson& out, const ErrorStatistics* statistics) {
   const ErrorStatistics s = statistics == nullptr ? ErrorStatistics{} : *statistics;
-  const auto known = [&](double value) { return statistics == nullptr ? Json() : Json(value); };
+  const auto known = [&](double value) { return statistics == nullptr ? OrderedJson() : OrderedJson(value); };
   out["rows_compared"] = s.rows;
   out["mean_abs_error"] = known(s.mean_abs_error);
   out["median_abs_error"] = known(s.median_abs_error);
@@ -41,16 +43,16 @@ void add_statistics(Json& out, const ErrorStatistics* statistics) {
   out["inside_p10_p90"] = or_null(s.inside_p10_p90);
 }
 
-Json table_json(const TableResult& result) {
-  Json table{{"table", result.table}, {"key", result.main_key}, {"rows", Json::array()}};
+OrderedJson table_json(const TableResult& result) {
+  OrderedJson table{{"table", result.table}, {"key", result.main_key}, {"rows", OrderedJson::array()}};
   for (const ComparedFigure& figure : result.figures) table["rows"].push_back(row_json(figure));
   add_statistics(table, result.main());
   table["infeasible"] = result.infeasible;
-  table["keys"] = Json::object();
+  table["keys"] = OrderedJson::object();
   for (const auto& [key, statistics] : result.statistics) {
     if (key != result.main_key) add_statistics(table["keys"][key], &statistics);
   }
-  table["skipped"] = Json::array();
+  table["skipped"] = OrderedJson::array();
   for (const SkippedRow& row : result.skipped) {
     table["skipped"].push_back({{"name", row.name}, {"reason", row.reason}});
   }
@@ -60,9 +62,9 @@ Json table_json(const TableResult& result) {
 }  // namespace
 
 void write_validation_json(const std::vector<TableResult>& results, const TextSink& sink) {
-  Json out{{"tables", Json::array()}};
+  OrderedJson out{{"tables", OrderedJson::array()}};
   for (const TableResult& result : results) out["tables"].push_back(table_json(result));
-  sink(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  sink(out.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink) {

@@ -18,7 +18,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void write_overview(const std::vector<TableResult>& results, const TextSink& sink) {
+void write_overview_page(const std::vector<TableResult>& results, const TextSink& sink) {
   sink("| table | rows | skipped | mean | median | p90 | max | bias | rank correlation | within a model |\n");
   sink("|---|---|---|---|---|---|---|---|---|---|\n");
   for (const TableResult& result : results) {
@@ -69,7 +69,7 @@ void write_validation_page(const std::vector<TableResult>& results, std::string_
       "Errors are predicted / measured - 1; mean, median, p90 and max are of their absolute values, in "
       "the\n");
   sink("overview those of the step time where a table has it.\n\n");
-  write_overview(results, sink);
+  write_overview_page(results, sink);
   for (const TableResult& result : results) write_table(result, sink);
 }
 

@@ -61,7 +61,7 @@ void write_block(const TableResult& result, const TextSink& sink) {
   sink("\n");
 }
 
-void write_overview(const std::vector<TableResult>& results, const TextSink& sink) {
+void write_overview_text(const std::vector<TableResult>& results, const TextSink& sink) {
   std::size_t width = 5;
   for (const TableResult& result : results) width = std::max(width, width_of(result.table));
   sink(fmt::format("{}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}\n",
@@ -85,7 +85,7 @@ void write_overview(const std::vector<TableResult>& results, const TextSink& sin
 
 void write_validation_text(const std::vector<TableResult>& results, const TextSink& sink) {
   for (const TableResult& result : results) write_block(result, sink);
-  write_overview(results, sink);
+  write_overview_text(results, sink);
 }
 
 }  // namespace orrery

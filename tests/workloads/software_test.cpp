@@ -19,15 +19,15 @@ Experiment small(std::int64_t t = 1, std::int64_t p = 1, std::int64_t d = 1, std
   return experiment(gpt(kLayers, kHidden, kHeads, kSeq, kVocab), t, p, d, micro_batches);
 }
 
-struct Count {
+struct KernelCount {
   int operations = 0;
   Bytes bytes = 0;
-  bool operator==(const Count&) const = default;
+  bool operator==(const KernelCount&) const = default;
 };
 
 /// Collectives or messages of a dimension in the first program.
-Count moved(const Workload& w, Dimension dimension, Collective what) {
-  Count count;
+KernelCount moved(const Workload& w, Dimension dimension, Collective what) {
+  KernelCount count;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != Op::Kind::communicate) continue;
     const Message& m = w.messages[op.work];
@@ -116,15 +116,15 @@ TEST_CASE("ZeRO-3 by tensor: as many collectives as a block has tensors, and no 
   e.software.gathers_tensors = true;
   const Workload cut = lower(e);
   // Six blocks: gathered forward and backward, reduced once, in each of three micro-batches.
-  const Count gathered = moved(whole, Dimension::data, Collective::all_gather);
-  const Count reduced = moved(whole, Dimension::data, Collective::reduce_scatter);
+  const KernelCount gathered = moved(whole, Dimension::data, Collective::all_gather);
+  const KernelCount reduced = moved(whole, Dimension::data, Collective::reduce_scatter);
   CHECK(gathered.operations == 3 * 2 * 6);
   CHECK(reduced.operations == 3 * 6);
   // A layer: four products and two norms, each with a weight and a bias, 12. Embedding: tokens, positions.
   // Head, whose table is the embedding's: weight and bias of the last norm.
   const int tensors = 4 * 12 + 2 + 2;
-  const Count gathers = moved(cut, Dimension::data, Collective::all_gather);
-  const Count reductions = moved(cut, Dimension::data, Collective::reduce_scatter);
+  const KernelCount gathers = moved(cut, Dimension::data, Collective::all_gather);
+  const KernelCount reductions = moved(cut, Dimension::data, Collective::reduce_scatter);
   CHECK(gathers.operations == 3 * 2 * tensors);
   CHECK(reductions.operations == 3 * tensors);
   // Each is rounded up to a parameter of two bytes.
@@ -157,15 +157,15 @@ TEST_CASE("gradients of four bytes: twice the reduction and twice the memory, pa
     e.software.gradient_bytes = 4;
     const Workload four = lower(e);
     for (const Collective what : {Collective::all_reduce, Collective::reduce_scatter}) {
-      const Count narrow = moved(two, Dimension::data, what);
-      CHECK(moved(four, Dimension::data, what) == Count{narrow.operations, 2 * narrow.bytes});
+      const KernelCount narrow = moved(two, Dimension::data, what);
+      CHECK(moved(four, Dimension::data, what) == KernelCount{narrow.operations, 2 * narrow.bytes});
     }
     CHECK(moved(four, Dimension::data, Collective::all_gather) ==
           moved(two, Dimension::data, Collective::all_gather));
     // The sum over both ends of the tied embedding.
-    const Count tied = moved(two, Dimension::pipeline, Collective::all_reduce);
+    const KernelCount tied = moved(two, Dimension::pipeline, Collective::all_reduce);
     CHECK(tied.operations == 1);
-    CHECK(moved(four, Dimension::pipeline, Collective::all_reduce) == Count{1, 2 * tied.bytes});
+    CHECK(moved(four, Dimension::pipeline, Collective::all_reduce) == KernelCount{1, 2 * tied.bytes});
     CHECK(stage_memory(e)[0].gradients == 2 * memory.gradients);
     CHECK(stage_memory(e)[0].parameters == memory.parameters);
     CHECK(stage_memory(e)[0].optimizer == memory.optimizer);
@@ -188,22 +188,22 @@ TEST_CASE("what products hide and what they do not add up to the whole") {
   // forward, gathers backward. Head: gathers forward and again backward, scatters backward.
   const int gathered = kLayers * 2 * 3 + 3;
   const int scattered = kLayers * 2 * 2 + 2;
-  CHECK(gathers() == Count{gathered, gathered * sbh});
-  CHECK(scatters() == Count{scattered, scattered * sbh});
+  CHECK(gathers() == KernelCount{gathered, gathered * sbh});
+  CHECK(scatters() == KernelCount{scattered, scattered * sbh});
   for (const double share : {0.25, 0.7, 1.0}) {
     CAPTURE(share);
     e.software.tensor_overlap = share;
     // Each of a layer is two then.
-    CHECK(gathers() == Count{gathered + kLayers * 2 * 3, gathered * sbh});
-    CHECK(scatters() == Count{scattered + kLayers * 2 * 2, scattered * sbh});
+    CHECK(gathers() == KernelCount{gathered + kLayers * 2 * 3, gathered * sbh});
+    CHECK(scatters() == KernelCount{scattered + kLayers * 2 * 2, scattered * sbh});
   }
   // It takes the plan's overlap, and sequence parallelism.
   e.plan.overlap_tensor_parallel = false;
-  CHECK(gathers() == Count{gathered, gathered * sbh});
+  CHECK(gathers() == KernelCount{gathered, gathered * sbh});
   e.plan.overlap_tensor_parallel = true;
   e.plan.sequence_parallel = false;
-  CHECK(gathers() == Count{});
-  const Count sums = moved(lower(e), Dimension::tensor, Collective::all_reduce);
+  CHECK(gathers() == KernelCount{});
+  const KernelCount sums = moved(lower(e), Dimension::tensor, Collective::all_reduce);
   e.software.tensor_overlap = 0;
   CHECK(moved(lower(e), Dimension::tensor, Collective::all_reduce) == sums);
 }

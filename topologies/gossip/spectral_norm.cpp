@@ -48,14 +48,26 @@ std::vector<Sparse> sparse_rounds(const GossipGraph& graph) {
 
 void take_off_mean(Vector& x) { x.array() -= x.mean(); }
 
-/// x -> D^T D x with D = W_{r-1} ... W_0 - 11^T/n, whose largest eigenvalue is ||D||^2.
-class Squared {
+/// A symmetric matrix, known by what it makes of vectors. One type for all, so that the eigenvalue solver, a
+/// large template, is compiled once.
+class SymmetricOperator {
  public:
   using Scalar = double;
-  explicit Squared(const std::vector<Sparse>& rounds) : rounds_(rounds) {}
-  [[nodiscard]] Eigen::Index rows() const { return rounds_.front().rows(); }
+  SymmetricOperator() = default;
+  SymmetricOperator(const SymmetricOperator&) = delete;
+  SymmetricOperator& operator=(const SymmetricOperator&) = delete;
+  virtual ~SymmetricOperator() = default;
+  [[nodiscard]] virtual Eigen::Index rows() const = 0;
   [[nodiscard]] Eigen::Index cols() const { return rows(); }
-  void perform_op(const double* in, double* out) const {
+  virtual void perform_op(const double* in, double* out) const = 0;
+};
+
+/// x -> D^T D x with D = W_{r-1} ... W_0 - 11^T/n, whose largest eigenvalue is ||D||^2.
+class Squared final : public SymmetricOperator {
+ public:
+  explicit Squared(const std::vector<Sparse>& rounds) : rounds_(rounds) {}
+  [[nodiscard]] Eigen::Index rows() const override { return rounds_.front().rows(); }
+  void perform_op(const double* in, double* out) const override {
     const Vector x = Eigen::Map<const Vector>(in, rows());
     Vector y = x;
     for (const Sparse& round : rounds_) y = round * y;
@@ -72,9 +84,8 @@ class Squared {
 
 /// x -> P ((1 + shift) I - W^T W)^{-1} P x with P = I - 11^T/n. Its largest eigenvalue belongs to the
 /// second largest of W^T W where W is doubly stochastic.
-class Inverted {
+class Inverted final : public SymmetricOperator {
  public:
-  using Scalar = double;
   explicit Inverted(const Sparse& square) : rows_(square.rows()) {
     Eigen::SparseMatrix<double> shifted = -square;
     for (Eigen::Index i = 0; i < rows_; ++i) shifted.coeffRef(i, i) += 1 + kShift;
@@ -96,10 +107,9 @@ class Inverted {
   Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> solver_;
 };
 
-template <class Operator>
-std::optional<double> largest_eigenvalue(Operator& op, int restarts) {
+std::optional<double> largest_eigenvalue(SymmetricOperator& op, int restarts) {
   const Eigen::Index width = std::min<Eigen::Index>(24, op.rows());
-  Spectra::SymEigsSolver<Operator> solver(op, 1, width);
+  Spectra::SymEigsSolver<SymmetricOperator> solver(op, 1, width);
   solver.init();
   solver.compute(Spectra::SortRule::LargestAlge, restarts, kTolerance);
   if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;

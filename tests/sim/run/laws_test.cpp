@@ -51,7 +51,7 @@ std::optional<Run> run_if_valid(const std::string& text) {
   }
 }
 
-Report with(const std::string& text, const std::vector<std::string>& overrides) {
+Report report_with(const std::string& text, const std::vector<std::string>& overrides) {
   return simulate(read(text, overrides));
 }
 
@@ -118,9 +118,9 @@ TEST_CASE("both networks agree where transfers do not meet") {
   };
   for (auto plan : plans) {
     plan.emplace_back("simulation.network=flow");
-    const Report flow = with(base, plan);
+    const Report flow = report_with(base, plan);
     plan.back() = "simulation.network=alpha-beta";
-    const Report alone = with(base, plan);
+    const Report alone = report_with(base, plan);
     CAPTURE(plan.front());
     CHECK(flow.makespan_ps == alone.makespan_ps);
     CHECK(flow.breakdown.exposed_ps == alone.breakdown.exposed_ps);
@@ -135,8 +135,8 @@ TEST_CASE("eight groups that share one NIC take eight times as long for their da
       "node": {"kind": "nvswitch", "link_gb_per_s": 600, "latency_us": 0},
       "fabric": {"kind": "switch", "nics_per_node": 1, "nic_gbps": 80, "latency_us": 0}},
     "plan": {"tensor_parallel": 8, "data_parallel": 2, "micro_batch_size": 1, "bucket_mb": 0, "tensor_partition": ["column"]}})";
-  const Report flow = with(base, {"simulation.network=flow"});
-  const Report alone = with(base, {"simulation.network=alpha-beta"});
+  const Report flow = report_with(base, {"simulation.network=flow"});
+  const Report alone = report_with(base, {"simulation.network=alpha-beta"});
   // M = 8192 * 8192 / 8 parameters * 2 bytes = 16.8 MB a rank at 10 GB/s.
   const Picoseconds one = transfer_ps(8192LL * 8192 / 8 * 2, 10'000'000'000);
   CHECK(alone.breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)] == Int128{16} * one);
@@ -147,7 +147,9 @@ TEST_CASE("eight groups that share one NIC take eight times as long for their da
 TEST_CASE("steps follow each other: the steady state repeats") {
   const std::string base = R"({"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
     "plan": {"pipeline_parallel": 4, "data_parallel": 2, "global_batch_size": 16, "zero_stage": 1}})";
-  const auto steps = [&](int n) { return with(base, {"simulation.steps=" + std::to_string(n)}).makespan_ps; };
+  const auto steps = [&](int n) {
+    return report_with(base, {"simulation.steps=" + std::to_string(n)}).makespan_ps;
+  };
   CHECK(steps(3) - steps(2) == steps(4) - steps(3));
   CHECK(steps(2) <= 2 * steps(1));
 }
@@ -159,8 +161,8 @@ TEST_CASE("with ZeRO-3 no step begins before the last one has updated its parame
       "fabric": {"kind": "switch", "nic_gbps": 0.08}}, "plan": {"data_parallel": 2, "zero_stage": 3}})";
   for (const char* overlap : {"false", "true"}) {
     const auto steps = [&](int n) {
-      return with(base, {std::string("plan.overlap_parameter_gather=") + overlap,
-                         "simulation.steps=" + std::to_string(n)})
+      return report_with(base, {std::string("plan.overlap_parameter_gather=") + overlap,
+                                "simulation.steps=" + std::to_string(n)})
           .makespan_ps;
     };
     CHECK(steps(2) == 2 * steps(1));
@@ -178,7 +180,7 @@ TEST_CASE("ZeRO-3 without prefetch computes and gathers in turn, in every schedu
     "cluster": {"gpu": {"peak_tflops": {"bf16": 1}, "memory_gb": 1, "memory_gb_per_s": 10000}, "nodes": 2,
       "fabric": {"kind": "switch", "nic_gbps": 8}}, "plan": {"data_parallel": 2, "zero_stage": 3, "global_batch_size": 4}})";
   for (const char* schedule : {"gpipe", "1f1b", "sequential"}) {
-    const Report r = with(base, {std::string("plan.pipeline_schedule=") + schedule});
+    const Report r = report_with(base, {std::string("plan.pipeline_schedule=") + schedule});
     CHECK(r.makespan_ps == 50'000'000'000 + 4'200'000);
   }
 }
@@ -223,10 +225,10 @@ TEST_CASE("overlap hides communication and never costs time on private links") {
   const std::string base =
       R"({"stack": "ideal", "model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
     "plan": {"tensor_parallel": 2, "data_parallel": 8, "global_batch_size": 64}})";
-  const Report plain = with(base, {});
-  const Report reduced = with(base, {"plan.overlap_gradient_reduce=true"});
+  const Report plain = report_with(base, {});
+  const Report reduced = report_with(base, {"plan.overlap_gradient_reduce=true"});
   CHECK(reduced.makespan_ps < plain.makespan_ps);
-  CHECK(with(base, {"plan.overlap_tensor_parallel=true"}).makespan_ps < plain.makespan_ps);
-  CHECK(with(base, {"plan.zero_stage=1", "plan.overlap_parameter_gather=true"}).makespan_ps <
-        with(base, {"plan.zero_stage=1"}).makespan_ps);
+  CHECK(report_with(base, {"plan.overlap_tensor_parallel=true"}).makespan_ps < plain.makespan_ps);
+  CHECK(report_with(base, {"plan.zero_stage=1", "plan.overlap_parameter_gather=true"}).makespan_ps <
+        report_with(base, {"plan.zero_stage=1"}).makespan_ps);
 }

@@ -17,7 +17,7 @@ using orrery::test::read;
 
 namespace {
 
-void check_same(const Report& a, const Report& b) {
+void check_same_figures(const Report& a, const Report& b) {
   check_same_times(a, b);
   CHECK(a.samples_per_step == b.samples_per_step);
   CHECK(a.tokens_per_step == b.tokens_per_step);
@@ -62,7 +62,7 @@ TEST_CASE("updates of buckets within a pass leave it one pass") {
     "data_parallel_sync": {"method": "gossip", "topology": "ring", "overlap": "adapt-then-combine"}})");
   const std::optional<Report> told = told_from_fewer(e);
   REQUIRE(told);
-  check_same(*told, run(e).report);
+  check_same_figures(*told, run(e).report);
 }
 
 TEST_CASE("a step with many micro-batches is told from fewer, in every figure") {
@@ -80,7 +80,7 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
       if (!told) continue;
       ++repeated;
       const Report whole = run(e).report;
-      check_same(*told, whole);
+      check_same_figures(*told, whole);
       CHECK(length(told->critical_path) == whole.makespan_ps);
       CHECK(told->stats.tasks < whole.stats.tasks);
     } catch (const InputError&) {
@@ -107,7 +107,7 @@ TEST_CASE("nothing is told where stages hold no layers or the host holds up the 
     const Experiment e = read(text);
     const Report whole = run(e).report;
     const Report told = simulate(e);
-    check_same(told, whole);
+    check_same_figures(told, whole);
   }
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("models that travel while a step computes are there before it is told 
                           R"("}})");
       CAPTURE(nic_gbps);
       CAPTURE(overlap);
-      check_same(simulate(e), run(e).report);
+      check_same_figures(simulate(e), run(e).report);
       CHECK(told_from_fewer(e).has_value() == (std::string(nic_gbps) == "10000"));
     }
   }

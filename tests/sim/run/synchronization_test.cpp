@@ -16,7 +16,7 @@ namespace {
 
 constexpr Picoseconds kMicrosecond = 1'000'000;
 constexpr Picoseconds kLatency = 100 * kMicrosecond;
-constexpr Picoseconds kModel = 4000 * kMicrosecond;  // S / B
+constexpr Picoseconds kModelTime = 4000 * kMicrosecond;  // S / B
 
 std::string experiment(int workers, const std::string& sync, const std::string& more = "") {
   return fmt::format(
@@ -53,14 +53,14 @@ TEST_CASE("gossip takes a latency and the neighbours' models, whatever the numbe
     CAPTURE(n);
     int log2 = 0;
     while (1 << log2 < n) ++log2;
-    CHECK(added(n, gossip("one-peer-exponential")) == kLatency + kModel + combine(1));
-    CHECK(added(n, gossip("one-way-ring")) == kLatency + kModel + combine(1));
-    CHECK(added(n, gossip("ring")) == kLatency + 2 * kModel + combine(2));
-    CHECK(added(n, gossip("hypercube")) == kLatency + log2 * kModel + combine(log2));
-    CHECK(added(n, gossip("exponential")) == kLatency + log2 * kModel + combine(log2));
-    CHECK(added(n, gossip("complete")) == kLatency + (n - 1) * kModel + combine(n - 1));
+    CHECK(added(n, gossip("one-peer-exponential")) == kLatency + kModelTime + combine(1));
+    CHECK(added(n, gossip("one-way-ring")) == kLatency + kModelTime + combine(1));
+    CHECK(added(n, gossip("ring")) == kLatency + 2 * kModelTime + combine(2));
+    CHECK(added(n, gossip("hypercube")) == kLatency + log2 * kModelTime + combine(log2));
+    CHECK(added(n, gossip("exponential")) == kLatency + log2 * kModelTime + combine(log2));
+    CHECK(added(n, gossip("complete")) == kLatency + (n - 1) * kModelTime + combine(n - 1));
   }
-  CHECK(added(16, gossip("torus")) == kLatency + 4 * kModel + combine(4));
+  CHECK(added(16, gossip("torus")) == kLatency + 4 * kModelTime + combine(4));
 }
 
 TEST_CASE("a push-sum message carries its weight, 8 bytes") {
@@ -69,17 +69,17 @@ TEST_CASE("a push-sum message carries its weight, 8 bytes") {
 
 TEST_CASE("servers take in and give out the models of all others") {
   // Pushes and pulls: n - 1 models through the server's link either way; with k servers a k-th of that.
-  CHECK(added(8, R"("method": "parameter-server")") == 2 * (kLatency + 7 * kModel));
-  CHECK(added(8, R"("method": "parameter-server", "servers": 4)") == 2 * (kLatency + 7 * kModel / 4));
+  CHECK(added(8, R"("method": "parameter-server")") == 2 * (kLatency + 7 * kModelTime));
+  CHECK(added(8, R"("method": "parameter-server", "servers": 4)") == 2 * (kLatency + 7 * kModelTime / 4));
   // As many servers as workers: the direct all-reduce.
-  CHECK(added(8, R"("method": "parameter-server", "servers": 8)") == 2 * (kLatency + 7 * kModel / 8));
+  CHECK(added(8, R"("method": "parameter-server", "servers": 8)") == 2 * (kLatency + 7 * kModelTime / 8));
 }
 
 TEST_CASE("global averages come every period, in place of gossip") {
   const Picoseconds none = step_time(8, R"("method": "none")");
   // A ring's 14 rounds, and a copy out of the bucket (2 S).
-  const Picoseconds global = 14 * (kLatency + kModel / 8) + 2 * kMicrosecond;
-  const Picoseconds neighbour = kLatency + kModel + combine(1);
+  const Picoseconds global = 14 * (kLatency + kModelTime / 8) + 2 * kMicrosecond;
+  const Picoseconds neighbour = kLatency + kModelTime + combine(1);
   const auto text = [&](const std::string& sync) {
     std::string e = experiment(8, sync);
     e.insert(e.find("\"bucket_mb\""), R"("collectives": {"all-reduce": "ring"}, )");
@@ -112,7 +112,7 @@ TEST_CASE("an outer optimizer takes what arrives, in fragments and later if it m
 
 TEST_CASE("models that travel while a step computes cost what is longer") {
   const Picoseconds none = step_time(8, R"("method": "none")");
-  const Picoseconds transfer = kLatency + kModel;
+  const Picoseconds transfer = kLatency + kModelTime;
   const Run r =
       run(read(experiment(8, gossip("one-peer-exponential") + R"(, "overlap": "combine-while-computing")")));
   REQUIRE(r.report.breakdown.optimizer_ps > 0);

@@ -11,7 +11,7 @@
 using namespace orrery;
 
 TEST_CASE("the minimum of a bowl with a kink is found, the same every time") {
-  const Objective bowl = [](std::span<const double> x) {
+  const FitObjective bowl = [](std::span<const double> x) {
     return std::hypot(x[0] - 0.3, 2 * (x[1] - 0.9)) + std::abs(x[0] - 0.3);
   };
   const Minimum found = minimize(bowl, {0.5, 0.5}, 0.1, 300);
@@ -24,7 +24,7 @@ TEST_CASE("the minimum of a bowl with a kink is found, the same every time") {
 }
 
 TEST_CASE("what an objective throws comes out") {
-  const Objective broken = [](std::span<const double>) -> double { throw std::out_of_range("broken"); };
+  const FitObjective broken = [](std::span<const double>) -> double { throw std::out_of_range("broken"); };
   CHECK_THROWS_AS(static_cast<void>(minimize(broken, {0.5, 0.5}, 0.1, 50)), std::out_of_range);
 }
 

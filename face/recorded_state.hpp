@@ -1,0 +1,32 @@
+// What a RecordedRun holds: the run as the simulator keeps it, and how to find operations in it.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "orrery/rank_layout.hpp"
+#include "orrery/recorded_run.hpp"
+#include "reports/trace_labels.hpp"
+#include "reports/trace_plan.hpp"
+#include "sim/run/run.hpp"
+
+namespace orrery {
+
+/// Its parts refer to each other, so it stays where it is.
+struct RecordedRun::State {
+  explicit State(const Experiment& of)
+      : experiment(of),
+        layout(of.plan),
+        run(orrery::run(of)),
+        view(run.view()),
+        plan(plan_trace(view, layout, TraceOptions{})) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Experiment experiment;
+  RankLayout layout;
+  Run run;
+  RunView view;
+  TracePlan plan;  ///< of all steps
+  TraceLabels labels;
+};
+
+}  // namespace orrery

@@ -1,0 +1,175 @@
+// The face of the library: what a program outside can read, run, look at and write.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <orrery/orrery.hpp>
+#include <set>
+#include <sstream>
+
+using namespace orrery;
+
+namespace {
+
+constexpr std::string_view kText =
+    R"({"model": {"base": "gpt3-125m", "layers": 4}, "cluster": "dgx-a100-80gb",
+  "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "micro_batch_size": 1, "global_batch_size": 16}})";
+
+std::string text_of(const std::function<void(const Sink&)>& write) {
+  std::string text;
+  write([&text](std::string_view part) { text += part; });
+  return text;
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// A folder that goes when the test ends.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "orrery_face_test";
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace
+
+TEST_CASE("an experiment is read from a text or a file, with overrides") {
+  const Experiment experiment = parse_experiment(kText, {.overrides = {"plan.micro_batch_size=2"}});
+  CHECK(experiment.model.layers == 4);
+  CHECK(experiment.plan.micro_batch_size == 2);
+  const Folder folder;
+  std::ofstream(folder.path / "experiment.json") << kText;
+  CHECK(read_experiment((folder.path / "experiment.json").string()) == parse_experiment(kText));
+}
+
+TEST_CASE("what is wrong in a text is told with its source and place") {
+  try {
+    static_cast<void>(parse_experiment(R"({"model": "gpt3-125n",
+"cluster": "dgx-a100-80gb"})",
+                                       {}, "mine.json"));
+    FAIL("read");
+  } catch (const InputError& error) {
+    REQUIRE(error.problems().size() == 1);
+    CHECK(error.problems()[0].source == "mine.json");
+    CHECK(error.problems()[0].line == 1);
+    CHECK(error.problems()[0].pointer == "/model");
+    CHECK(error.problems()[0].message.find("gpt3-125m") != std::string::npos);
+  }
+  CHECK_THROWS_AS(static_cast<void>(read_experiment("no such file.json")), InputError);
+}
+
+TEST_CASE("a calibration from a file can be named") {
+  const Folder folder;
+  std::ofstream(folder.path / "ours.json")
+      << R"({"summary": "ours", "source": "test", "part": "software", "constants": {}})";
+  const std::string file = (folder.path / "ours.json").string();
+  const std::vector<std::string> named{"stack=ours"};
+  CHECK_THROWS_AS(static_cast<void>(parse_experiment(kText, {.overrides = named})), InputError);
+  CHECK(parse_experiment(kText, {.overrides = named, .calibrations = {file}}).stack == "ours");
+}
+
+TEST_CASE("a recorded run has the figures of simulate()") {
+  const Experiment experiment = parse_experiment(kText);
+  const RecordedRun run = record(experiment);
+  const Report report = simulate(experiment);
+  CHECK(run.report().makespan_ps == report.makespan_ps);
+  CHECK(run.report().breakdown.compute_ps == report.breakdown.compute_ps);
+  CHECK(run.experiment() == experiment);
+  CHECK(run.ranks() == 8);
+}
+
+TEST_CASE("spans of a stream follow each other, and the last one ends the run") {
+  const RecordedRun run = record(parse_experiment(kText));
+  Picoseconds last = 0;
+  for (std::uint32_t rank = 0; rank < run.ranks(); ++rank) {
+    const std::vector<Stream> streams = run.streams(rank);
+    REQUIRE(!streams.empty());
+    CHECK(std::ranges::is_sorted(streams));
+    for (const Stream stream : streams) {
+      const std::vector<OperationSpan> spans = run.spans(rank, stream);
+      REQUIRE(!spans.empty());
+      Picoseconds free = 0;
+      for (const OperationSpan& span : spans) {
+        CHECK(span.start_ps >= free);
+        CHECK(span.finish_ps >= span.start_ps);
+        CHECK(!span.name.empty());
+        free = span.finish_ps;
+      }
+      last = std::max(last, free);
+    }
+  }
+  CHECK(last == run.report().makespan_ps);
+}
+
+TEST_CASE("the compute streams of all ranks are busy for the utilisation of the report") {
+  const RecordedRun run = record(parse_experiment(kText));
+  Picoseconds busy = 0;
+  for (std::uint32_t rank = 0; rank < run.ranks(); ++rank) {
+    for (const OperationSpan& span : run.spans(rank, Stream::compute)) busy += span.finish_ps - span.start_ps;
+  }
+  const double available = static_cast<double>(run.report().makespan_ps) * run.ranks();
+  CHECK(static_cast<double>(busy) / available == doctest::Approx(run.report().gpu_utilization_mean));
+}
+
+TEST_CASE("a communication's span names its communicator, folded or not") {
+  for (const char* folding : {"auto", "off"}) {
+    const RecordedRun run =
+        record(parse_experiment(kText, {.overrides = {std::string("simulation.folding=") + folding}}));
+    // tensor parallelism of 2, innermost: ranks 4 and 5 are one group
+    const std::vector<OperationSpan> spans = run.spans(5, Stream::tensor);
+    REQUIRE(!spans.empty());
+    CHECK(std::ranges::equal(spans.front().ranks, std::vector<std::uint32_t>{4, 5}));
+    CHECK(spans.front().bytes > 0);
+    CHECK(std::ranges::any_of(spans, [](const OperationSpan& span) { return span.layer >= 0; }));
+    CHECK(run.spans(5, Stream::compute).front().ranks.empty());
+    CHECK(run.spans(5, send_stream(3)).empty());
+  }
+}
+
+TEST_CASE("every format is written to a sink and to a file, whole or not at all") {
+  const RecordedRun run = record(parse_experiment(kText));
+  const Report& report = run.report();
+  const auto json = [&](const Sink& sink) { write_json(report, sink); };
+  CHECK(text_of(json).starts_with("{\n"));
+  CHECK(text_of([&](const Sink& sink) { write_csv(report, sink); }).find("\n") != std::string::npos);
+  CHECK(text_of([&](const Sink& sink) { write_summary(report, false, sink); }).find("GPUs") !=
+        std::string::npos);
+  const std::string trace = text_of([&](const Sink& sink) { CHECK(write_trace(run, {}, sink).ranks == 8); });
+  CHECK(trace.find("traceEvents") != std::string::npos);
+  const Folder folder;
+  const std::filesystem::path path = folder.path / "result.json";
+  CHECK_THROWS_AS(write_file(path.string(),
+                             [](const Sink& sink) {
+                               sink("half");
+                               throw RunError("stopped");
+                             }),
+                  RunError);
+  CHECK(!std::filesystem::exists(path));
+  write_file(path.string(), json);
+  CHECK(contents(path) == text_of(json));
+  CHECK_THROWS_AS(write_file((folder.path / "none" / "result.json").string(), json), RunError);
+}
+
+TEST_CASE("all that can be named is listed, and each name of a kind once") {
+  for (std::size_t kind = 0; kind < kNameKindNames.size(); ++kind) {
+    CAPTURE(kNameKindNames[kind]);
+    const std::vector<NamedEntry> entries = list_names(static_cast<NameKind>(kind));
+    std::set<std::string> names;
+    for (const NamedEntry& entry : entries) {
+      CHECK(names.insert(entry.name).second);
+      CHECK(!entry.summary.empty());
+    }
+    CHECK(entries.size() > 1);
+  }
+  CHECK(catalog_entry(NameKind::gpu, "h100").find("peak_tflops") != std::string::npos);
+  CHECK_THROWS_WITH_AS(static_cast<void>(catalog_entry(NameKind::model, "gpt3-125n")),
+                       doctest::Contains("did you mean \"gpt3-125m\"?"), InputError);
+  CHECK_THROWS_AS(static_cast<void>(catalog_entry(NameKind::gossip, "ring")), InputError);
+  CHECK(experiment_schema().find("draft-07") != std::string::npos);
+  CHECK(!version().empty());
+}
