@@ -118,6 +118,7 @@ void ClusterTopology::count_vertices() {
 void ClusterTopology::add_links() {
   const std::int64_t count = std::int64_t{node_links_} * nodes_ + (fabric_ ? fabric_->link_count() : 0);
   check_link_count(count);
+  check_memory(gpus_, count);
   links_.reserve(static_cast<std::size_t>(count));
   for (std::uint32_t node = 0; wiring_ && node < nodes_; ++node) {
     const auto global = [&](VertexId local) {

@@ -72,9 +72,9 @@ class PlanCompletion {
            {Precision::fp8, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
         if (peak(choice) > 0) plan_.precision = choice;
       }
-      return;
+      return check_16_bits();
     }
-    if (peak(plan_.precision) > 0) return;
+    if (peak(plan_.precision) > 0) return check_16_bits();
     std::vector<std::string_view> available;
     for (std::size_t i = 0; i < kPrecisionCount; ++i) {
       if (cluster_.gpu.peak_tflops[i] > 0) available.push_back(kPrecisionNames[i]);
@@ -83,6 +83,14 @@ class PlanCompletion {
         fmt::format("found \"{}\", allowed {}: the precisions for which the gpu {}has a peak",
                     kPrecisionNames[static_cast<std::size_t>(plan_.precision)], joined(available),
                     cluster_.gpu.name.empty() ? "" : printable(cluster_.gpu.name) + " "));
+  }
+
+  /// The attention core and all that is no product with weights runs in 16 bits where the plan says fp8.
+  void check_16_bits() {
+    if (plan_.precision != Precision::fp8 || peak(Precision::bf16) > 0 || peak(Precision::fp16) > 0) return;
+    findings_.add("/cluster/gpu/peak_tflops",
+                  "found no peak of fp16 or bf16, allowed for fp8 plans with one of them alone: what is no "
+                  "product with weights runs in 16 bits");
   }
 
   /// What a plan leaves open overlaps as the software does by itself.

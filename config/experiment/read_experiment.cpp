@@ -89,6 +89,7 @@ class ExperimentReader {
     complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
     const Json* sync = member(root, "data_parallel_sync");
     if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
+    if (findings_.empty()) check_size(experiment, findings_);
     const Json* options = member(root, "simulation");
     if (options == nullptr || !options->contains("steps")) {
       apply(
