@@ -11,8 +11,8 @@
 namespace orrery {
 namespace {
 
-constexpr double kMostSlots = 65535;        // of a rank, 16 bits
 constexpr double kMostEntries = 33554432;   // slots of all ranks
+constexpr double kMostExchanges = 2e6;      // whose routes are laid: some seconds
 constexpr double kMostOperations = 1e7;     // of ranks that are not alike: some seconds
 constexpr double kMostSeconds = 60;         // of transfers that share links
 constexpr double kSecondsPerPair = 2.4e-9;  // of transfers that share a link, for each message
@@ -97,25 +97,25 @@ void check_gossip(const Experiment& e, double weights, Findings& findings) {
   const DataParallelSync& sync = e.data_parallel_sync;
   if (!sync.gossips() || e.plan.data_parallel < 2) return;
   const GossipShape shape = shape_of(e);
-  const auto refuse = [&](std::string_view what, double found, double limit, std::string_view hint) {
-    findings.add("/data_parallel_sync/topology",
-                 fmt::format("found \"{}\" over {} workers, with about {:.0f} neighbours: {} {:.2g}, allowed "
-                             "at most {:.2g}{}",
-                             sync.topology, shape.workers, shape.degree, what, found, limit, hint));
+  const auto refuse = [&](double found, std::string_view what, double limit, std::string_view hint) {
+    findings.add(
+        "/data_parallel_sync/topology",
+        fmt::format("found \"{}\" over {:.0f} workers with about {:.0f} neighbours: about {:.2g} {}, "
+                    "allowed at most {:.2g}{}",
+                    sync.topology, shape.workers, shape.degree, found, what, limit, hint));
   };
-  const double slots = 2 * shape.degree;
-  const double ranks = as_real(e.plan.gpus());
-  const double messages = messages_of(e, weights);
-  constexpr std::string_view kServer = "; the method parameter-server does what a star does";
-  if (slots > kMostSlots || slots * ranks > kMostEntries)
-    return refuse("communicators of all GPUs", slots * ranks, std::min(kMostEntries, kMostSlots * ranks),
-                  kServer);
+  const std::string_view hint =
+      sync.topology == "star" ? "; the method parameter-server does what a star does" : "";
+  const double entries = 2 * shape.degree * as_real(e.plan.gpus());
+  if (shape.exchanges > kMostExchanges || entries > kMostEntries)
+    return refuse(shape.exchanges, "exchanges in a round", kMostExchanges, hint);
   if (shape.alike) return;
-  if (slots * ranks * messages > kMostOperations)
-    return refuse("operations to simulate", slots * ranks * messages, kMostOperations, kServer);
+  const double messages = messages_of(e, weights);
+  if (entries * messages > kMostOperations)
+    return refuse(entries * messages, "operations to simulate", kMostOperations, hint);
   const double seconds = seconds_of_sharing(shape, messages);
   if (e.simulation.network == Network::flow && seconds > kMostSeconds)
-    refuse("seconds to simulate", seconds, kMostSeconds, "; the network alpha-beta takes less");
+    refuse(seconds, "seconds to simulate", kMostSeconds, "; the network alpha-beta takes less");
 }
 
 }  // namespace orrery

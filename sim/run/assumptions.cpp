@@ -68,6 +68,39 @@ std::string folding(const Experiment& experiment, const Report& report) {
                      gpus);
 }
 
+/// Links that carry more than they can, which alpha-beta does not see; "" where there are none.
+std::string overloaded_links(const Report& report) {
+  const auto busiest = std::ranges::max_element(report.links, {}, &LinkUtilization::peak);
+  if (busiest == report.links.end() || busiest->peak <= 1.005) return "";
+  return fmt::format(
+      "the busiest {} link would have to carry {:.0f} % of what it can: transfers meet there, which network "
+      "alpha-beta leaves out, so the step takes longer",
+      kLinkKindNames[static_cast<std::size_t>(busiest->kind)], 100 * busiest->peak);
+}
+
+/// What lets kernels of the experiment be faster than their GPU; "" where nothing does.
+std::string beyond_peak(const Experiment& experiment) {
+  std::string text;
+  const auto add = [&](std::string_view key, double value) {
+    if (value > 1) text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", key, value);
+  };
+  add("software.gemm_speed", experiment.software.gemm_speed);
+  add("software.flash_speed", experiment.software.flash_speed);
+  add("software.convolution_speed", experiment.software.convolution_speed);
+  for (const GpuOverride& override : experiment.cluster.overrides)
+    add("cluster.overrides speed", override.speed);
+  return text;
+}
+
+/// An MFU that no GPU reaches; "" where it is one.
+std::string impossible_mfu(const Experiment& experiment, const Report& report) {
+  if (report.makespan_ps == 0 || !(report.mfu() > 1)) return "";
+  const std::string why = beyond_peak(experiment);
+  return fmt::format(
+      "an MFU of {:.0f} % is more than the peak of the GPU allows: {}", 100 * report.mfu(),
+      why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
+}
+
 }  // namespace
 
 std::string memory_assumption(const Plan& plan) {
@@ -90,6 +123,8 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
+  for (std::string sentence : {overloaded_links(report), impossible_mfu(experiment, report)})
+    if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;
 }

@@ -255,3 +255,39 @@ TEST_CASE("a single value is no list") {
   CHECK(plan_problems(R"({"stage_layers": 8})") ==
         "e.json:1:62: /plan/stage_layers: found 8, allowed a list of integers from 0 to 100000");
 }
+
+TEST_CASE("an FP8 plan needs a 16-bit peak beside the FP8 one") {
+  const auto with = [](const std::string& peaks) {
+    return problems(R"({"model": "tiny", "cluster": {"gpu": {"peak_tflops": )" + peaks +
+                    R"(, "memory_gb": 80, "memory_gb_per_s": 1000}}, "plan": {"precision": "fp8"}})");
+  };
+  CHECK(with(R"({"fp8": 242, "fp16": 121})").empty());
+  CHECK(with(R"({"fp8": 242, "bf16": 121})").empty());
+  CHECK(with(R"({"fp8": 242, "fp32": 20})") ==
+        "e.json:1:54: /cluster/gpu/peak_tflops: found no peak of fp16 or bf16, allowed for fp8 plans with "
+        "one of "
+        "them alone: what is no product with weights runs in 16 bits");
+}
+
+TEST_CASE("software times beyond simulated time are refused where they stand") {
+  const auto with = [](const std::string& software) {
+    return problems(
+        R"({"model": "tiny", "cluster": "box", "plan": {"global_batch_size": 80000}, "software": )" +
+        software + "}");
+  };
+  CHECK(with(R"({"forward_issue_us": 10})").empty());
+  // 10,000 micro-batches x 8 layers x 64 kernels of 10 s each.
+  CHECK(with(R"({"forward_issue_us": 1e7})") ==
+        "e.json:1:105: /software/forward_issue_us: found 5.1e+07 simulated seconds of software, allowed at "
+        "most 1e+06");
+  // 2 passes of 10,000 micro-batches, 100 s each.
+  CHECK(with(R"({"pass_overhead_us": 1e7, "step_overhead_ms": 20})").empty());
+}
+
+TEST_CASE("gossip that would take too long is refused with the estimate") {
+  const auto with = [](const std::string& topology, const std::string& nodes) {
+    return problems(R"({"model": "tiny", "cluster": {"base": "box", "gpus_per_node": 1, "nodes": )" + nodes +
+                    R"(}, "data_parallel_sync": {"method": "gossip", "topology": ")" + topology + "\"}}");
+  };
+  CHECK(with("ring", "1024").empty());
+}
