@@ -107,8 +107,9 @@ void check_gossip(const Experiment& e, double weights, Findings& findings) {
   const std::string_view hint =
       sync.topology == "star" ? "; the method parameter-server does what a star does" : "";
   const double entries = 2 * shape.degree * as_real(e.plan.gpus());
-  if (shape.exchanges > kMostExchanges || entries > kMostEntries)
+  if (shape.exchanges > kMostExchanges)
     return refuse(shape.exchanges, "exchanges in a round", kMostExchanges, hint);
+  if (entries > kMostEntries) return refuse(entries, "communicators of all GPUs", kMostEntries, hint);
   if (shape.alike) return;
   const double messages = messages_of(e, weights);
   if (entries * messages > kMostOperations)

@@ -99,8 +99,7 @@ double layer_passes(const Experiment& e) {
   return real(e.plan.micro_batches()) * real(e.model.layers) / real(e.plan.pipeline_parallel);
 }
 
-double seconds_of_compute(const Experiment& e, const StepBounds& b) {
-  const Gpu& gpu = e.cluster.gpu;
+double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& gpu) {
   double efficiency = gpu.gemm_efficiency;
   for (const double share : {gpu.gemm_efficiency_fp8, gpu.flash_efficiency, gpu.flash3_efficiency})
     if (share > 0) efficiency = std::min(efficiency, share);
@@ -110,13 +109,25 @@ double seconds_of_compute(const Experiment& e, const StepBounds& b) {
              (gpu.memory_gb_per_s * gpu.memory_efficiency * 1e9);
 }
 
+/// On the slowest class of GPU.
+double seconds_of_compute(const Experiment& e, const StepBounds& b) {
+  double seconds = 0;
+  for (std::size_t c = 0; c < e.cluster.gpu_classes(); ++c)
+    seconds = std::max(seconds, seconds_of_compute(e, b, e.cluster.gpu_of_class(c)));
+  return seconds;
+}
+
 double seconds_of_latency(const Experiment& e) {
   double link = std::max(e.cluster.node.latency_us, e.cluster.fabric.latency_us);
   if (e.cluster.graph) {
     for (const GraphLink& edge : e.cluster.graph->links) link = std::max(link, edge.latency_us);
   }
-  const Gpu& gpu = e.cluster.gpu;
-  const double kernel = gpu.kernel_launch_us + gpu.memory_ramp_us + 2 * gpu.gemm_start_us + gpu.gemm_tile_us;
+  double kernel = 0;
+  for (std::size_t c = 0; c < e.cluster.gpu_classes(); ++c) {
+    const Gpu& gpu = e.cluster.gpu_of_class(c);
+    kernel = std::max(kernel,
+                      gpu.kernel_launch_us + gpu.memory_ramp_us + 2 * gpu.gemm_start_us + gpu.gemm_tile_us);
+  }
   return layer_passes(e) * (60 * kernel + 8 * link) * 1e-6;
 }
 

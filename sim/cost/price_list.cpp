@@ -78,16 +78,28 @@ class ListPricer {
 
 }  // namespace
 
-std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
+std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
+                                      const Gpu& gpu) {
   std::vector<ComputePrice> prices;
   for (const ComputeWork& work : workload.works) {
     if (work.kernels.empty()) {
       prices.push_back({work.host_ps, 0});
     } else {
-      prices.push_back(
-          price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
+      prices.push_back(price_compute(work, gpu, experiment.software, experiment.plan.precision));
     }
   }
+  return prices;
+}
+
+std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
+  return price_works(workload, experiment, experiment.cluster.gpu);
+}
+
+std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
+                                                            const Experiment& experiment) {
+  std::vector<std::vector<ComputePrice>> prices;
+  for (std::size_t c = 0; c < experiment.cluster.gpu_classes(); ++c)
+    prices.push_back(price_works(workload, experiment, experiment.cluster.gpu_of_class(c)));
   return prices;
 }
 
@@ -97,6 +109,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Topolo
   PriceList list;
   list.works = price_works(workload, experiment);
   list.pace = Pace(experiment);
+  if (experiment.cluster.gpu_classes() > 1) list.pace.set_prices(price_works_by_class(workload, experiment));
   if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
   list.passes.resize(workload.passes.size());
   list.transfers.resize(channels.prices);

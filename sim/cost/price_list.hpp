@@ -64,8 +64,14 @@ struct PriceList {
   }
 };
 
-/// Of Workload::works.
+/// Of Workload::works on `gpu`.
+[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
+                                                    const Gpu& gpu);
+/// On GPUs of class 0.
 [[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
+/// On each class of GPU.
+[[nodiscard]] std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
+                                                                          const Experiment& experiment);
 
 [[nodiscard]] PriceList price(const Workload& workload, const Channels& channels, const Topology& topology,
                               const Experiment& experiment);

@@ -38,9 +38,6 @@ struct Run {
 /// The figures of `experiment` that the view has, from what its run came to.
 [[nodiscard]] Report report_on(const Experiment& experiment, const Totals& totals, const RunView& view);
 
-/// Whether all stages fit into the memory of a GPU.
-[[nodiscard]] bool fits(const Gpu& gpu, std::span<const StageMemory> stages);
-
 /// Of what stages hold alone: its makespan is 0. With its origin or without.
 [[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined,
                                    const Figures& figures = {});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "orrery/simulate.hpp"
+#include "sim/metrics/memory_fit.hpp"
 #include "sim/run/kept_runner.hpp"
 #include "sim/run/repeats.hpp"
 #include "sim/run/run.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 Report simulate_with(Runner& runner, const Experiment& experiment, const Figures& figures) {
   const Workload& outlined = runner.outline(experiment);
-  if (!figures.of_infeasible && !fits(experiment.cluster.gpu, outlined.stage_memory))
+  if (!figures.of_infeasible && !fits(experiment, outlined.stage_memory))
     return memory_report(experiment, outlined, figures);
   if (experiment.simulation.folding == Folding::automatic) {
     if (std::optional<Report> report = simulate_repeats(experiment, runner, figures))

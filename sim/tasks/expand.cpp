@@ -351,7 +351,8 @@ std::uint32_t Expansion::cost_of(std::uint32_t cls, OpRef at) {
   if ((even && delays_.empty()) || op(at).stream == Stream::host) return work;
   const Picoseconds duration = prices_.works[work].duration_ps;
   const Picoseconds scaled =
-      even ? duration : prices_.pace.scaled(duration, result_.stand_ins.representative[cls], op(at).step);
+      even ? duration
+           : prices_.pace.duration(work, duration, result_.stand_ins.representative[cls], op(at).step);
   return cost_from(work, duration, capped_sum(scaled, delay(cls, at)));
 }
 
