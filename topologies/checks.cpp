@@ -1,6 +1,7 @@
 #include "topologies/checks.hpp"
 
 #include <cmath>
+#include <iomanip>
 #include <sstream>
 
 #include "orrery/error.hpp"
@@ -14,10 +15,30 @@ std::string number_text(double value) {
   return out.str();
 }
 
-void check_link_count(std::int64_t links) {
+namespace {
+
+std::string gigabytes_text(double bytes) {
+  std::ostringstream out;
+  out << std::setprecision(2) << bytes * 1e-9 << " GB";
+  return out.str();
+}
+
+}  // namespace
+
+void check_link_count(std::int64_t links, const char* pointer) {
   if (links <= kMaxLinks) return;
-  throw InputError("/cluster/nodes", "the cluster needs " + std::to_string(links) + " links; at most " +
-                                         std::to_string(kMaxLinks) + " are possible");
+  throw InputError(pointer, "found a cluster of " + std::to_string(links) + " links, which take about " +
+                                gigabytes_text(static_cast<double>(links) * kBytesPerLink) +
+                                " to simulate; allowed are at most " + std::to_string(kMaxLinks));
+}
+
+void check_memory(std::int64_t gpus, std::int64_t links) {
+  const double bytes = static_cast<double>(links) * kBytesPerLink + static_cast<double>(gpus) * kBytesPerGpu;
+  if (bytes <= kMaxClusterBytes) return;
+  throw InputError("/cluster/nodes", "found a cluster of " + std::to_string(gpus) + " GPUs and " +
+                                         std::to_string(links) + " links, which take about " +
+                                         gigabytes_text(bytes) + " to simulate; allowed are at most " +
+                                         gigabytes_text(kMaxClusterBytes));
 }
 
 void check_range(const std::string& pointer, std::int64_t value, std::int64_t first, std::int64_t last) {

@@ -9,8 +9,13 @@
 
 namespace orrery {
 
-/// Most links a topology may have. A simulation holds about 100 bytes for each: 7 GB.
-inline constexpr std::int64_t kMaxLinks = std::int64_t{1} << 26;
+/// Most links a topology may have.
+inline constexpr std::int64_t kMaxLinks = std::int64_t{1} << 24;
+/// What a simulation of the cluster holds, about, as measured on full meshes and on clusters of up to
+/// 500,000 GPUs; and how much of it there may be.
+inline constexpr double kBytesPerLink = 250;
+inline constexpr double kBytesPerGpu = 1700;
+inline constexpr double kMaxClusterBytes = 6e9;
 
 /// Most nodes, GPUs, NICs or children there may be; doubles of them stay within 32 bits.
 inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 31;
@@ -25,8 +30,11 @@ inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 31;
 /// A number as a person would write it, for messages.
 [[nodiscard]] std::string number_text(double value);
 
-/// @throws InputError at /cluster/nodes for more than kMaxLinks.
-void check_link_count(std::int64_t links);
+/// @throws InputError at `pointer` for more than kMaxLinks.
+void check_link_count(std::int64_t links, const char* pointer = "/cluster/nodes");
+
+/// @throws InputError at /cluster/nodes if a simulation of them needs more than kMaxClusterBytes.
+void check_memory(std::int64_t gpus, std::int64_t links);
 
 /// @throws InputError unless first <= value <= last.
 void check_range(const std::string& pointer, std::int64_t value, std::int64_t first, std::int64_t last);

@@ -74,10 +74,27 @@ void ClusterTopology::build_fabric(const Cluster& cluster) {
   for (std::int64_t gpu = 0; gpu < gpus_per_node_; ++gpu) {
     port_of_.push_back(static_cast<std::uint32_t>(gpu * ports_ / gpus_per_node_));
   }
-  const std::int64_t nic_vertices = ports_ < gpus_per_node_ ? std::int64_t{ports_} * nodes_ : 0;
+  slow_wiring_ = wiring_is_slower(cluster);
+  number_nics(ports_ < gpus_per_node_);
+  fabric_ = entry.build(fabric_site(cluster));
+  if (nics_apart_ || !slow_wiring_ || fabric_->port_change() == PortChange::in_fabric) return;
+  number_nics(true);
+  fabric_ = entry.build(fabric_site(cluster));
+}
+
+bool ClusterTopology::wiring_is_slower(const Cluster& cluster) const {
+  if (!wiring_) return false;
+  const std::int64_t nic =
+      link_rate(cluster.fabric.nic_gbps * 1e9 / 8, cluster.fabric.efficiency, "/cluster/fabric", "nic_gbps");
+  return std::ranges::any_of(wiring_->links(), [nic](const Link& link) { return link.bytes_per_s < nic; });
+}
+
+/// With NICs apart, all GPUs of a node can use each of them.
+void ClusterTopology::number_nics(bool apart) {
+  nics_apart_ = apart;
+  const std::int64_t nic_vertices = apart ? std::int64_t{ports_} * nodes_ : 0;
   check_link_count(first_nic_ + nic_vertices);
   first_switch_ = static_cast<std::uint32_t>(first_nic_ + nic_vertices);
-  fabric_ = entry.build(fabric_site(cluster));
 }
 
 void ClusterTopology::set_overheads(const Cluster& cluster) {
@@ -103,7 +120,7 @@ FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {
   site.port_bytes_per_s = port_rates(cluster.fabric, ports_);
   for (const std::int64_t rate : site.port_bytes_per_s) site.node_bytes_per_s += rate;
   site.latency = link_latency(cluster.fabric.latency_us, "/cluster/fabric/latency_us");
-  site.first_port = ports_ < gpus_per_node_ ? first_nic_ : 0;
+  site.first_port = nics_apart_ ? first_nic_ : 0;
   site.first_switch = first_switch_;
   site.first_link = node_links_ * nodes_;
   return site;
@@ -118,6 +135,7 @@ void ClusterTopology::count_vertices() {
 void ClusterTopology::add_links() {
   const std::int64_t count = std::int64_t{node_links_} * nodes_ + (fabric_ ? fabric_->link_count() : 0);
   check_link_count(count);
+  check_memory(gpus_, count);
   links_.reserve(static_cast<std::size_t>(count));
   for (std::uint32_t node = 0; wiring_ && node < nodes_; ++node) {
     const auto global = [&](VertexId local) {
@@ -158,12 +176,12 @@ void ClusterTopology::route_between(std::uint32_t from, std::uint32_t to, std::v
   std::uint32_t entry = port_of_[to_local];
   const PortChange change = exit == entry ? PortChange::in_fabric : fabric_->port_change();
   if (change == PortChange::before) {
-    route_within(from_node, from_local, to_local, out);
+    if (!slow_wiring_) route_within(from_node, from_local, to_local, out);
     exit = entry;
   }
   if (change == PortChange::after) entry = exit;
   fabric_->route({from_node, exit}, {to_node, entry}, out);
-  if (change == PortChange::after) route_within(to_node, from_local, to_local, out);
+  if (change == PortChange::after && !slow_wiring_) route_within(to_node, from_local, to_local, out);
 }
 
 std::vector<std::vector<GpuId>> ClusterTopology::node_rings(const std::vector<GpuId>& members) const {

@@ -29,6 +29,8 @@ class ClusterTopology final : public Topology {
   void build_wiring(const Cluster& cluster);
   void build_fabric(const Cluster& cluster);
   [[nodiscard]] FabricSite fabric_site(const Cluster& cluster) const;
+  [[nodiscard]] bool wiring_is_slower(const Cluster& cluster) const;
+  void number_nics(bool apart);
   void set_overheads(const Cluster& cluster);
   void count_vertices();
   void add_links();
@@ -38,7 +40,10 @@ class ClusterTopology final : public Topology {
   std::unique_ptr<NodeWiringModel> wiring_;  ///< null where GPUs of a node are not joined
   std::unique_ptr<FabricModel> fabric_;      ///< null where no message leaves its node
   std::uint32_t nodes_ = 1;
+  /// Links of the wiring are slower than the NICs: GPUs use the NICs of others directly.
+  bool slow_wiring_ = false;
   std::uint32_t first_nic_ = 0;         ///< vertex
+  bool nics_apart_ = false;             ///< NICs are vertices, not their GPUs
   std::uint32_t first_switch_ = 0;      ///< vertex of the fabric
   std::uint32_t ports_ = 1;             ///< per node
   std::vector<std::uint32_t> port_of_;  ///< by index of a GPU within its node

@@ -105,15 +105,30 @@ void Resolver::overlay(CatalogKind kind, Json& target, const Json& given, const 
     target.erase("node");
     target.erase("fabric");
   }
+  if (cluster && given.contains("groups")) target.erase("nodes");  // they say how many there are
   for (const auto& [key, value] : given.items()) {
     if (key == "base") continue;
     if (cluster && key == "gpu") {
       overlay_gpu(target[key], value, Path(path, key));
+    } else if (cluster && key == "groups") {
+      overlay_groups(target[key], value, Path(path, key));
     } else if (cluster && (key == "node" || key == "fabric")) {
       overlay_wiring(target[key], value);
     } else {
       merge(target[key], value);
     }
+  }
+}
+
+void Resolver::overlay_groups(Json& target, const Json& given, const Path& path) {
+  target = given;
+  if (!target.is_array()) return;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (!target[i].is_object()) continue;
+    const auto gpu = target[i].find("gpu");
+    if (gpu == target[i].end()) continue;
+    const Path group(path, i);
+    *gpu = resolve(CatalogKind::gpu, Json(*gpu), Path(group, "gpu"));
   }
 }
 

@@ -46,6 +46,8 @@ class Resolver {
   Json entry(CatalogKind kind, const std::string& name, const Path& path, const Path& mention);
   Json based(CatalogKind kind, const Json& base, const Path& path);
   void overlay(CatalogKind kind, Json& target, const Json& given, const Path& path);
+  /// A list of groups replaces the one before; the GPUs in it are resolved.
+  void overlay_groups(Json& target, const Json& given, const Path& path);
   void overlay_gpu(Json& target, const Json& given, const Path& path);
 
   const CatalogData& catalog_;

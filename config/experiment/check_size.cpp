@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "config/experiment/read_parts.hpp"
 
@@ -86,15 +87,34 @@ double slowest_link(const Cluster& c) {
   return rate;
 }
 
-double seconds_of_compute(const Experiment& e, const StepBounds& b) {
-  const Gpu& gpu = e.cluster.gpu;
-  const double peak = gpu.peak_tflops[static_cast<std::size_t>(e.plan.precision)];
+/// The slowest of the products: an fp8 plan has 16-bit ones too.
+double slowest_peak(const Gpu& gpu, Precision precision) {
+  const auto peak = [&](Precision of) { return gpu.peak_tflops[static_cast<std::size_t>(of)]; };
+  if (precision != Precision::fp8) return peak(precision);
+  return std::min(peak(precision), peak(Precision::bf16) > 0 ? peak(Precision::bf16) : peak(Precision::fp16));
+}
+
+/// Layers that a rank runs through in a step, over its micro-batches.
+double layer_passes(const Experiment& e) {
+  return real(e.plan.micro_batches()) * real(e.model.layers) / real(e.plan.pipeline_parallel);
+}
+
+double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& gpu) {
   double efficiency = gpu.gemm_efficiency;
   for (const double share : {gpu.gemm_efficiency_fp8, gpu.flash_efficiency, gpu.flash3_efficiency})
     if (share > 0) efficiency = std::min(efficiency, share);
+  const double peak = slowest_peak(gpu, e.plan.precision);
   return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * gpu.sustained_clock) +
          b.bytes / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /
              (gpu.memory_gb_per_s * gpu.memory_efficiency * 1e9);
+}
+
+/// On the slowest class of GPU.
+double seconds_of_compute(const Experiment& e, const StepBounds& b) {
+  double seconds = 0;
+  for (std::size_t c = 0; c < e.cluster.gpu_classes(); ++c)
+    seconds = std::max(seconds, seconds_of_compute(e, b, e.cluster.gpu_of_class(c)));
+  return seconds;
 }
 
 double seconds_of_latency(const Experiment& e) {
@@ -102,10 +122,57 @@ double seconds_of_latency(const Experiment& e) {
   if (e.cluster.graph) {
     for (const GraphLink& edge : e.cluster.graph->links) link = std::max(link, edge.latency_us);
   }
-  const double passes = real(e.plan.micro_batches()) * real(e.model.layers) / real(e.plan.pipeline_parallel);
-  const Gpu& gpu = e.cluster.gpu;
-  const double kernel = gpu.kernel_launch_us + gpu.memory_ramp_us + 2 * gpu.gemm_start_us + gpu.gemm_tile_us;
-  return (passes * 60 * kernel + passes * 8 * link) * 1e-6;
+  double kernel = 0;
+  for (std::size_t c = 0; c < e.cluster.gpu_classes(); ++c) {
+    const Gpu& gpu = e.cluster.gpu_of_class(c);
+    kernel = std::max(kernel,
+                      gpu.kernel_launch_us + gpu.memory_ramp_us + 2 * gpu.gemm_start_us + gpu.gemm_tile_us);
+  }
+  return layer_passes(e) * (60 * kernel + 8 * link) * 1e-6;
+}
+
+/// What a constant of the software adds to a step.
+struct SoftwareTime {
+  const char* pointer;
+  double seconds = 0;
+};
+
+/// Kernels and collectives of a layer at most, with the tensors of its parameters.
+constexpr double kLayerKernels = 64;
+constexpr double kLayerCollectives = 8;
+constexpr double kLayerTensors = 16;
+
+std::vector<SoftwareTime> times_of_software(const Experiment& e) {
+  const Software& s = e.software;
+  const double layers = real(e.model.layers) / real(e.plan.pipeline_parallel);
+  const double passes = layer_passes(e);
+  const double chunks = 2 * real(e.plan.micro_batches() * e.plan.virtual_stages);
+  const double ranks = real(e.plan.tensor_parallel);
+  const double tensor_calls = ranks > 1 ? kLayerCollectives * passes : 0;
+  const double waits = e.plan.data_parallel > 1 ? 1e-3 : 0;
+  return {{"/software/forward_issue_us", kLayerKernels * passes * s.forward_issue_us * 1e-6},
+          {"/software/backward_issue_us", kLayerKernels * passes * s.backward_issue_us * 1e-6},
+          {"/software/collective_issue_us", (tensor_calls + 2 * chunks) * s.collective_issue_us * 1e-6},
+          {"/software/tensor_skew_us", tensor_calls * ranks * ranks * s.tensor_skew_us * 1e-6},
+          {"/software/tensor_wait_us", tensor_calls * ranks * s.tensor_wait_us * 1e-6},
+          {"/software/parameter_issue_us", kLayerTensors * layers * s.parameter_issue_us * 1e-6},
+          {"/software/pass_overhead_us", chunks * s.pass_overhead_us * 1e-6},
+          {"/software/step_overhead_ms", s.step_overhead_ms * 1e-3},
+          {"/software/many_nodes_wait_ms", e.cluster.nodes > 1 ? s.many_nodes_wait_ms * 1e-3 : 0},
+          {"/software/data_reduce_wait_ms", waits * s.data_reduce_wait_ms},
+          {"/software/exchange_wait_ms", waits * s.exchange_wait_ms}};
+}
+
+/// At the constant that adds most.
+void check_software(const Experiment& e, Findings& findings) {
+  const std::vector<SoftwareTime> times = times_of_software(e);
+  double seconds = 0;
+  for (const SoftwareTime& time : times) seconds += time.seconds * real(e.simulation.steps);
+  if (seconds <= kMaxSeconds) return;
+  const auto largest = std::ranges::max_element(times, {}, &SoftwareTime::seconds);
+  findings.add(largest->pointer,
+               fmt::format("found {:.2g} simulated seconds of software, allowed at most {:.2g}", seconds,
+                           kMaxSeconds));
 }
 
 }  // namespace
@@ -122,9 +189,11 @@ void check_size(const Experiment& e, Findings& findings) {
   }
   const double flops = b.flops / real(e.cluster.gpus()) * steps;
   if (flops > kMaxCount) refuse("/model", "FLOPs per GPU", flops, kMaxCount);
+  check_gossip(e, b.weights, findings);
   if (b.bytes * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes * steps, kMaxCount);
   const double compute = seconds_of_compute(e, b) * steps;
   if (compute > kMaxSeconds) refuse("/cluster/gpu", "simulated seconds of computing", compute, kMaxSeconds);
+  check_software(e, findings);
   if (e.cluster.gpus() == 1) return;
   const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
   const double bytes = b.bytes + 4 * b.weights * models_exchanged(e);

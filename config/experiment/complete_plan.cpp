@@ -62,8 +62,12 @@ class PlanCompletion {
            menus_.interleaved_schedules.end();
   }
 
+  /// That every GPU has: the least of them.
   [[nodiscard]] double peak(Precision precision) const {
-    return cluster_.gpu.peak_tflops[static_cast<std::size_t>(precision)];
+    double least = cluster_.gpu.peak_tflops[static_cast<std::size_t>(precision)];
+    for (const Gpu& gpu : cluster_.other_gpus)
+      least = std::min(least, gpu.peak_tflops[static_cast<std::size_t>(precision)]);
+    return least;
   }
 
   void complete_precision() {
@@ -72,17 +76,39 @@ class PlanCompletion {
            {Precision::fp8, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
         if (peak(choice) > 0) plan_.precision = choice;
       }
-      return;
+      if (peak(plan_.precision) == 0)
+        findings_.add("/cluster/groups",
+                      "found GPUs without a common precision, allowed a peak that all have");
+      return check_16_bits();
     }
-    if (peak(plan_.precision) > 0) return;
+    if (peak(plan_.precision) > 0) return check_16_bits();
     std::vector<std::string_view> available;
     for (std::size_t i = 0; i < kPrecisionCount; ++i) {
-      if (cluster_.gpu.peak_tflops[i] > 0) available.push_back(kPrecisionNames[i]);
+      if (peak(static_cast<Precision>(i)) > 0) available.push_back(kPrecisionNames[i]);
     }
-    add({"precision"},
-        fmt::format("found \"{}\", allowed {}: the precisions for which the gpu {}has a peak",
-                    kPrecisionNames[static_cast<std::size_t>(plan_.precision)], joined(available),
-                    cluster_.gpu.name.empty() ? "" : printable(cluster_.gpu.name) + " "));
+    add({"precision"}, fmt::format("found \"{}\", allowed {}: the precisions for which {}has a peak",
+                                   kPrecisionNames[static_cast<std::size_t>(plan_.precision)],
+                                   joined(available), gpus_in_words()));
+  }
+
+  [[nodiscard]] std::string gpus_in_words() const {
+    if (!cluster_.other_gpus.empty()) return "every gpu of the cluster ";
+    return cluster_.gpu.name.empty() ? "the gpu " : "the gpu " + printable(cluster_.gpu.name) + " ";
+  }
+
+  /// The attention core and all that is no product with weights runs in 16 bits where the plan says fp8.
+  void check_16_bits() {
+    const auto has_16_bits = [this](std::size_t gpu_class) {
+      const auto& peaks = cluster_.gpu_of_class(gpu_class).peak_tflops;
+      return peaks[static_cast<std::size_t>(Precision::bf16)] > 0 ||
+             peaks[static_cast<std::size_t>(Precision::fp16)] > 0;
+    };
+    bool all = true;
+    for (std::size_t c = 0; c < cluster_.gpu_classes(); ++c) all = all && has_16_bits(c);
+    if (plan_.precision != Precision::fp8 || all) return;
+    findings_.add("/cluster/gpu/peak_tflops",
+                  "found no peak of fp16 or bf16, allowed for fp8 plans with one of them alone: what is no "
+                  "product with weights runs in 16 bits");
   }
 
   /// What a plan leaves open overlaps as the software does by itself.

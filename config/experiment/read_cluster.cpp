@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
@@ -194,16 +196,69 @@ void read_overrides(const Json& list, Cluster& cluster, const Path& path, Scope&
   }
 }
 
+/// The number of the class of `gpu`, a new one where no class is like it.
+std::size_t class_of(Gpu gpu, bool first, Cluster& cluster) {
+  if (first) cluster.gpu = std::move(gpu);
+  if (first || gpu == cluster.gpu) return 0;
+  const auto known = std::ranges::find(cluster.other_gpus, gpu);
+  const auto number = static_cast<std::size_t>(known - cluster.other_gpus.begin()) + 1;
+  if (known == cluster.other_gpus.end()) cluster.other_gpus.push_back(std::move(gpu));
+  return number;
+}
+
+void check_group_nodes(const Cluster& cluster, std::int64_t nodes, const Path& path, Scope& scope) {
+  if (cluster.nodes == nodes) return;
+  scope.findings.add(path,
+                     fmt::format("found {} nodes in all groups, allowed nodes {}", nodes, cluster.nodes));
+}
+
+/// The group's own GPU, or the cluster's.
+std::optional<Gpu> gpu_of_group(const Json& group, const Json& cluster, const Path& path, Scope& scope) {
+  if (const auto own = group.find("gpu"); own != group.end()) return read_gpu(*own, Path(path, "gpu"), scope);
+  if (const auto all = cluster.find("gpu"); all != cluster.end()) {
+    const Path nowhere;  // what is wrong with it was found before
+    Findings known;
+    Scope quiet{scope.menus, known};
+    return read_gpu(*all, nowhere, quiet);
+  }
+  require(group, group_fields(), "gpu", "a group of a cluster without a gpu", path, scope);
+  return std::nullopt;
+}
+
+void read_groups(const Json& list, const Json& value, Cluster& cluster, const Path& path, Scope& scope) {
+  if (!list.is_array() || list.empty()) {
+    scope.findings.add(path, fmt::format("found {}, allowed {}", described(list),
+                                         field_named(cluster_fields(), "groups").help));
+    return;
+  }
+  std::int64_t nodes = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Path here(path, i);
+    NodeGroup group;
+    read_fields(list[i], group_fields(), group, here, scope);
+    if (!list[i].is_object()) continue;
+    require(list[i], group_fields(), "nodes", "a group", here, scope);
+    std::optional<Gpu> gpu = gpu_of_group(list[i], value, here, scope);
+    if (gpu) group.gpu_class = class_of(*std::move(gpu), i == 0, cluster);
+    nodes += group.nodes;
+    cluster.groups.push_back(group);
+  }
+  if (value.contains("nodes")) return check_group_nodes(cluster, nodes, path, scope);
+  cluster.nodes = nodes;
+}
+
 }  // namespace
 
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
   Cluster cluster;
   const std::size_t before = scope.findings.list().size();
   read_fields(value, cluster_fields(), cluster, path, scope);
-  require(value, cluster_fields(), "gpu", "a cluster", path, scope);
+  const auto groups = value.find("groups");
+  if (groups == value.end()) require(value, cluster_fields(), "gpu", "a cluster", path, scope);
   if (const auto gpu = value.find("gpu"); gpu != value.end()) {
     cluster.gpu = read_gpu(*gpu, Path(path, "gpu"), scope);
   }
+  if (groups != value.end()) read_groups(*groups, value, cluster, Path(path, "groups"), scope);
   read_wiring(cluster, value, path, scope);
   if (scope.findings.list().size() != before) return cluster;
   if (cluster.graph) {

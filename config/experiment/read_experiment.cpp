@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "config/catalog/catalog_data.hpp"
-#include "config/catalog/resolve.hpp"
 #include "config/catalog/locate.hpp"
+#include "config/catalog/resolve.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
@@ -89,6 +89,7 @@ class ExperimentReader {
     complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
     const Json* sync = member(root, "data_parallel_sync");
     if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
+    if (findings_.empty()) check_size(experiment, findings_);
     const Json* options = member(root, "simulation");
     if (options == nullptr || !options->contains("steps")) {
       apply(
@@ -109,13 +110,22 @@ class ExperimentReader {
   }
 
   void calibrate_parts(Json& cluster, const Path& path) {
-    for (const std::string_view part : {"gpu", "node", "fabric"}) {
-      const auto found = cluster.find(part);
-      if (found == cluster.end() || !found->is_object()) continue;
-      const auto name = found->find("calibration");
-      if (name == found->end() || !name->is_string()) continue;
-      resolver_.calibrate(*found, part, name->get<std::string>(), Path(path, part));
+    for (const std::string_view part : {"gpu", "node", "fabric"}) calibrate_part(cluster, part, path);
+    const auto groups = cluster.find("groups");
+    if (groups == cluster.end() || !groups->is_array()) return;
+    const Path list(path, "groups");
+    for (std::size_t i = 0; i < groups->size(); ++i) {
+      if ((*groups)[i].is_object()) calibrate_part((*groups)[i], "gpu", Path(list, i));
     }
+  }
+
+  /// The part of `owner` by that name, with the constants of the calibration it names.
+  void calibrate_part(Json& owner, std::string_view part, const Path& path) {
+    const auto found = owner.find(part);
+    if (found == owner.end() || !found->is_object()) return;
+    const auto name = found->find("calibration");
+    if (name == found->end() || !name->is_string()) return;
+    resolver_.calibrate(*found, part, name->get<std::string>(), Path(path, part));
   }
 
   /// Hands a valid experiment to `use`; what that finds wrong in it joins the findings. Problems that

@@ -25,6 +25,9 @@ void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus,
 void check_sync(const Experiment& experiment, const Json& sync, const std::vector<std::string>& set,
                 Findings& findings);
 
+/// Reports gossip that would take too long or too much memory to simulate, `weights` those of the model.
+void check_gossip(const Experiment& experiment, double weights, Findings& findings);
+
 /// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
 void check_size(const Experiment& experiment, Findings& findings);
 

@@ -116,8 +116,16 @@ Schema cluster_schema(const Menus& menus) {
   fill(cluster, "fabric",
        name_or_object(object_of(fabric_fields(), menus), field_named(fabric_fields(), "kind"), menus));
   fill(cluster, "graph", graph_schema(menus));
+  Schema group = object_of(group_fields(), menus);
+  fill(group, "gpu", part(gpu, {}));
+  group["required"] = {"nodes"};
+  fill(cluster, "groups", {{"type", "array"}, {"minItems", 1}, {"items", group}});
   fill(cluster, "overrides", {{"type", "array"}, {"items", object_of(override_fields(), menus)}});
-  return part(std::move(cluster), {"gpu"});
+  Schema alike = cluster;
+  alike["required"] = {"gpu"};
+  Schema mixed = part(std::move(cluster), {"groups"});
+  mixed["anyOf"].push_back(std::move(alike));
+  return mixed;
 }
 
 Schema list_of(const Schema& items) { return {{"type", "array"}, {"items", items}}; }

@@ -29,6 +29,8 @@ const FieldInfo& gossip_topology_field();
 const Field<DataParallelSync>& placement_field();
 const std::vector<Field<Compression>>& compression_fields();
 
+const std::vector<Field<NodeGroup>>& group_fields();
+
 /// An entry of cluster.overrides as it is written.
 struct OverrideKeys {
   std::int64_t gpu = -1;

@@ -143,8 +143,17 @@ const std::vector<Field<Cluster>>& cluster_fields() {
                 "the name of a wiring, or an object with kind, link_gb_per_s, latency_us, efficiency"),
       T::nested("fabric", "the name of a fabric, or an object with kind, nics_per_node, nic_gbps, ..."),
       T::nested("graph", "an object with vertices and links, in place of node and fabric"),
-      T::not_modelled("groups", "all GPUs of a cluster are alike"),
+      T::nested("groups", "a list of objects with nodes and gpu: nodes in order whose GPUs differ"),
       T::nested("overrides", "a list of objects with gpu or node, and speed: slow GPUs"),
+  };
+  return fields;
+}
+
+const std::vector<Field<NodeGroup>>& group_fields() {
+  using T = FieldTable<NodeGroup>;
+  static const std::vector<Field<NodeGroup>> fields{
+      T::integer("nodes", 1, kMaxGpus, &NodeGroup::nodes, "", "number of nodes of the group"),
+      T::nested("gpu", "the name of a catalog gpu, or an object; cluster.gpu by default"),
   };
   return fields;
 }

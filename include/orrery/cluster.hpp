@@ -128,21 +128,43 @@ struct GpuOverride {
   friend bool operator==(const GpuOverride&, const GpuOverride&) = default;
 };
 
+/// Nodes side by side that have one class of GPU.
+struct NodeGroup {
+  std::int64_t nodes = 1;
+  std::size_t gpu_class = 0;
+
+  [[nodiscard]] auto members() const { return std::tie(nodes, gpu_class); }
+  friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
+};
+
 struct Cluster {
   std::string name;
-  Gpu gpu;
+  Gpu gpu;  ///< of all nodes; class 0 where there are several
   std::int64_t gpus_per_node = 1;
   std::int64_t nodes = 1;
   NodeWiring node;
   Fabric fabric;
   std::optional<Graph> graph;
   std::vector<GpuOverride> overrides;  ///< later ones win
+  std::vector<NodeGroup> groups;       ///< of all nodes, in order; empty: one of class 0
+  std::vector<Gpu> other_gpus;         ///< classes 1, 2, ...
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
+  [[nodiscard]] std::size_t gpu_classes() const { return 1 + other_gpus.size(); }
+  [[nodiscard]] const Gpu& gpu_of_class(std::size_t gpu_class) const {
+    return gpu_class == 0 ? gpu : other_gpus[gpu_class - 1];
+  }
+  [[nodiscard]] std::size_t class_of_node(std::int64_t node) const {
+    for (const NodeGroup& group : groups) {
+      if (node < group.nodes) return group.gpu_class;
+      node -= group.nodes;
+    }
+    return 0;
+  }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, overrides);
+    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, overrides, groups, other_gpus);
   }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

@@ -15,7 +15,7 @@ class KernelPricer {
       : gpu_(gpu),
         software_(software),
         precision_(precision),
-        core_precision_(core_precision(precision)),
+        core_precision_(core_precision(gpu, precision)),
         products_(gemm_rates(gpu, precision)),
         core_(gemm_rates(gpu, core_precision_)) {
     products_.flops_per_s *= software.gemm_speed;

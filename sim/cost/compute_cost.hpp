@@ -13,7 +13,8 @@ struct ComputePrice {
   Picoseconds launch_ps = 0;    ///< part of it that passes between kernels
 };
 
-/// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU.
+/// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU, and fp8 a 16-bit
+/// one beside it.
 [[nodiscard]] ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, const Software& software,
                                          Precision precision);
 

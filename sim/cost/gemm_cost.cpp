@@ -93,8 +93,10 @@ class Product {
 
 }  // namespace
 
-Precision core_precision(Precision precision) {
-  return precision == Precision::fp8 ? Precision::bf16 : precision;
+Precision core_precision(const Gpu& gpu, Precision precision) {
+  if (precision != Precision::fp8) return precision;
+  const bool bf16 = gpu.peak_tflops[static_cast<std::size_t>(Precision::bf16)] > 0;
+  return bf16 ? Precision::bf16 : Precision::fp16;
 }
 
 GemmRates gemm_rates(const Gpu& gpu, Precision precision) {

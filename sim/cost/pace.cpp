@@ -1,6 +1,8 @@
 #include "sim/cost/pace.hpp"
 
-#include <bit>
+#include <algorithm>
+#include <map>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -40,9 +42,23 @@ double exponential(Random& random) {
 
 Pace::Pace(const Experiment& experiment)
     : jitter_(experiment.software.jitter), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
-  if (experiment.cluster.overrides.empty()) return;
-  speed_.assign(static_cast<std::size_t>(experiment.cluster.gpus()), 1.0);
-  for (const GpuOverride& override : experiment.cluster.overrides) {
+  list_classes(experiment.cluster);
+  list_speeds(experiment.cluster);
+  number_kinds();
+}
+
+void Pace::list_classes(const Cluster& cluster) {
+  if (cluster.gpu_classes() == 1) return;
+  for (const NodeGroup& group : cluster.groups) {
+    const auto gpus = static_cast<std::size_t>(group.nodes * cluster.gpus_per_node);
+    class_of_rank_.insert(class_of_rank_.end(), gpus, static_cast<std::uint32_t>(group.gpu_class));
+  }
+}
+
+void Pace::list_speeds(const Cluster& cluster) {
+  if (cluster.overrides.empty()) return;
+  speed_.assign(static_cast<std::size_t>(cluster.gpus()), 1.0);
+  for (const GpuOverride& override : cluster.overrides) {
     for (std::int64_t gpu = override.first_gpu; gpu < override.first_gpu + override.gpus; ++gpu)
       speed_[static_cast<std::size_t>(gpu)] = override.speed;
   }
@@ -58,13 +74,29 @@ double Pace::factor(std::uint32_t rank, std::int32_t step) const {
   return speed_.empty() ? time : time / speed_[rank];
 }
 
-Picoseconds Pace::scaled(Picoseconds duration, std::uint32_t rank, std::int32_t step) const {
+Picoseconds Pace::duration(std::uint32_t work, Picoseconds duration, std::uint32_t rank,
+                           std::int32_t step) const {
+  if (!class_of_rank_.empty()) duration = prices_of_class_[class_of_rank_[rank]][work].duration_ps;
+  if (jitter_ == 0 && speed_.empty()) return duration;
   return static_cast<Picoseconds>(static_cast<double>(duration) * factor(rank, step) + 0.5);
 }
 
 std::uint64_t Pace::kind(std::uint32_t rank) const {
   if (jitter_ > 0) return std::uint64_t{rank} + 1;
-  return speed_.empty() || speed_[rank] == 1 ? 0 : std::bit_cast<std::uint64_t>(speed_[rank]);
+  return kind_.empty() ? 0 : kind_[rank];
+}
+
+/// A number for each pair of class and speed, 0 for GPUs of class 0 at the usual speed.
+void Pace::number_kinds() {
+  if (class_of_rank_.empty() && speed_.empty()) return;
+  const std::size_t ranks = std::max(class_of_rank_.size(), speed_.size());
+  std::map<std::pair<std::uint32_t, double>, std::uint64_t> numbers{{{0, 1.0}, 0}};
+  kind_.reserve(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::pair<std::uint32_t, double> one{class_of_rank_.empty() ? 0 : class_of_rank_[rank],
+                                               speed_.empty() ? 1.0 : speed_[rank]};
+    kind_.push_back(numbers.try_emplace(one, numbers.size()).first->second);
+  }
 }
 
 }  // namespace orrery

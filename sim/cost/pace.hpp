@@ -1,10 +1,13 @@
-// Stragglers: GPUs that compute more slowly than their kind, always or by chance from step to step.
+// How fast ranks compute: classes of GPUs, and stragglers, GPUs that compute more slowly than their class,
+// always or by chance from step to step.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "sim/cost/compute_cost.hpp"
 
 namespace orrery {
 
@@ -13,20 +16,33 @@ class Pace {
   Pace() = default;
   /// Rank r is GPU r.
   explicit Pace(const Experiment& experiment);
+  /// Of a mixed cluster: prices of Workload::works on each class of GPU.
+  void set_prices(std::vector<std::vector<ComputePrice>> prices_of_class) {
+    prices_of_class_ = std::move(prices_of_class);
+  }
 
   /// All ranks compute alike in all steps.
-  [[nodiscard]] bool even() const { return jitter_ == 0 && speed_.empty(); }
+  [[nodiscard]] bool even() const { return jitter_ == 0 && speed_.empty() && class_of_rank_.empty(); }
   /// What a kernel of the rank takes in that step over what it would: (1 + jitter E) / speed, E exponential
   /// with mean 1, drawn for every rank and step from the seed.
   [[nodiscard]] double factor(std::uint32_t rank, std::int32_t step) const;
-  [[nodiscard]] Picoseconds scaled(Picoseconds duration, std::uint32_t rank, std::int32_t step) const;
+  /// What work number `work`, which takes `duration` on a GPU of class 0, takes the rank in that step.
+  [[nodiscard]] Picoseconds duration(std::uint32_t work, Picoseconds duration, std::uint32_t rank,
+                                     std::int32_t step) const;
   /// Ranks of different numbers may differ; 0 where all are even.
   [[nodiscard]] std::uint64_t kind(std::uint32_t rank) const;
 
  private:
+  void list_classes(const Cluster& cluster);
+  void list_speeds(const Cluster& cluster);
+  void number_kinds();
+
   double jitter_ = 0;
   std::uint64_t seed_ = 0;
-  std::vector<double> speed_;  ///< per rank; empty: all 1
+  std::vector<double> speed_;                 ///< per rank; empty: all 1
+  std::vector<std::uint32_t> class_of_rank_;  ///< of GPU; empty: all of class 0
+  std::vector<std::uint64_t> kind_;           ///< per rank; empty: all 0
+  std::vector<std::vector<ComputePrice>> prices_of_class_;
 };
 
 }  // namespace orrery

@@ -88,17 +88,29 @@ class ListPricer {
 
 }  // namespace
 
-std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
+std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
+                                      const Gpu& gpu) {
   std::vector<ComputePrice> prices;
   prices.reserve(workload.works.size());
   for (const ComputeWork& work : workload.works) {
     if (work.kernels.empty()) {
       prices.push_back({work.host_ps, 0});
     } else {
-      prices.push_back(
-          price_compute(work, experiment.cluster.gpu, experiment.software, experiment.plan.precision));
+      prices.push_back(price_compute(work, gpu, experiment.software, experiment.plan.precision));
     }
   }
+  return prices;
+}
+
+std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
+  return price_works(workload, experiment, experiment.cluster.gpu);
+}
+
+std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
+                                                            const Experiment& experiment) {
+  std::vector<std::vector<ComputePrice>> prices;
+  for (std::size_t c = 0; c < experiment.cluster.gpu_classes(); ++c)
+    prices.push_back(price_works(workload, experiment, experiment.cluster.gpu_of_class(c)));
   return prices;
 }
 
@@ -108,6 +120,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Experi
   list.works = price_works(workload, experiment);
   list.passes.resize(workload.passes.size());
   list.pace = Pace(experiment);
+  if (experiment.cluster.gpu_classes() > 1) list.pace.set_prices(price_works_by_class(workload, experiment));
   if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
   ListPricer(workload, channels, experiment.software.split_node_efficiency, with_links, prices, list).run();
   return list;

@@ -67,8 +67,14 @@ struct PriceList {
   double interference = 0;  ///< Software::communication_interference, where replicas communicate
 };
 
-/// Of Workload::works.
+/// Of Workload::works on `gpu`.
+[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
+                                                    const Gpu& gpu);
+/// On GPUs of class 0.
 [[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
+/// On each class of GPU.
+[[nodiscard]] std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
+                                                                          const Experiment& experiment);
 
 /// Prices of one channel's messages, from wherever they are kept.
 class ChannelPrices {

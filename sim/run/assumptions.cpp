@@ -18,11 +18,15 @@ std::string network(const Experiment& experiment) {
              : "transfers do not slow each other down (network: alpha-beta)";
 }
 
-std::string compute(const Gpu& gpu) {
+std::string of_class(const Gpu& gpu) {
+  return "on the nodes with " + (gpu.name.empty() ? "other GPUs" : gpu.name) + ": ";
+}
+
+std::string compute(const Gpu& gpu, const std::string& of = "") {
   return fmt::format(
-      "large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
+      "{}large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
       "{} us between kernels",
-      100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
+      of, 100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 
 /// One sentence on whose measurements apply; "" where no part of the experiment has a calibration.
@@ -34,7 +38,7 @@ std::string calibrations(const Experiment& experiment) {
   const auto add = [&](std::string_view part, const std::string& name) {
     if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part, name);
   };
-  add("gpu", cluster.gpu.calibration);
+  for (std::size_t c = 0; c < cluster.gpu_classes(); ++c) add("gpu", cluster.gpu_of_class(c).calibration);
   if (wired) add("node", cluster.node.calibration);
   if (joined && cluster.gpus() > 1) add("fabric", cluster.fabric.calibration);
   add("software stack", experiment.stack);
@@ -68,6 +72,49 @@ std::string folding(const Experiment& experiment, const Report& report) {
                      gpus);
 }
 
+/// Which collective algorithms nobody chose; "" where a single GPU has none.
+std::string automatic_collectives(const Plan& plan) {
+  const auto reduce = static_cast<std::size_t>(Collective::all_reduce);
+  const auto gather = static_cast<std::size_t>(Collective::all_gather);
+  if (plan.gpus() == 1 || (plan.collectives[reduce] != "auto" && plan.collectives[gather] != "auto"))
+    return "";
+  return "collectives run by the fastest algorithm that NCCL has for them; hierarchical, halving-doubling or "
+         "direct ones can be faster (plan.collectives)";
+}
+
+/// Links that carry more than they can, which alpha-beta does not see; "" where there are none.
+std::string overloaded_links(const Report& report) {
+  const auto busiest = std::ranges::max_element(report.links, {}, &LinkUtilization::peak);
+  if (busiest == report.links.end() || busiest->peak <= 1.005) return "";
+  return fmt::format(
+      "the busiest {} link would have to carry {:.0f} % of what it can: transfers meet there, which network "
+      "alpha-beta leaves out, so the step takes longer",
+      kLinkKindNames[static_cast<std::size_t>(busiest->kind)], 100 * busiest->peak);
+}
+
+/// What lets kernels of the experiment be faster than their GPU; "" where nothing does.
+std::string beyond_peak(const Experiment& experiment) {
+  std::string text;
+  const auto add = [&](std::string_view key, double value) {
+    if (value > 1) text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", key, value);
+  };
+  add("software.gemm_speed", experiment.software.gemm_speed);
+  add("software.flash_speed", experiment.software.flash_speed);
+  add("software.convolution_speed", experiment.software.convolution_speed);
+  for (const GpuOverride& override : experiment.cluster.overrides)
+    add("cluster.overrides speed", override.speed);
+  return text;
+}
+
+/// An MFU that no GPU reaches; "" where it is one.
+std::string impossible_mfu(const Experiment& experiment, const Report& report) {
+  if (report.makespan_ps == 0 || !(report.mfu() > 1)) return "";
+  const std::string why = beyond_peak(experiment);
+  return fmt::format(
+      "an MFU of {:.0f} % is more than the peak of the GPU allows: {}", 100 * report.mfu(),
+      why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
+}
+
 }  // namespace
 
 std::string memory_assumption(const Plan& plan) {
@@ -81,6 +128,7 @@ std::string memory_assumption(const Plan& plan) {
 std::vector<std::string> assumptions(const Experiment& experiment, const Report& report) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
                                 folding(experiment, report), memory_assumption(experiment.plan)};
+  for (const Gpu& gpu : experiment.cluster.other_gpus) list.push_back(compute(gpu, of_class(gpu)));
   if (experiment.model.kind == ModelKind::transformer && experiment.model.attention == Attention::flash) {
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
@@ -90,6 +138,9 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
+  for (std::string sentence :
+       {automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
+    if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;
 }

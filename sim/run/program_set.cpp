@@ -83,6 +83,8 @@ ContentHash machine_key(const Cluster& cluster) {
   wiring.name.clear();
   wiring.gpu = {};
   wiring.overrides.clear();
+  wiring.groups.clear();
+  wiring.other_gpus.clear();
   return content_of(wiring);
 }
 

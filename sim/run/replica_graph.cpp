@@ -105,6 +105,8 @@ SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
   replicas.cluster.name.clear();
   replicas.cluster.gpu = {};
   replicas.cluster.overrides.clear();
+  replicas.cluster.groups.clear();
+  replicas.cluster.other_gpus.clear();
   replicas.data_parallel_sync = experiment.data_parallel_sync;
   replicas.simulation = experiment.simulation;
   replicas.plan.tensor_parallel = experiment.plan.tensor_parallel;

@@ -6,30 +6,28 @@
 #include <utility>
 
 #include "orrery/simulate.hpp"
+#include "sim/metrics/memory_fit.hpp"
 #include "sim/run/assumptions.hpp"
 #include "sim/run/replica_graph.hpp"
 
 namespace orrery {
 namespace {
 
-Bytes gpu_memory(const Gpu& gpu) { return static_cast<Bytes>(gpu.memory_gb * 1e9 + 0.5); }
-
-std::string gigabytes(Bytes bytes) {
-  const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / 1e8 + 0.5);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+void judge_memory(const Experiment& experiment, Report& report) {
+  report.gpu_memory = smallest_gpu_memory(experiment.cluster);
+  report.feasible = fits(experiment, report.stage_memory);
 }
 
-/// That the largest of the stages does not fit.
-std::string out_of_memory(const Gpu& gpu, std::span<const StageMemory> stages) {
-  const auto largest = std::ranges::max_element(stages, {}, &StageMemory::total);
-  return "out of memory: stage " + std::to_string(largest - stages.begin()) + " needs " +
-         gigabytes(largest->total()) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " +
-         gigabytes(gpu_memory(gpu));
-}
-
-void judge_memory(const Gpu& gpu, Report& report) {
-  report.gpu_memory = gpu_memory(gpu);
-  report.feasible = fits(gpu, report.stage_memory);
+/// Mean over the GPUs of a mixed cluster.
+double mean_peak_tflops(const Cluster& cluster, Precision precision) {
+  const auto peak = [&](std::size_t gpu_class) {
+    return cluster.gpu_of_class(gpu_class).peak_tflops[static_cast<std::size_t>(precision)];
+  };
+  if (cluster.gpu_classes() == 1) return peak(0);
+  double sum = 0;
+  for (const NodeGroup& group : cluster.groups)
+    sum += static_cast<double>(group.nodes) * peak(group.gpu_class);
+  return sum / static_cast<double>(cluster.nodes);
 }
 
 std::int64_t capped_product(std::int64_t a, std::int64_t b) {
@@ -44,7 +42,7 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.plan = experiment.plan;
   report.data_parallel_sync = experiment.data_parallel_sync;
   report.workers = sync_workers(experiment).workers;
-  if (!report.feasible) report.reasons.push_back(out_of_memory(experiment.cluster.gpu, report.stage_memory));
+  if (!report.feasible) report.reasons.push_back(out_of_memory(experiment, report.stage_memory));
 }
 
 void expect_training(const Experiment& experiment, Report& report) {
@@ -73,10 +71,16 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.stats.events = facts.events;
   report.stats.ranks = facts.multiplicity.size();
   expect_training(experiment, report);
+<<<<<<< HEAD
   report.peak_tflops_per_gpu =
       experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
   judge_memory(experiment.cluster.gpu, report);
   if (!figures.origin) return report;
+=======
+  report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
+  judge_memory(experiment, report);
+  if (!view.figures.origin) return report;
+>>>>>>> models
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
   return report;
@@ -91,17 +95,11 @@ Run run(const Experiment& experiment) {
   return run;
 }
 
-bool fits(const Gpu& gpu, std::span<const StageMemory> stages) {
-  const Bytes memory = gpu_memory(gpu);
-  return memory == 0 ||
-         std::ranges::all_of(stages, [memory](const StageMemory& stage) { return stage.total() <= memory; });
-}
-
 Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
   Report report = outlined_report(outlined);
   expect_training(experiment, report);
   report.gpus = experiment.plan.gpus();
-  judge_memory(experiment.cluster.gpu, report);
+  judge_memory(experiment, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = {memory_assumption(experiment.plan)};

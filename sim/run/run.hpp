@@ -32,9 +32,6 @@ struct StepFacts {
 [[nodiscard]] Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
                                const Traffic& traffic, const Totals& totals, const Figures& figures);
 
-/// Whether all stages fit into the memory of a GPU.
-[[nodiscard]] bool fits(const Gpu& gpu, std::span<const StageMemory> stages);
-
 /// Of what stages hold alone: its makespan is 0. With its origin or without.
 [[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined,
                                    const Figures& figures = {});

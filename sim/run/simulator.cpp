@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "orrery/simulate.hpp"
+#include "sim/metrics/memory_fit.hpp"
 #include "sim/run/memo.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
@@ -43,7 +44,7 @@ class Simulation {
         outlined_(outline(experiment, layout_)) {}
 
   Report run() {
-    if (!figures_.of_infeasible && !fits(experiment_.cluster.gpu, outlined_.workload.stage_memory))
+    if (!figures_.of_infeasible && !fits(experiment_, outlined_.workload.stage_memory))
       return memory_report(experiment_, outlined_.workload, figures_);
     if (experiment_.simulation.folding == Folding::automatic && experiment_.simulation.steps == 1) {
       if (std::optional<Report> report = run_until_steady()) return *std::move(report);

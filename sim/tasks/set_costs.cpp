@@ -164,7 +164,7 @@ void TaskCosts::set_compute_cost(std::uint32_t cls, const Op& op, std::uint32_t 
   const Picoseconds duration = prices_.works[op.work].duration_ps;
   const Picoseconds scaled =
       prices_.pace.even() ? duration
-                          : prices_.pace.scaled(duration, expanded_.stand_ins.representative[cls], op.step);
+                          : prices_.pace.duration(op.work, duration, expanded_.stand_ins.representative[cls], op.step);
   set_cost(task, duration, capped_sum(scaled, delay));
 }
 

@@ -264,3 +264,16 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
     }
   }
 }
+
+TEST_CASE("groups of nodes with GPUs of their own") {
+  const Experiment e = io_test::read(R"({"model": "tiny", "cluster": {"base": "box", "groups": [
+      {"nodes": 2, "gpu": "old"}, {"nodes": 1}, {"nodes": 3, "gpu": {"base": "old", "memory_gb": 16}}]}})");
+  CHECK(e.cluster.nodes == 6);
+  REQUIRE(e.cluster.gpu_classes() == 2);  // the last group is like the first
+  CHECK(e.cluster.gpu.memory_gb == 16);
+  CHECK(e.cluster.gpu_of_class(1).memory_gb == 80);
+  CHECK(e.cluster.class_of_node(1) == 0);
+  CHECK(e.cluster.class_of_node(2) == 1);
+  CHECK(e.cluster.class_of_node(5) == 0);
+  CHECK(e.plan.precision == Precision::fp16);  // bf16 on the one, none on the other
+}

@@ -92,9 +92,6 @@ TEST_CASE("names that the interface knows but nothing models yet say so") {
   CHECK(problems(R"({"model": "experts", "cluster": "box"})") ==
         "e.json:1:11: /model/kind: found \"moe-transformer\", which the interface knows but Orrery does not "
         "model yet; available: transformer, mlp, convnet (in catalog model \"experts\")");
-  CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "groups": []}})") ==
-        "e.json:1:46: /cluster/groups: found key \"groups\", which the interface knows but Orrery does not "
-        "model yet: all GPUs of a cluster are alike");
 }
 
 TEST_CASE("stack names are checked") {
@@ -254,4 +251,96 @@ TEST_CASE("what would leave 64-bit integers is refused") {
 TEST_CASE("a single value is no list") {
   CHECK(plan_problems(R"({"stage_layers": 8})") ==
         "e.json:1:62: /plan/stage_layers: found 8, allowed a list of integers from 0 to 100000");
+}
+
+TEST_CASE("an FP8 plan needs a 16-bit peak beside the FP8 one") {
+  const auto with = [](const std::string& peaks) {
+    return problems(R"({"model": "tiny", "cluster": {"gpu": {"peak_tflops": )" + peaks +
+                    R"(, "memory_gb": 80, "memory_gb_per_s": 1000}}, "plan": {"precision": "fp8"}})");
+  };
+  CHECK(with(R"({"fp8": 242, "fp16": 121})").empty());
+  CHECK(with(R"({"fp8": 242, "bf16": 121})").empty());
+  CHECK(with(R"({"fp8": 242, "fp32": 20})") ==
+        "e.json:1:54: /cluster/gpu/peak_tflops: found no peak of fp16 or bf16, allowed for fp8 plans with "
+        "one of "
+        "them alone: what is no product with weights runs in 16 bits");
+}
+
+TEST_CASE("software times beyond simulated time are refused where they stand") {
+  const auto with = [](const std::string& software) {
+    return problems(
+        R"({"model": "tiny", "cluster": "box", "plan": {"global_batch_size": 80000}, "software": )" +
+        software + "}");
+  };
+  CHECK(with(R"({"forward_issue_us": 10})").empty());
+  // 10,000 micro-batches x 8 layers x 64 kernels of 10 s each.
+  CHECK(with(R"({"forward_issue_us": 1e7})") ==
+        "e.json:1:108: /software/forward_issue_us: found 5.1e+07 simulated seconds of software, allowed at "
+        "most 1e+06");
+  // 2 passes of 10,000 micro-batches, 100 s each.
+  CHECK(with(R"({"pass_overhead_us": 1e7, "step_overhead_ms": 20})").empty());
+}
+
+TEST_CASE("gossip that would take too long is refused with the estimate") {
+  Menus all = io_test::menus();
+  for (const char* name : {"star", "complete", "erdos-renyi"}) all.gossip_topologies.emplace_back(name);
+  const auto with = [&](const std::string& topology, const std::string& nodes, const std::string& network) {
+    const std::string text = R"({"model": "tiny", "cluster": {"base": "box", "gpus_per_node": 1, "nodes": )" +
+                             nodes + R"(}, "data_parallel_sync": {"method": "gossip", "topology": ")" +
+                             topology + R"("}, "simulation": {"network": ")" + network + R"("}})";
+    try {
+      read_experiment_text(text, "", {}, io_test::catalog(), all);
+    } catch (const InputError& error) {
+      return error.problems().front().message;
+    }
+    return std::string();
+  };
+  CHECK(with("ring", "8192", "flow").empty());
+  CHECK(with("complete", "1024", "flow").empty());
+  CHECK(with("star", "512", "flow").empty());
+  CHECK(with("erdos-renyi", "256", "flow").empty());
+  // 8,192 x 8,191 exchanges.
+  CHECK(
+      with("complete", "8192", "alpha-beta") ==
+      "found \"complete\" over 8192 workers with about 8191 neighbours: about 6.7e+07 exchanges in a round, "
+      "allowed at most 2e+06");
+  // 2 x 4,095 streams of 4,096 ranks, one bucket.
+  CHECK(with("star", "4096", "alpha-beta") ==
+        "found \"star\" over 4096 workers with about 4095 neighbours: about 3.4e+07 operations to simulate, "
+        "allowed at most 1e+07; the method parameter-server does what a star does");
+  // (0.5 x 1,024 x 1,023)^2 x (2.4 + 4 x 0.16) ns.
+  CHECK(
+      with("erdos-renyi", "1024", "flow") ==
+      "found \"erdos-renyi\" over 1024 workers with about 512 neighbours: about 8.3e+02 seconds to simulate, "
+      "allowed at most 60; the network alpha-beta takes less");
+  CHECK(with("erdos-renyi", "1024", "alpha-beta").empty());
+}
+
+TEST_CASE("groups of a mixed cluster are checked") {
+  const auto with = [](const std::string& cluster) {
+    return problems(R"({"model": "tiny", "cluster": )" + cluster + "}");
+  };
+  CHECK(
+      with(R"({"base": "box", "groups": []})") ==
+      "e.json:1:56: /cluster/groups: found [], allowed a list of objects with nodes and gpu: nodes in order "
+      "whose GPUs differ");
+  CHECK(with(R"({"base": "box", "groups": [{"nodes": 1, "gpu": "fasd"}]})")
+            .ends_with(
+                "/cluster/groups/0/gpu: found \"fasd\", allowed a catalog gpu (fast, old, tuned, untuned) or "
+                "an object; did you mean \"fast\"?"));
+  CHECK(with(R"({"base": "box", "groups": [{"gpu": "fast"}]})")
+            .find("/cluster/groups/0/nodes: missing; a group needs it") != std::string::npos);
+  CHECK(with(R"({"base": "box", "nodes": 3, "groups": [{"nodes": 1}, {"nodes": 1, "gpu": "old"}]})")
+            .ends_with("/cluster/groups: found 2 nodes in all groups, allowed nodes 3"));
+  CHECK(with(R"({"base": "box", "groups": [{"nodes": 1, "gpus": "old"}]})")
+            .ends_with("/cluster/groups/0/gpus: found unknown key \"gpus\", allowed nodes, gpu; did you mean "
+                       "\"gpu\"?"));
+  // bf16 is the default where all have it: the old GPU has not.
+  CHECK(
+      problems(
+          R"({"model": "tiny", "cluster": {"base": "box", "groups": [{"nodes": 1}, {"nodes": 1, "gpu": "old"}]},
+                     "plan": {"precision": "bf16"}})")
+          .ends_with("/plan/precision: found \"bf16\", allowed fp32 | fp16: the precisions for which every "
+                     "gpu of the "
+                     "cluster has a peak"));
 }

@@ -76,9 +76,22 @@ TEST_CASE("fabrics between nodes carry nothing inside a node") {
 
 TEST_CASE("too many links") {
   CHECK(error_pointer(cluster_of(1'000'000, 1, "none", "full-mesh")) == "/cluster/nodes");
-  CHECK(error_pointer(cluster_of(1, 100'000, "full-mesh", "switch")) == "/cluster/nodes");
+  CHECK(error_pointer(cluster_of(1, 100'000, "full-mesh", "switch")) == "/cluster/gpus_per_node");
+  CHECK(error_pointer(cluster_of(5000, 100, "full-mesh", "switch")) == "/cluster/nodes");
+  // 8,000 x 7,999 links of some 250 bytes.
+  CHECK(error_text(cluster_of(1, 8000, "full-mesh", "switch")) ==
+        "/cluster/gpus_per_node: found a cluster of 63992000 links, which take about 16 GB to simulate; "
+        "allowed are at most 16777216");
   CHECK(error_pointer(cluster_of(1LL << 31, 2, "nvswitch", "switch")) == "/cluster/nodes");
   CHECK(error_pointer(cluster_of((1LL << 30) + 1, 1, "none", "switch")) == "/cluster/nodes");
+}
+
+TEST_CASE("more GPUs than memory holds are refused with an estimate") {
+  // 4e6 GPUs with a link each way to the switch of the node and to the fabric: 16e6 x 250 + 4e6 x 1,700
+  // bytes.
+  CHECK(error_text(cluster_of(500'000, 8, "nvswitch", "switch", 8)) ==
+        "/cluster/nodes: found a cluster of 4000000 GPUs and 16000000 links, which take about 11 GB to "
+        "simulate; allowed are at most 6 GB");
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ TEST_CASE("between planes: the sender's plane, then the receiver's node") {
   CHECK(way(*shared, 1, 6) == "node0/nic0 > node1/nic0 > node1/nvswitch > gpu6");
 }
 
+TEST_CASE("between planes: past the wiring of a node where NICs are faster") {
+  Cluster cluster = cluster_of(6, 2, "nvswitch", "ring", 2);
+  cluster.node.link_gb_per_s = 24;
+  const auto topology = build_topology(cluster);
+  CHECK(way(*topology, 0, 3) == "node0/nic0 > node1/nic0");  // gpu3 takes it from there
+  CHECK(latency_of(*topology, 0, 3) == kHop);
+  cluster.fabric.kind = "rail-optimized";
+  CHECK(way(*build_topology(cluster), 0, 3) == "node0/nic1 > leaf1 > node1/nic1");
+}
+
 TEST_CASE("grid: dimension order, no way round") {
   Cluster cluster = cluster_of(12, 1, "none", "grid");
   cluster.fabric.shape = {3, 4};  // node 4 * row + column

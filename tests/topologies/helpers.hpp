@@ -72,4 +72,14 @@ inline std::string error_pointer(const Cluster& cluster) {
   return "built";
 }
 
+/// "pointer: message".
+inline std::string error_text(const Cluster& cluster) {
+  try {
+    (void)build_topology(cluster);
+  } catch (const InputError& error) {
+    return error.problems().front().pointer + ": " + error.problems().front().message;
+  }
+  return "built";
+}
+
 }  // namespace orrery::test

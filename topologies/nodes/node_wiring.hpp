@@ -57,6 +57,7 @@ class NodeWiringModel {
  protected:
   /// @throws InputError if the links of all nodes are too many.
   NodeWiringModel(const NodeSite& site, std::int64_t links, std::uint32_t switches) : switches_(switches) {
+    check_link_count(links, "/cluster/gpus_per_node");
     check_link_count(saturating_product(links, site.nodes));
     links_.reserve(static_cast<std::size_t>(links));
   }

@@ -98,7 +98,8 @@ std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t 
 }  // namespace
 
 bool has_whole_passes(const Experiment& experiment) {
-  const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty();
+  const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty() &&
+                    experiment.cluster.gpu_classes() == 1;
   return experiment.simulation.detail == Detail::stage && even && !shares_links(experiment) &&
          !differs_in_groups(experiment);
 }

@@ -1,6 +1,7 @@
 #include "workloads/sync/sync_layout.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "orrery/error.hpp"
@@ -22,6 +23,25 @@ std::size_t largest_degree(const Mixing& mixing) {
   }
   return largest;
 }
+
+/// Colours that a worker has used, a bit each.
+class ColourSet {
+ public:
+  void take(std::size_t colour) {
+    if (colour / 64 >= words_.size()) words_.resize(colour / 64 + 1, 0);
+    words_[colour / 64] |= std::uint64_t{1} << (colour % 64);
+  }
+  /// The first colour in neither.
+  static std::size_t first_free(const ColourSet& a, const ColourSet& b) {
+    std::size_t w = 0;
+    while (~(a.word(w) | b.word(w)) == 0) ++w;
+    return 64 * w + static_cast<std::size_t>(std::countr_one(a.word(w) | b.word(w)));
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t word(std::size_t w) const { return w < words_.size() ? words_[w] : 0; }
+  std::vector<std::uint64_t> words_;
+};
 
 /// Whether so many communicators of every rank are few enough.
 void check_slots(std::int64_t slots, std::int64_t ranks) {
@@ -101,8 +121,8 @@ SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
 
 /// First fit. Lists that name the neighbours of all workers in one order get a colour per place.
 void SyncLayout::colour(const Mixing& mixing, Round& round) const {
-  std::vector<std::vector<bool>> sends(mixing.workers());
-  std::vector<std::vector<bool>> receives(mixing.workers());
+  std::vector<ColourSet> sends(mixing.workers());
+  std::vector<ColourSet> receives(mixing.workers());
   for (std::uint32_t to = 0; to < mixing.workers(); ++to)
     round.in_degree = std::max(round.in_degree, static_cast<std::uint32_t>(mixing.neighbours(to).size()));
   for (std::uint32_t place = 0; place < round.in_degree; ++place) {
@@ -110,14 +130,10 @@ void SyncLayout::colour(const Mixing& mixing, Round& round) const {
       const auto neighbours = mixing.neighbours(to);
       if (place >= neighbours.size()) continue;
       const std::uint32_t from = neighbours[place];
-      std::size_t c = 0;
-      while (c < round.colours.size() && (sends[from][c] || receives[to][c])) ++c;
-      if (c == round.colours.size()) {
-        round.colours.emplace_back();
-        for (auto& used : sends) used.push_back(false);
-        for (auto& used : receives) used.push_back(false);
-      }
-      sends[from][c] = receives[to][c] = true;
+      const std::size_t c = ColourSet::first_free(sends[from], receives[to]);
+      if (c == round.colours.size()) round.colours.emplace_back();
+      sends[from].take(c);
+      receives[to].take(c);
       round.colours[c].push_back({from, to});
     }
   }

@@ -207,3 +207,17 @@ TEST_CASE("no kernel is faster than the GPU") {
           static_cast<double>(core.flops) / (100e12 * 0.8 * 0.85));
   }
 }
+
+TEST_CASE("16-bit products of an FP8 plan take the 16-bit peak that the GPU has") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  const auto peak = [&](Precision precision) -> double& {
+    return gpu.peak_tflops[static_cast<std::size_t>(precision)];
+  };
+  peak(Precision::bf16) = 0;
+  peak(Precision::fp16) = 50;
+  // 2 * 1000^3 * 5 FLOPs at 50e12 FLOP/s.
+  CHECK(price(product(1000, 1000, 1000, 5), gpu, Precision::fp8) == 200'000'000);
+  peak(Precision::bf16) = 25;
+  CHECK(price(product(1000, 1000, 1000, 5), gpu, Precision::fp8) == 400'000'000);
+}

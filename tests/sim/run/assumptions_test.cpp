@@ -36,6 +36,36 @@ TEST_CASE("a result says that shifts over no power of two do not average exactly
   CHECK_FALSE(says("6", "{method: local-sgd}"));
 }
 
+TEST_CASE("a result says which links alpha-beta overloads") {
+  const auto says = [](const std::string& network) {
+    const Experiment e =
+        read(R"({"model": "gpt3-125m", "stack": "ideal", "cluster": {"base": "dgx-a100-80gb", "nodes": 2,
+        "fabric": {"nics_per_node": 1, "nic_gbps": 10}}, "plan": {"tensor_parallel": 4}})",
+             {"simulation.network=" + network});
+    for (const std::string& line : run(e).report.assumptions) {
+      if (line.starts_with("the busiest nic link would have to carry ")) return true;
+    }
+    return false;
+  };
+  CHECK(says("alpha-beta"));
+  CHECK_FALSE(says("flow"));
+}
+
+TEST_CASE("a result says why its MFU is beyond the GPU's peak") {
+  const auto why = [](const std::vector<std::string>& overrides) {
+    const Experiment e =
+        read(R"({"model": "gpt3-125m", "stack": "ideal", "cluster": "dgx-a100-80gb"})", overrides);
+    for (const std::string& line : run(e).report.assumptions) {
+      if (line.starts_with("an MFU of ")) return line.substr(line.find("of the GPU allows: ") + 19);
+    }
+    return std::string("possible");
+  };
+  CHECK(why({}) == "possible");
+  CHECK(why({"software.gemm_speed=100", "software.flash_speed=100", "cluster.gpu.memory_gb_per_s=1e6",
+             "cluster.gpu.kernel_launch_us=0", "cluster.gpu.gemm_start_us=0", "cluster.gpu.memory_ramp_us=0",
+             "cluster.gpu.gemm_tile_us=0"}) == "software.gemm_speed 100, software.flash_speed 100");
+}
+
 TEST_CASE("a result names the calibrations of the parts that take part") {
   const std::string start = "constants not given are those of the calibrations: ";
   CHECK(sentence(R"({"base": "dgx-a100-80gb", "nodes": 2})") ==

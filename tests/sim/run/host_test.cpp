@@ -243,11 +243,12 @@ TEST_CASE("issue times beyond the end of simulated time are an error") {
   // are 4.6e18.
   const std::string text = std::string(R"({"model": {"kind": "transformer", "layers": 60000, "hidden": 8,
     "heads": 1, "vocab": 8, "seq_length": 1}, "stack": "ideal", "cluster": {)") +
-                           kGpu + R"(, "nodes": 1}, "software": {"forward_issue_us": 1e7,
-    "backward_issue_us": 1e7}})";
+                           kGpu + R"(, "nodes": 1}})";
+  CHECK_THROWS_AS((void)read(text, {"software.forward_issue_us=1e7"}), InputError);
   for (const char* network : {"alpha-beta", "flow"}) {
     CAPTURE(network);
-    const Experiment e = read(text, {std::string("simulation.network=") + network});
+    Experiment e = read(text, {std::string("simulation.network=") + network});
+    e.software.forward_issue_us = e.software.backward_issue_us = 1e7;  // reading refuses them
     CHECK_THROWS_AS((void)simulate(e), std::overflow_error);
   }
 }

@@ -1,0 +1,67 @@
+#include "sim/metrics/memory_fit.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "orrery/rank_layout.hpp"
+
+namespace orrery {
+namespace {
+
+Bytes memory_of(const Gpu& gpu) { return static_cast<Bytes>(gpu.memory_gb * 1e9 + 0.5); }
+
+std::string in_gigabytes(Bytes bytes) {
+  const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / 1e8 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+}
+
+/// Per stage, the smallest of the GPUs that run it.
+std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t stages) {
+  const Cluster& cluster = experiment.cluster;
+  std::vector<const Gpu*> smallest(stages, cluster.gpu_classes() == 1 ? &cluster.gpu : nullptr);
+  if (cluster.gpu_classes() == 1) return smallest;
+  const RankLayout layout(experiment.plan);
+  std::uint32_t rank = 0;
+  for (const NodeGroup& group : cluster.groups) {
+    const Gpu& gpu = cluster.gpu_of_class(group.gpu_class);
+    for (const std::uint32_t first = rank; rank - first < group.nodes * cluster.gpus_per_node; ++rank) {
+      const Gpu*& known = smallest[static_cast<std::size_t>(layout.coordinates(rank).pipeline)];
+      if (known == nullptr || memory_of(gpu) < memory_of(*known)) known = &gpu;
+    }
+  }
+  return smallest;
+}
+
+/// Bytes that a stage has too many; none where the memory is unknown.
+Bytes lacking(const StageMemory& stage, const Gpu& gpu) {
+  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, stage.total() - memory_of(gpu));
+}
+
+}  // namespace
+
+Bytes smallest_gpu_memory(const Cluster& cluster) {
+  Bytes smallest = memory_of(cluster.gpu);
+  for (const Gpu& gpu : cluster.other_gpus) smallest = std::min(smallest, memory_of(gpu));
+  return smallest;
+}
+
+bool fits(const Experiment& experiment, std::span<const StageMemory> stages) {
+  const std::vector<const Gpu*> gpus = gpus_of_stages(experiment, stages.size());
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (lacking(stages[s], *gpus[s]) > 0) return false;
+  }
+  return true;
+}
+
+std::string out_of_memory(const Experiment& experiment, std::span<const StageMemory> stages) {
+  const std::vector<const Gpu*> gpus = gpus_of_stages(experiment, stages.size());
+  std::size_t worst = 0;
+  for (std::size_t s = 1; s < stages.size(); ++s) {
+    if (lacking(stages[s], *gpus[s]) > lacking(stages[worst], *gpus[worst])) worst = s;
+  }
+  const Gpu& gpu = *gpus[worst];
+  return "out of memory: stage " + std::to_string(worst) + " needs " + in_gigabytes(stages[worst].total()) +
+         " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " + in_gigabytes(memory_of(gpu));
+}
+
+}  // namespace orrery

@@ -1,0 +1,21 @@
+// Whether the stages of a plan fit into the memory of the GPUs they run on, which in a mixed cluster differ.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "orrery/experiment.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// Of the smallest GPU of the cluster; 0: unknown.
+[[nodiscard]] Bytes smallest_gpu_memory(const Cluster& cluster);
+
+/// Whether each of the stages fits into every GPU that runs it.
+[[nodiscard]] bool fits(const Experiment& experiment, std::span<const StageMemory> stages);
+
+/// A sentence on the stage that lacks most memory; call it only where some do not fit.
+[[nodiscard]] std::string out_of_memory(const Experiment& experiment, std::span<const StageMemory> stages);
+
+}  // namespace orrery
