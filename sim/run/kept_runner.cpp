@@ -30,14 +30,13 @@ void append(std::string_view text, Signature& signature) {
 }
 
 /// All that add_communicators() reads where replicas keep in step all together.
-Signature sign_communicators(const Plan& plan, const Workload& programs) {
+Signature sign_communicators(const Plan& plan, const CommunicatorSpec& spec) {
   Signature signature;
   signature.append(static_cast<std::uint64_t>(plan.tensor_parallel));
   signature.append(static_cast<std::uint64_t>(plan.pipeline_parallel));
   signature.append(static_cast<std::uint64_t>(plan.data_parallel));
-  signature.append((plan.virtual_stages > 1 ? 1U : 0U) | (programs.passes.empty() ? 0U : 2U) |
-                   (programs.tied ? 4U : 0U));
-  signature.append(static_cast<std::uint64_t>(plan.shards_in_groups() ? plan.sharding_replicas() : 0));
+  signature.append((spec.pipeline_wraps ? 1U : 0U) | (spec.tensor_passes ? 2U : 0U) | (spec.tied ? 4U : 0U));
+  signature.append(static_cast<std::uint64_t>(spec.sharding_replicas));
   append(plan.rank_order, signature);
   return signature;
 }
@@ -81,6 +80,7 @@ void take_outline(const Workload& from, Workload& workload) {
   workload.tokens = from.tokens;
   workload.tied = from.tied;
   workload.slots = from.slots;
+  workload.common_slots = from.common_slots;
   workload.streams = from.streams;
   workload.steps = from.steps;
 }
@@ -169,7 +169,7 @@ Workload KeptRunner::write_few() {
   const std::vector<Stage> kinds = kinds_of(outlined_.stages.list(), order_key_);
   Workload few = outlined_.workload;
   write_programs(few_, *layout_, outlined_.blocks, kinds, few);
-  communicators_ = sign_communicators(written_.plan, few);
+  communicators_ = sign_communicators(written_.plan, layout_->spec());
   order_key_.append(sign_programs(few));
   append(written_.plan.pipeline_schedule, order_key_);
   order_key_.append(static_cast<std::uint64_t>(written_.plan.micro_batches()));
@@ -209,11 +209,7 @@ void KeptRunner::take_cut() {
   if (cut_ != nullptr) return;
   cut_ = std::make_unique<kept::Cut>(place_, *experiment_);
   Workload& workload = cut_->communicators;
-  workload.slots = workload_.slots;
-  workload.tied = workload_.tied;
-  workload.passes = workload_.passes;
-  add_communicators(written_.plan, *layout_, workload);
-  workload.passes.clear();
+  add_communicators(layout_->spec(), workload);
 }
 
 kept::Meetings& KeptRunner::meetings_of(const Signature& communicators) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "orrery/error.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
 #include "workloads/sync/model_sync.hpp"
@@ -18,11 +18,11 @@ constexpr std::int64_t kRandomRounds = 16;
 
 /// Nanoseconds in which a megabyte gets from the first rank of the worker at one place to another's.
 Distance distance_on(const Topology& topology, const Experiment& experiment, std::uint32_t replicas) {
-  return [&topology, layout = RankLayout(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
+  return [&topology, grid = RankGrid(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
     constexpr Bytes kMegabyte = 1'000'000;
     std::vector<LinkId> route;
-    topology.route(GpuId{layout.rank({0, 0, a * std::int64_t{replicas}})},
-                   GpuId{layout.rank({0, 0, b * std::int64_t{replicas}})}, route);
+    topology.route(GpuId{grid.rank({{Axis::data, a * std::int64_t{replicas}}})},
+                   GpuId{grid.rank({{Axis::data, b * std::int64_t{replicas}}})}, route);
     Picoseconds latency = 0;
     Picoseconds data = 0;
     for (const LinkId link : route) {

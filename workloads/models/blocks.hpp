@@ -21,6 +21,7 @@ struct Step {
   Part part = Part::layer;
   Phase phase = Phase::forward;
   std::int32_t after = -1;
+  Slot communicator = Slot::tensor;  ///< of what is no computation
 };
 inline constexpr std::int32_t kBlockInput = -1;
 

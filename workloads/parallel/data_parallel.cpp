@@ -267,7 +267,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.stream = Stream::data;
   op.phase = Phase::synchronize;
   op.part = Part::embedding;
-  op.slot = static_cast<std::uint16_t>(Slot::embedding);
+  op.slot = layout_.slot(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
   const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_replicas()) : whole;

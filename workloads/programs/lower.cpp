@@ -56,6 +56,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
     workload.stage_memory.push_back(memory_of(stage, experiment, layout));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
+  workload.common_slots = layout.common_slots();
   workload.streams = layout.streams();
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
@@ -78,7 +79,7 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
   Workload workload = outlined.workload;
   write_programs(experiment, layout, outlined.blocks, outlined.stages.list(), workload);
-  add_communicators(experiment.plan, layout, workload);
+  add_communicators(layout.spec(), workload);
   return workload;
 }
 

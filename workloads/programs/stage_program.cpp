@@ -40,6 +40,7 @@ class StageProgram {
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramParts& parts)
       : plan_(experiment.plan),
+        layout_(layout),
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
@@ -113,6 +114,7 @@ class StageProgram {
   [[nodiscard]] OpId own_input(const Pass& pass);
 
   const Plan& plan_;
+  const SyncLayout& layout_;
   std::int32_t steps_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
@@ -153,7 +155,7 @@ OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> 
   if (!parts_.hosted) return kNoOp;
   Op op;
   op.kind = parts_.whole_passes ? Op::Kind::pass : Op::Kind::compute;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.slot = parts_.whole_passes ? layout_.slot(Slot::tensor) : 0;
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
   op.part = Part::stage;
@@ -196,11 +198,11 @@ Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead)
 OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
   Op op = message(pass, boundary, ahead);
   op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
-  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_in : Slot::backward_in);
+  op.slot = layout_.slot(ahead ? Slot::forward_in : Slot::backward_in);
   const OpId received = writer_.add(op, {});
   if (!gathers(boundary, ahead)) return received;
   op.stream = Stream::tensor;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.slot = layout_.slot(Slot::tensor);
   op.work =
       add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
   return collective_ = writer_.add(op, {received});
@@ -209,7 +211,7 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
 void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
   Op op = message(pass, boundary, ahead);
   op.stream = ahead ? Stream::send_forward : Stream::send_backward;
-  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_out : Slot::backward_out);
+  op.slot = layout_.slot(ahead ? Slot::forward_out : Slot::backward_out);
   (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
 }
 
@@ -224,7 +226,6 @@ OpId StageProgram::own_input(const Pass& pass) {
 /// What all steps of a pass through a layer are.
 Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.layer = layer;
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
@@ -234,13 +235,15 @@ Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
 
 /// `op`: completed to what is written.
 OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
+  const bool computes = step.kind == Op::Kind::compute;
   op.kind = step.kind;
-  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.stream = step.kind == Op::Kind::communicate ? stream_of(step.communicator) : Stream::compute;
+  op.slot = computes ? 0 : layout_.slot(step.communicator);
   op.phase = step.phase;
   op.part = step.part;
   op.work = step.work;
   const OpId at = writer_.add(op, deps);
-  if (step.kind == Op::Kind::communicate) collective_ = at;
+  if (op.stream == Stream::tensor) collective_ = at;
   return at;
 }
 

@@ -78,7 +78,7 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
     workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
   }
   workload.stage_memory.resize(workload.programs.size());
-  add_communicators(e.plan, layout, workload);
+  add_communicators(layout.spec(), workload);
   Cluster cluster;
   cluster.nodes = c.stages;
   cluster.fabric.nic_gbps = 100;
