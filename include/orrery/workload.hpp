@@ -56,9 +56,9 @@ inline constexpr std::size_t kDimensionCount = 5;
 inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{"tensor", "pipeline", "data",
                                                                                "context", "expert"};
 
-enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize };
-inline constexpr std::array<std::string_view, 5> kPhaseNames{"forward", "recompute", "backward",
-                                                             "synchronize", "optimize"};
+enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize, weight_gradient };
+inline constexpr std::array<std::string_view, 6> kPhaseNames{"forward",     "recompute", "backward",
+                                                             "synchronize", "optimize",  "weight gradient"};
 
 /// The part of the model an operation belongs to.
 enum class Part : std::uint8_t {

@@ -13,8 +13,9 @@ std::int32_t StepBuilder::add(const Step& step) {
 }
 
 std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
-  const double issue_us =
-      phase_ == Phase::backward ? software_.backward_issue_us : software_.forward_issue_us;
+  const double issue_us = phase_ == Phase::backward || phase_ == Phase::weight_gradient
+                              ? software_.backward_issue_us
+                              : software_.forward_issue_us;
   const Picoseconds host = from_microseconds(issue_us) * static_cast<Picoseconds>(kernels.size());
   return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
 }

@@ -26,6 +26,8 @@ struct GossipRound {
 };
 
 struct CommunicatorSpec {
+  explicit CommunicatorSpec(const Plan& plan) : grid(plan) {}
+
   RankGrid grid;
   bool tensor_passes = false;            ///< passes are done by tensor groups, though of a single rank
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well

@@ -30,7 +30,8 @@ void check_size(const Experiment& experiment, const SyncLayout& layout, const Mo
 /// down alone.
 void check_passes(const Plan& plan, const Model& model) {
   const std::int64_t chunks = plan.pipeline_parallel * plan.virtual_stages;
-  const std::int64_t passes = plan.virtual_stages > 1 ? micro_batches_at_peak(plan) * chunks : 0;
+  const bool walks = plan.virtual_stages > 1 || splits_backward(plan);
+  const std::int64_t passes = walks ? micro_batches_at_peak(plan) * chunks : 0;
   if (passes <= kMostOperations && model.layers <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
                                                   " passes per step (micro-batches x stages), allowed are " +

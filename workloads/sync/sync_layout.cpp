@@ -68,8 +68,10 @@ bool ties_gradients(const Model& model) {
 
 CommunicatorSpec spec_of(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
-  CommunicatorSpec spec{RankGrid(plan), has_whole_passes(experiment), plan.virtual_stages > 1,
-                        ties_gradients(experiment.model)};
+  CommunicatorSpec spec(plan);
+  spec.tensor_passes = has_whole_passes(experiment);
+  spec.pipeline_wraps = plan.virtual_stages > 1;
+  spec.tied = ties_gradients(experiment.model);
   if (plan.shards_in_groups()) spec.sharding_replicas = plan.sharding_replicas();
   return spec;
 }
