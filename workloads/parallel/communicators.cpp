@@ -73,6 +73,7 @@ SlotNumbers::SlotNumbers(const CommunicatorSpec& spec) : SlotNumbers() {
     count_ += slots;
     if (!kind->joins_some) common_ = count_;
   }
+  if (count_ == 0) count_ = common_ = 1;
 }
 
 CommunicatorSet make_communicators(const CommunicatorSpec& spec) {

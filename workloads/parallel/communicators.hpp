@@ -69,6 +69,7 @@ class SlotNumbers {
   /// kNone where an experiment has no such groups.
   [[nodiscard]] std::uint16_t operator[](Slot slot) const { return numbers_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] bool has(Slot slot) const { return (*this)[slot] != kNone; }
+  /// At least one: what a rank does alone has number 0.
   [[nodiscard]] std::uint32_t count() const { return count_; }
   /// Slots before those whose groups join some replicas with others.
   [[nodiscard]] std::uint32_t common() const { return common_; }
