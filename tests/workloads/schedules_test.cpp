@@ -88,6 +88,10 @@ TEST_CASE("the orders of the papers") {
   CHECK(text(order("1f1b", {3, 5, 1}, 2)) == " F0 B0 F1 B1 F2 B2 F3 B3 F4 B4");
   // Fewer micro-batches than warm-up passes.
   CHECK(text(order("1f1b", {4, 2, 1}, 0)) == " F0 F1 B0 B1");
+  // p = 3: gradients of weights are put off by 0 micro-batches on the first stage, by 2 on the last one.
+  CHECK(text(order("zb-h1", {3, 4, 1}, 0)) == " F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
+  CHECK(text(order("zb-h1", {3, 4, 1}, 1)) == " F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
+  CHECK(text(order("zb-h1", {3, 4, 1}, 2)) == " F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
   // p = 2, m = 4, v = 2: warm-up of 2 (p - 1 - s) + (v - 1) p = 4 passes on stage 0, 2 on stage 1.
   CHECK(text(order("interleaved-1f1b", {2, 4, 2}, 0)) ==
         " F0 F1 F0.1 F1.1 F2 B0.1 F3 B1.1 F2.1 B0 F3.1 B1 B2.1 B3.1 B2 B3");
@@ -144,7 +148,7 @@ TEST_CASE("a rank of one chunk keeps as many micro-batches as its order says") {
 }
 
 TEST_CASE("micro-batches that do not fill the pipeline") {
-  for (const char* name : {"sequential", "gpipe", "1f1b"}) {
+  for (const char* name : {"sequential", "gpipe", "1f1b", "zb-h1"}) {
     for (const std::int64_t m : {1, 2, 3, 5, 7}) CHECK(completes(*find_pipeline_schedule(name), {4, m, 1}));
   }
   CHECK(find_pipeline_schedule("2f2b") == nullptr);

@@ -8,7 +8,7 @@
 namespace orrery {
 
 std::span<const PipelineSchedule> pipeline_schedules() {
-  static constexpr std::array<PipelineSchedule, 4> kSchedules{{
+  static constexpr std::array<PipelineSchedule, 5> kSchedules{{
       {{"sequential", "One micro-batch at a time through all stages and back (naive model parallelism)."},
        sequential_order,
        sequential_kept,
@@ -25,6 +25,12 @@ std::span<const PipelineSchedule> pipeline_schedules() {
        interleaved_order,
        one_f_one_b_kept,
        interleaved_rhythm,
+       true},
+      {{"zb-h1", "1F1B that puts off gradients of weights until it would idle (Qi et al. 2024)."},
+       zb_h1_order,
+       zb_h1_kept,
+       one_by_one,
+       false,
        true},
   }};
   return kSchedules;
