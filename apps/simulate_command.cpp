@@ -14,7 +14,7 @@
 #include "apps/rank_list.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/writers.hpp"
 #include "sim/run/run.hpp"
@@ -103,7 +103,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
   if (csv_file != nullptr) write_csv(run.report, keys, to(*csv_file));
   if (trace_file != nullptr)
-    written = write_trace(run.view(), RankLayout(experiment.plan), trace, to(*trace_file));
+    written = write_trace(run.view(), RankGrid(experiment.plan), trace, to(*trace_file));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     print_summary(run.report);

@@ -23,7 +23,7 @@ void write_chrome_trace(benchmark::State& state) {
   Plan plan;
   plan.tensor_parallel = 2;
   plan.pipeline_parallel = 8;
-  const RankLayout layout(plan);
+  const RankGrid grid(plan);
   TraceOptions options;
   options.max_spans = 100'000'000;
   std::uint64_t spans = 0;
@@ -31,7 +31,7 @@ void write_chrome_trace(benchmark::State& state) {
   const RunView view = run->fixture.view();
   for (auto _ : state) {
     const Sink count = [&bytes](std::string_view text) { bytes += text.size(); };
-    spans += write_trace(view, layout, options, count).spans;
+    spans += write_trace(view, grid, options, count).spans;
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(spans));
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "orrery/experiment.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "orrery/recorded_run.hpp"
 #include "reports/trace_labels.hpp"
 #include "reports/trace_plan.hpp"
@@ -14,15 +14,15 @@ namespace orrery {
 struct RecordedRun::State {
   explicit State(const Experiment& of)
       : experiment(of),
-        layout(of.plan),
+        grid(of.plan),
         run(orrery::run(of)),
         view(run.view()),
-        plan(plan_trace(view, layout, TraceOptions{})) {}
+        plan(plan_trace(view, grid, TraceOptions{})) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   Experiment experiment;
-  RankLayout layout;
+  RankGrid grid;
   Run run;
   RunView view;
   TracePlan plan;  ///< of all steps

@@ -11,7 +11,7 @@ void write_json(const Report& report, const Sink& sink) { write_json(report, {},
 void write_csv(const Report& report, const Sink& sink) { write_csv(report, {}, sink); }
 
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink) {
-  return write_trace(run.state().view, run.state().layout, options, sink);
+  return write_trace(run.state().view, run.state().grid, options, sink);
 }
 
 void write_file(const std::string& path, const std::function<void(const Sink&)>& write) {

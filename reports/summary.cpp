@@ -37,6 +37,18 @@ std::string duration(double seconds) {
   return fmt::format("{:.3f} us", seconds * 1e6);
 }
 
+/// "tp 8 x pp 4 x dp 2".
+std::string degrees(const Plan& plan) {
+  constexpr std::array kOrder{Axis::tensor, Axis::context, Axis::expert, Axis::pipeline, Axis::data};
+  std::string text;
+  for (const Axis axis : kOrder) {
+    const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
+    if (!row.always_named && plan.degree(axis) == 1) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", row.name, plan.degree(axis));
+  }
+  return text;
+}
+
 /// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
 std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
   const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
@@ -136,8 +148,7 @@ class Summary {
     const Plan& p = report_.plan;
     const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
     std::string text =
-        fmt::format("tp {} x pp {} x dp {}, {} micro-batches of {}", p.tensor_parallel, p.pipeline_parallel,
-                    p.data_parallel, p.micro_batches(), p.micro_batch_size);
+        fmt::format("{}, {} micro-batches of {}", degrees(p), p.micro_batches(), p.micro_batch_size);
     if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
     if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
     if (p.recompute != Recompute::none)

@@ -48,9 +48,9 @@ constexpr Nanoseconds kShortestWithArrow = 5;
 
 class TraceWriter {
  public:
-  TraceWriter(const TracePlan& plan, const RankLayout& layout, const Sink& sink)
+  TraceWriter(const TracePlan& plan, const RankGrid& grid, const Sink& sink)
       : plan_(plan),
-        layout_(layout),
+        grid_(grid),
         out_(sink),
         streams_(plan.run.workload.streams),
         first_process_(first_process(plan.run.workload.streams)) {
@@ -123,13 +123,21 @@ class TraceWriter {
     out_.text("}}");
   }
 
+  [[nodiscard]] std::string places_in_words(std::uint32_t rank) const {
+    std::string text;
+    for (std::size_t a = 0; a < kAxisCount; ++a) {
+      const auto axis = static_cast<Axis>(a);
+      if (kAxes[a].always_named || grid_.size(axis) > 1)
+        text += fmt::format(" {} {}", kAxes[a].name, grid_.place(rank, axis));
+    }
+    return text;
+  }
+
   void write_names(std::uint32_t rank) {
-    const RankCoordinates at = layout_.coordinates(rank);
     const NodeId node = plan_.run.topology.node_of(GpuId{rank});
     const std::uint32_t gpu = rank % plan_.run.topology.gpus_per_node();
     write_name(rank, 0,
-               fmt::format("rank {}: tp {} dp {} pp {} (node {}, gpu {})", rank, at.tensor, at.data,
-                           at.pipeline, index(node), gpu));
+               fmt::format("rank {}:{} (node {}, gpu {})", rank, places_in_words(rank), index(node), gpu));
     write_sort_index(rank, 0);
     const StreamOps& streams = plan_.streams[plan_.program_of(rank)];
     for (std::size_t s = 0; s < streams_; ++s) {
@@ -296,7 +304,7 @@ class TraceWriter {
   }
 
   const TracePlan& plan_;
-  const RankLayout& layout_;
+  const RankGrid& grid_;
   TextBuffer out_;
   std::uint32_t streams_;
   std::int64_t first_process_;
@@ -309,10 +317,10 @@ class TraceWriter {
 
 }  // namespace
 
-TraceInfo write_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options,
+TraceInfo write_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options,
                       const Sink& sink) {
-  const TracePlan plan = plan_trace(run, layout, options);
-  return TraceWriter(plan, layout, sink).write(options);
+  const TracePlan plan = plan_trace(run, grid, options);
+  return TraceWriter(plan, grid, sink).write(options);
 }
 
 }  // namespace orrery

@@ -29,7 +29,7 @@ std::vector<std::uint32_t> checked(std::vector<std::uint32_t> ranks, std::uint32
 
 /// All ranks, or those of the first data-parallel replica, or one per pipeline stage: the first of
 /// these that stays within `max_spans`, else the last.
-std::vector<std::uint32_t> default_ranks(const TracePlan& plan, const RankLayout& layout,
+std::vector<std::uint32_t> default_ranks(const TracePlan& plan, const RankGrid& grid,
                                          std::uint64_t max_spans) {
   std::vector<std::uint32_t> all(plan.run.workload.ranks());
   for (std::uint32_t r = 0; r < all.size(); ++r) all[r] = r;
@@ -37,17 +37,18 @@ std::vector<std::uint32_t> default_ranks(const TracePlan& plan, const RankLayout
   std::vector<std::uint32_t> replica;
   std::vector<std::uint32_t> stages;
   for (const std::uint32_t rank : all) {
-    const RankCoordinates at = layout.coordinates(rank);
-    if (at.data != 0) continue;
+    RankCoordinates at = grid.coordinates(rank);
+    if (at[Axis::data] != 0) continue;
     replica.push_back(rank);
-    if (at.tensor == 0) stages.push_back(rank);
+    at[Axis::pipeline] = 0;
+    if (at == RankCoordinates{}) stages.push_back(rank);
   }
   return spans_of(plan, replica) <= max_spans ? replica : stages;
 }
 
 }  // namespace
 
-TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options) {
+TracePlan plan_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options) {
   TracePlan plan{run, {}, std::vector<bool>(run.workload.ranks()), {}, {}};
   for (const Program& program : run.workload.programs) {
     plan.streams.push_back(stream_ops(program, run.workload.streams, options.steps));
@@ -56,7 +57,7 @@ TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOp
       std::erase_if(list, [&program](std::uint32_t op) { return program.ops[op].memory_delta == 0; });
     }
   }
-  plan.ranks = options.ranks.empty() ? default_ranks(plan, layout, options.max_spans)
+  plan.ranks = options.ranks.empty() ? default_ranks(plan, grid, options.max_spans)
                                      : checked(options.ranks, run.workload.ranks());
   for (const std::uint32_t rank : plan.ranks) plan.has_rank[rank] = true;
   plan.spans = spans_of(plan, plan.ranks);

@@ -47,6 +47,6 @@ struct TracePlan {
 };
 
 /// Throws InputError when a rank in `options` does not exist.
-[[nodiscard]] TracePlan plan_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options);
+[[nodiscard]] TracePlan plan_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options);
 
 }  // namespace orrery

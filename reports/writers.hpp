@@ -2,7 +2,7 @@
 // of a run.
 #pragma once
 
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "orrery/write.hpp"
 #include "sim/metrics/build_report.hpp"
 
@@ -15,7 +15,7 @@ namespace orrery {
 /// chunk, ranks and bytes, and the counters show every step; longer traces sample the counters, to
 /// stay below 150 bytes a span. Throws InputError for a rank that does not exist; an unknown step
 /// gives a trace without slices.
-TraceInfo write_trace(const RunView& run, const RankLayout& layout, const TraceOptions& options,
+TraceInfo write_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options,
                       const Sink& sink);
 
 }  // namespace orrery

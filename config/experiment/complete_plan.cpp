@@ -7,7 +7,7 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 
 namespace orrery {
 namespace {
@@ -206,32 +206,45 @@ class PlanCompletion {
     }
   }
 
+  /// "tensor_parallel 2 x pipeline_parallel 4", in the words of the plan's keys.
+  [[nodiscard]] std::string degrees_in_words(std::initializer_list<Axis> axes) const {
+    std::string text;
+    for (const Axis axis : axes) {
+      const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
+      if (!row.always_named && plan_.degree(axis) == 1) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "" : " x ", row.key, plan_.degree(axis));
+    }
+    return text;
+  }
+
+  /// All that is not given to the other axes is data parallel.
   bool complete_data_parallel() {
-    const std::int64_t t = plan_.tensor_parallel;
-    const std::int64_t p = plan_.pipeline_parallel;
     const std::int64_t gpus = cluster_.gpus();
-    if (gpus % (t * p) != 0) {
-      add({"tensor_parallel", "pipeline_parallel"},
-          fmt::format("found tensor_parallel {} x pipeline_parallel {} = {}, allowed a divisor of the "
-                      "cluster's {} GPUs",
-                      t, p, t * p, gpus));
+    Int128 others = 1;
+    for (std::size_t axis = 0; axis < kAxisCount; ++axis)
+      others *= static_cast<Axis>(axis) == Axis::data ? 1 : plan_.degree(static_cast<Axis>(axis));
+    if (gpus % others != 0) {
+      add({"tensor_parallel", "context_parallel", "pipeline_parallel"},
+          fmt::format("found {} = {}, allowed a divisor of the cluster's {} GPUs",
+                      degrees_in_words({Axis::tensor, Axis::context, Axis::expert, Axis::pipeline}), others,
+                      gpus));
       return false;
     }
-    const std::int64_t fits = gpus / (t * p);
+    const auto fits = static_cast<std::int64_t>(gpus / others);
     if (!has("data_parallel")) plan_.data_parallel = fits;
     if (plan_.data_parallel == fits) return true;
     add({"data_parallel"},
-        fmt::format("found tensor_parallel {} x pipeline_parallel {} x data_parallel {} = {}, allowed the "
-                    "cluster's {} GPUs (data_parallel {})",
-                    t, p, plan_.data_parallel, static_cast<Int128>(t) * p * plan_.data_parallel, gpus, fits));
+        fmt::format("found {} = {}, allowed the cluster's {} GPUs (data_parallel {})",
+                    degrees_in_words({Axis::tensor, Axis::context, Axis::expert, Axis::pipeline, Axis::data}),
+                    others * plan_.data_parallel, gpus, fits));
     return false;
   }
 
   /// Replicas that share a node with the first one.
   [[nodiscard]] std::int64_t replicas_in_node() const {
-    const RankLayout layout(plan_);
+    const RankGrid grid(plan_);
     std::int64_t replicas = 1;
-    while (replicas < plan_.data_parallel && layout.rank({0, 0, replicas}) < cluster_.gpus_per_node)
+    while (replicas < plan_.data_parallel && grid.rank({{Axis::data, replicas}}) < cluster_.gpus_per_node)
       ++replicas;
     return replicas;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
@@ -25,20 +26,21 @@ void read_collectives(const Json& value, Plan& plan, const Path& path, Scope& sc
 }
 
 void check_rank_order(const Plan& plan, const Path& path, Scope& scope) {
-  constexpr std::array<std::string_view, 5> kDimensions{"cp", "dp", "ep", "pp", "tp"};
+  std::array<std::string_view, kAxisCount> known;
+  std::ranges::transform(kAxes, known.begin(), &AxisRow::name);
   const std::string_view order = plan.rank_order;
   std::vector<std::string_view> dimensions;
-  dimensions.reserve(kDimensions.size());
+  dimensions.reserve(known.size());
   for (std::size_t start = 0; start <= order.size();) {
     const std::size_t end = std::min(order.find('-', start), order.size());
     dimensions.push_back(order.substr(start, end - start));
     start = end + 1;
   }
-  std::ranges::sort(dimensions);
-  if (std::ranges::equal(dimensions, kDimensions)) return;
-  scope.findings.add(Path(path, "rank_order"),
-                     fmt::format("found {}, allowed tp, cp, ep, dp and pp in any order with '-' between them",
-                                 quote(plan.rank_order)));
+  if (std::ranges::is_permutation(dimensions, known)) return;
+  scope.findings.add(
+      Path(path, "rank_order"),
+      fmt::format("found {}, allowed {} and {} in any order with '-' between them", quote(plan.rank_order),
+                  fmt::join(std::span(known).first(kAxisCount - 1), ", "), known.back()));
 }
 
 void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope& scope) {

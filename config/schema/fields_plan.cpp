@@ -3,7 +3,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSchedulesLater{"zb-h1", "zb-h2", "zb-v", "dualpipe"};
+constexpr std::array<std::string_view, 3> kSchedulesLater{"zb-h2", "zb-v", "dualpipe"};
 constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES",
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
 constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};

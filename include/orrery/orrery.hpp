@@ -10,7 +10,7 @@
 #include "orrery/error.hpp"         // IWYU pragma: export
 #include "orrery/experiment.hpp"    // IWYU pragma: export
 #include "orrery/names.hpp"         // IWYU pragma: export
-#include "orrery/rank_layout.hpp"   // IWYU pragma: export
+#include "orrery/rank_grid.hpp"     // IWYU pragma: export
 #include "orrery/read.hpp"          // IWYU pragma: export
 #include "orrery/recorded_run.hpp"  // IWYU pragma: export
 #include "orrery/report.hpp"        // IWYU pragma: export

@@ -37,6 +37,10 @@ enum class MatrixPartition : std::uint8_t {
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
+/// The dimensions along which ranks are arranged; `kAxes` has a row for each.
+enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
+inline constexpr std::size_t kAxisCount = 5;
+
 struct Plan {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
@@ -73,7 +77,9 @@ struct Plan {
   [[nodiscard]] bool shards_in_groups() const {
     return zero_stage > 0 && sharding_replicas() < data_parallel;
   }
-  [[nodiscard]] std::int64_t gpus() const { return tensor_parallel * pipeline_parallel * data_parallel; }
+  /// Ranks along an axis.
+  [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
+  [[nodiscard]] constexpr std::int64_t gpus() const;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
@@ -85,5 +91,34 @@ struct Plan {
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+/// What an axis is called, and where a plan has its degree.
+struct AxisRow {
+  std::string_view name;                 ///< in Plan::rank_order
+  std::string_view label;                ///< in words
+  std::string_view key;                  ///< of the degree
+  std::int64_t Plan::*degree = nullptr;  ///< nullptr: not modelled yet, always 1
+  bool always_named = false;             ///< in reports also where the degree is 1
+};
+
+/// By Axis.
+inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
+    {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
+    {"cp", "context", "context_parallel"},
+    {"ep", "expert", "expert_parallel"},
+    {"dp", "data", "data_parallel", &Plan::data_parallel, true},
+    {"pp", "pipeline", "pipeline_parallel", &Plan::pipeline_parallel, true},
+}};
+
+constexpr std::int64_t Plan::degree(Axis axis) const {
+  const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
+  return row.degree == nullptr ? 1 : this->*row.degree;
+}
+
+constexpr std::int64_t Plan::gpus() const {
+  std::int64_t product = 1;
+  for (std::size_t axis = 0; axis < kAxisCount; ++axis) product *= degree(static_cast<Axis>(axis));
+  return product;
+}
 
 }  // namespace orrery

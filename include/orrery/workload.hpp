@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "orrery/communicator_set.hpp"
 #include "orrery/ids.hpp"
 #include "orrery/plan.hpp"
 #include "orrery/shared_array.hpp"
@@ -57,9 +58,9 @@ inline constexpr std::size_t kDimensionCount = 5;
 inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{"tensor", "pipeline", "data",
                                                                                "context", "expert"};
 
-enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize };
-inline constexpr std::array<std::string_view, 5> kPhaseNames{"forward", "recompute", "backward",
-                                                             "synchronize", "optimize"};
+enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize, weight_gradient };
+inline constexpr std::array<std::string_view, 6> kPhaseNames{"forward",     "recompute", "backward",
+                                                             "synchronize", "optimize",  "weight gradient"};
 
 /// The part of the model an operation belongs to.
 enum class Part : std::uint8_t {
@@ -170,20 +171,23 @@ struct Program {
   }
 };
 
-inline constexpr std::uint32_t kNoGroup = 0xffffffff;
-
-/// The communicators a rank takes part in, by slot of its program. Methods that keep replicas in step
-/// otherwise than by one group of all have slots from kSlotCount on (workloads/sync/).
+/// What the communicators of a rank are for; `communicator_kinds()` (workloads/parallel/) says which ranks
+/// form them. An experiment has some of these, and their number in its programs is Op::slot.
 enum class Slot : std::uint16_t {
   tensor,
   data,
-  embedding,
   forward_out,
   forward_in,
   backward_out,
-  backward_in
+  backward_in,
+  embedding,
+  node,       ///< replicas of one worker
+  workers,    ///< one replica of each worker
+  sharding,   ///< replicas that share one copy of what ZeRO shards
+  copies,     ///< replicas that hold the same shard of their copies
+  neighbours  ///< the first pair of slots with gossip neighbours; the others follow it
 };
-inline constexpr std::size_t kSlotCount = 7;
+inline constexpr std::size_t kSlotCount = 12;
 
 /// Memory of one pipeline stage on one GPU, in bytes.
 struct StageMemory {
@@ -207,8 +211,10 @@ struct Workload {
   std::vector<Message> messages;
   std::vector<PassWork> passes;
 
-  bool tied = false;                       ///< first and last stage share an embedding
-  std::uint32_t slots = kSlotCount;        ///< of each rank
+  bool tied = false;                 ///< first and last stage share an embedding
+  std::uint32_t slots = kSlotCount;  ///< of each rank
+  std::uint32_t common_slots =
+      kSlotCount;                          ///< the later ones have groups of some replicas, not of one or all
   std::uint32_t streams = kStreamCount;    ///< of each rank
   SharedArray<std::uint32_t> group_begin;  ///< per group + 1: range in group_members
   /// Ranks in the group's order; send_recv: sender, receiver, or one rank that has no partner.
@@ -232,7 +238,7 @@ struct Workload {
     return group_of[std::size_t{rank} * slots + slot];
   }
   /// Whether groups join some replicas with others, not all with all.
-  [[nodiscard]] bool has_neighbours() const { return slots > kSlotCount; }
+  [[nodiscard]] bool has_neighbours() const { return slots > common_slots; }
   template <class Visit>
   void for_each_rank_of_first_replica(Visit visit) const {
     for (std::uint32_t first = 0; first < ranks(); first += replica_stride * replicas) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 
 namespace orrery {
 namespace {
@@ -20,12 +20,12 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
   const Cluster& cluster = experiment.cluster;
   std::vector<const Gpu*> smallest(stages, cluster.gpu_classes() == 1 ? &cluster.gpu : nullptr);
   if (cluster.gpu_classes() == 1) return smallest;
-  const RankLayout layout(experiment.plan);
+  const RankGrid grid(experiment.plan);
   std::uint32_t rank = 0;
   for (const NodeGroup& group : cluster.groups) {
     const Gpu& gpu = cluster.gpu_of_class(group.gpu_class);
     for (const std::uint32_t first = rank; rank - first < group.nodes * cluster.gpus_per_node; ++rank) {
-      const Gpu*& known = smallest[static_cast<std::size_t>(layout.coordinates(rank).pipeline)];
+      const Gpu*& known = smallest[static_cast<std::size_t>(grid.place(rank, Axis::pipeline))];
       if (known == nullptr || memory_of(gpu) < memory_of(*known)) known = &gpu;
     }
   }

@@ -1,6 +1,7 @@
 #include "sim/run/periods.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <utility>
@@ -14,13 +15,20 @@ struct PassOps {
   std::uint32_t end = 0;
   bool computes = false;
 };
-/// Those in one direction, in their order.
+/// Those of one kind, in their order.
 using PassList = std::vector<PassOps>;
 
-bool is_forward(const Op& op) { return op.phase == Phase::forward; }
+/// Kinds of passes that are told apart: forward, backward, and the gradients of weights on their own.
+enum class Direction : std::uint8_t { forward, backward, weights };
+constexpr std::size_t kDirectionCount = 3;
+
+Direction direction_of(const Op& op) {
+  if (op.phase == Phase::forward) return Direction::forward;
+  return op.phase == Phase::weight_gradient ? Direction::weights : Direction::backward;
+}
 
 bool of_one_pass(const Op& a, const Op& b) {
-  return a.micro_batch == b.micro_batch && a.chunk == b.chunk && is_forward(a) == is_forward(b);
+  return a.micro_batch == b.micro_batch && a.chunk == b.chunk && direction_of(a) == direction_of(b);
 }
 
 /// The pass that begins with operation `i`, which is left behind it.
@@ -36,12 +44,14 @@ PassOps pass_at(std::span<const Op> ops, std::uint32_t& i) {
   return pass;
 }
 
-void list_passes(std::span<const Op> ops, PassList& forward, PassList& backward) {
+using PassLists = std::array<PassList, kDirectionCount>;
+
+void list_passes(std::span<const Op> ops, PassLists& lists) {
   for (std::uint32_t i = 0; i < ops.size();) {
     if (ops[i].micro_batch < 0) {
       ++i;
     } else {
-      PassList& list = is_forward(ops[i]) ? forward : backward;
+      PassList& list = lists[static_cast<std::size_t>(direction_of(ops[i]))];
       list.push_back(pass_at(ops, i));
     }
   }
@@ -55,55 +65,64 @@ bool alike(const Op& a, const Op& b) {
   return a.kind == b.kind && a.stream == b.stream && a.work == b.work && a.slot == b.slot;
 }
 
-/// Pairs of a forward and a backward pass, so many a period, and what is to be compared of them.
+/// Rounds of a pass of each kind, so many a period, and what is to be compared of them. A round ends with the
+/// pass of the last kind; it is numbered by that of the program which is behind most.
 class PeriodFinder {
  public:
   PeriodFinder(const Workload& workload, const Plan& plan)
       : workload_(workload),
+        kinds_(splits_backward(plan) ? 3 : 2),
         period_(rhythm_of(plan).period * plan.virtual_stages),
         alike_(rhythm_of(plan).alike * period_) {
     const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
     for (const Program& program : workload.programs) {
-      PassList& forward = forward_.emplace_back();
-      PassList& backward = backward_.emplace_back();
-      forward.reserve(static_cast<std::size_t>(all));
-      backward.reserve(static_cast<std::size_t>(all));
-      list_passes(program.ops, forward, backward);
-      // The first backward pass follows the last one of the warm-up and the forward pass of its pair.
-      const std::int64_t ahead =
-          backward.empty()
-              ? 0
-              : std::ranges::lower_bound(forward, backward[0].first, {}, &PassOps::first) - forward.begin();
-      warm_up_.push_back(std::max<std::int64_t>(ahead - 1, 0));
-      complete_ = complete_ && std::ssize(forward) == all && std::ssize(backward) == all &&
-                  std::ranges::all_of(forward, &PassOps::computes) &&
-                  std::ranges::all_of(backward, &PassOps::computes);
-      pairs_ = std::min({pairs_, std::ssize(forward) - warm_up_.back(), std::ssize(backward)});
+      PassLists& lists = passes_.emplace_back();
+      for (std::size_t kind = 0; kind < kinds_; ++kind) lists[kind].reserve(static_cast<std::size_t>(all));
+      list_passes(program.ops, lists);
+      count_ahead(lists);
+      for (std::size_t kind = 0; kind < kinds_; ++kind) {
+        complete_ = complete_ && std::ssize(lists[kind]) == all &&
+                    std::ranges::all_of(lists[kind], &PassOps::computes);
+        rounds_ = std::min(rounds_, std::ssize(lists[kind]) - ahead_.back()[kind]);
+      }
     }
   }
 
   Periods find() {
     if (!enough() || !list_repeats()) return {};
-    for (std::size_t p = 0; p < warm_up_.size(); ++p)
-      result_.one.push_back({end_of(p, pairs_ - alike_ - period_), end_of(p, pairs_ - alike_)});
+    for (std::size_t p = 0; p < passes_.size(); ++p)
+      result_.one.push_back({end_of(p, rounds_ - alike_ - period_), end_of(p, rounds_ - alike_)});
     return std::move(result_);
   }
 
  private:
+  /// How many passes of each kind are done before the round of the first pass of the last kind.
+  void count_ahead(const PassLists& lists) {
+    auto& ahead = ahead_.emplace_back();
+    const PassList& last = lists[kinds_ - 1];
+    for (std::size_t kind = 0; kind + 1 < kinds_ && !last.empty(); ++kind) {
+      const std::int64_t done =
+          std::ranges::lower_bound(lists[kind], last[0].first, {}, &PassOps::first) - lists[kind].begin();
+      ahead[kind] = std::max<std::int64_t>(done - 1, 0);
+    }
+  }
+
   /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
   /// compute, so that there is something to compare in each.
-  [[nodiscard]] bool enough() const { return complete_ && pairs_ >= alike_ + period_; }
+  [[nodiscard]] bool enough() const { return complete_ && rounds_ >= alike_ + period_; }
 
-  /// Operation that ends the pair.
-  [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t pair) const {
-    return backward_[program][static_cast<std::size_t>(pair)].end;
+  /// Operation that ends the round.
+  [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t round) const {
+    return passes_[program][kinds_ - 1][static_cast<std::size_t>(round)].end;
   }
 
   /// False where periods do not do the same.
   bool list_repeats() {
-    for (std::size_t p = 0; p < warm_up_.size(); ++p) {
-      for (std::int64_t pair = pairs_ - alike_; pair < pairs_; ++pair) {
-        if (!list_pass(p, forward_[p], warm_up_[p] + pair) || !list_pass(p, backward_[p], pair)) return false;
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
+      for (std::int64_t round = rounds_ - alike_; round < rounds_; ++round) {
+        for (std::size_t kind = 0; kind < kinds_; ++kind) {
+          if (!list_pass(p, passes_[p][kind], ahead_[p][kind] + round)) return false;
+        }
       }
     }
     return true;
@@ -124,12 +143,13 @@ class PeriodFinder {
   }
 
   const Workload& workload_;
-  std::int64_t period_;            ///< in pairs of passes
-  std::int64_t alike_;             ///< pairs to compare
-  std::vector<PassList> forward_;  ///< per program
-  std::vector<PassList> backward_;
-  std::vector<std::int64_t> warm_up_;  ///< per program: forward passes before the first pair
-  std::int64_t pairs_ = std::numeric_limits<std::int64_t>::max();
+  std::size_t kinds_;              ///< of passes in a round
+  std::int64_t period_;            ///< in rounds
+  std::int64_t alike_;             ///< rounds to compare
+  std::vector<PassLists> passes_;  ///< per program
+  std::vector<std::array<std::int64_t, kDirectionCount>>
+      ahead_;  ///< per program: passes before the first round
+  std::int64_t rounds_ = std::numeric_limits<std::int64_t>::max();
   bool complete_ = true;  ///< every pass computes
   Periods result_;
 };
@@ -239,10 +259,7 @@ bool differ_by(Picoseconds shift, const PeriodTasks& tasks, const RunView& run) 
 
 }  // namespace
 
-Rhythm rhythm_of(const Plan& plan) {
-  if (plan.virtual_stages > 1) return {plan.pipeline_parallel, 2 * plan.pipeline_parallel, 1};
-  return {1, plan.pipeline_parallel, 2};
-}
+Rhythm rhythm_of(const Plan& plan) { return schedule_of(plan).rhythm(schedule_shape(plan)); }
 
 Periods find_periods(const Workload& workload, const Plan& plan) {
   return PeriodFinder(workload, plan).find();

@@ -13,15 +13,9 @@
 #include "orrery/workload.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/metrics/build_report.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
-
-/// How a schedule repeats, in micro-batches.
-struct Rhythm {
-  std::int64_t period = 1;
-  std::int64_t warm_up = 0;  ///< before the first pair of passes of the first stage
-  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
-};
 
 [[nodiscard]] Rhythm rhythm_of(const Plan& plan);
 

@@ -24,17 +24,13 @@ struct ProgramSet {
   }
 };
 
-struct CommunicatorSet {
-  SharedArray<std::uint32_t> program_of_rank;
-  std::uint32_t replicas = 1;
-  std::uint32_t replica_stride = 1;
-  SharedArray<std::uint32_t> group_begin;
-  SharedArray<std::uint32_t> group_members;
-  SharedArray<std::uint32_t> group_of;
+/// What a workload says of ranks and groups.
+struct RanksAndGroups {
+  Workload workload;  ///< without anything else
 
   [[nodiscard]] std::size_t bytes() const {
-    return sizeof *this + program_of_rank.bytes() + group_begin.bytes() + group_members.bytes() +
-           group_of.bytes();
+    return sizeof *this + workload.program_of_rank.bytes() + workload.group_begin.bytes() +
+           workload.group_members.bytes() + workload.group_of.bytes();
   }
 };
 
@@ -117,24 +113,23 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
 }
 
 ContentHash join_communicators(const StepInput& input, Memo& memo, Workload& workload) {
-  const Plan& plan = input.experiment.plan;
-  ContentHash key = content_of(plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel,
-                               plan.virtual_stages > 1, plan.shards_in_groups(), plan.sharding_replicas(),
-                               plan.rank_order, workload.passes.empty(), workload.tied);
-  key.append(input.layout.content());
-  const auto set = memo.get<CommunicatorSet>(MemoKind::communicators, key, [&] {
-    add_communicators(plan, input.layout, workload);
-    return CommunicatorSet{workload.program_of_rank, workload.replicas,      workload.replica_stride,
-                           workload.group_begin,     workload.group_members, workload.group_of};
+  const CommunicatorSpec& spec = input.layout.spec();
+  const ContentHash key = content_of(spec);
+  const auto known = memo.get<RanksAndGroups>(MemoKind::communicators, key, [&] {
+    RanksAndGroups made;
+    add_communicators(spec, made.workload);
+    return made;
   });
-  workload.slots = input.layout.slots();
+  const Workload& groups = known->workload;
+  workload.program_of_rank = groups.program_of_rank;
+  workload.replicas = groups.replicas;
+  workload.replica_stride = groups.replica_stride;
+  workload.slots = groups.slots;
+  workload.common_slots = groups.common_slots;
   workload.streams = input.layout.streams();
-  workload.program_of_rank = set->program_of_rank;
-  workload.replicas = set->replicas;
-  workload.replica_stride = set->replica_stride;
-  workload.group_begin = set->group_begin;
-  workload.group_members = set->group_members;
-  workload.group_of = set->group_of;
+  workload.group_begin = groups.group_begin;
+  workload.group_members = groups.group_members;
+  workload.group_of = groups.group_of;
   return key;
 }
 

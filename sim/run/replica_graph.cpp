@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "orrery/error.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "sim/run/step.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
@@ -19,11 +19,11 @@ constexpr std::int64_t kRandomRounds = 16;
 
 /// Nanoseconds in which a megabyte gets from the first rank of the worker at one place to another's.
 Distance distance_on(const Topology& topology, const Experiment& experiment, std::uint32_t replicas) {
-  return [&topology, layout = RankLayout(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
+  return [&topology, grid = RankGrid(experiment.plan), replicas](std::uint32_t a, std::uint32_t b) {
     constexpr Bytes kMegabyte = 1'000'000;
     std::vector<LinkId> route;
-    topology.route(GpuId{layout.rank({0, 0, a * std::int64_t{replicas}})},
-                   GpuId{layout.rank({0, 0, b * std::int64_t{replicas}})}, route);
+    topology.route(GpuId{grid.rank({{Axis::data, a * std::int64_t{replicas}}})},
+                   GpuId{grid.rank({{Axis::data, b * std::int64_t{replicas}}})}, route);
     Picoseconds latency = 0;
     Picoseconds data = 0;
     for (const LinkId link : route) {
@@ -57,7 +57,7 @@ struct KeptLayout {
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = sizeof *this;
     for (const SyncLayout::Round& round : layout.rounds()) {
-      for (const auto& colour : round.colours) sum += colour.size() * sizeof(SyncLayout::Edge);
+      for (const auto& colour : round.colours) sum += colour.size() * sizeof(GossipRound::Edge);
     }
     return sum;
   }
@@ -100,21 +100,12 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
 
 SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
   if (!experiment.data_parallel_sync.gossips()) return SyncLayout(experiment, {});
-  Experiment replicas;  // all that the layout is made from: the rest does not matter
-  replicas.cluster = experiment.cluster;
-  replicas.cluster.name.clear();
-  replicas.cluster.gpu = {};
-  replicas.cluster.overrides.clear();
-  replicas.cluster.groups.clear();
-  replicas.cluster.other_gpus.clear();
-  replicas.data_parallel_sync = experiment.data_parallel_sync;
-  replicas.simulation = experiment.simulation;
-  replicas.plan.tensor_parallel = experiment.plan.tensor_parallel;
-  replicas.plan.pipeline_parallel = experiment.plan.pipeline_parallel;
-  replicas.plan.data_parallel = experiment.plan.data_parallel;
-  replicas.plan.rank_order = experiment.plan.rank_order;
-  replicas.plan.zero_stage = experiment.plan.zero_stage;
-  replicas.plan.zero_group_size = experiment.plan.zero_group_size;
+  Experiment replicas = experiment;  // without what the layout is not made from
+  replicas.name.clear();
+  replicas.plan.micro_batch_size = replicas.plan.global_batch_size = 1;
+  replicas.training = {};
+  replicas.accuracy = {};
+  replicas.problem = {};
   const auto kept = memo.get<KeptLayout>(MemoKind::sync_layout, content_of(replicas), [&] {
     return KeptLayout{
         SyncLayout(replicas, placed_replica_graph(replicas, *machine_of(replicas.cluster, memo)->topology))};

@@ -71,16 +71,9 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.stats.events = facts.events;
   report.stats.ranks = facts.multiplicity.size();
   expect_training(experiment, report);
-<<<<<<< HEAD
-  report.peak_tflops_per_gpu =
-      experiment.cluster.gpu.peak_tflops[static_cast<std::size_t>(experiment.plan.precision)];
-  judge_memory(experiment.cluster.gpu, report);
-  if (!figures.origin) return report;
-=======
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
   judge_memory(experiment, report);
-  if (!view.figures.origin) return report;
->>>>>>> models
+  if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
   return report;

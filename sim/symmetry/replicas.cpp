@@ -122,9 +122,9 @@ void ReplicaFolding::list_parts_of(std::uint32_t rank) {
     if (group == kNoGroup) continue;
     const std::uint32_t channel = channels_.channel_group[group];
     const auto members = workload_.members(group);
-    const bool joins = slot >= kSlotCount || std::ranges::any_of(members, [&](std::uint32_t member) {
-                         return replica_of(member) != 0;
-                       });
+    const bool joins =
+        slot >= workload_.common_slots ||
+        std::ranges::any_of(members, [&](std::uint32_t member) { return replica_of(member) != 0; });
     if (joins) {
       result_.wide[channel] = true;
       wide_parts_.push_back({rank, channel, slot});

@@ -81,8 +81,8 @@ TEST_CASE("errors inside catalog entries name the entry") {
 
 TEST_CASE("names that the interface knows but nothing models yet say so") {
   CHECK(
-      plan_problems(R"({"pipeline_schedule": "zb-h1"})") ==
-      "e.json:1:67: /plan/pipeline_schedule: found \"zb-h1\", which the interface knows but Orrery does not "
+      plan_problems(R"({"pipeline_schedule": "zb-h2"})") ==
+      "e.json:1:67: /plan/pipeline_schedule: found \"zb-h2\", which the interface knows but Orrery does not "
       "model yet; available: sequential, gpipe, 1f1b, interleaved-1f1b");
   CHECK(plan_problems(R"({"pipeline_schedule": "1f1"})") ==
         "e.json:1:67: /plan/pipeline_schedule: found \"1f1\", allowed one of sequential, gpipe, 1f1b, "

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "orrery/error.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "reports/writers.hpp"
 #include "tests/reports/trace_check.hpp"
 #include "tests/sim/metrics/run_fixture.hpp"
@@ -26,7 +26,7 @@ struct Written {
 Written write(const RunFixture& run, const Plan& plan, const TraceOptions& options = {}) {
   Written out;
   out.info =
-      write_trace(run.view(), RankLayout(plan), options, [&out](std::string_view part) { out.text += part; });
+      write_trace(run.view(), RankGrid(plan), options, [&out](std::string_view part) { out.text += part; });
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "tests/workloads/models.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -109,8 +109,8 @@ TEST_CASE("pipeline messages: an activation per boundary and micro-batch, cut ov
   Experiment e = experiment(gpt(8, 512, 8, 256, 4096), 2, 4, 1, 8);
   const Bytes sbh = 256 * 512 * 2;
   const auto sent = [](const Op& op, const Message& m) {
-    return m.collective == Collective::send_recv && (op.slot == static_cast<int>(Slot::forward_out) ||
-                                                     op.slot == static_cast<int>(Slot::backward_out));
+    return m.collective == Collective::send_recv &&
+           (op.stream == Stream::send_forward || op.stream == Stream::send_backward);
   };
   const auto gathered = [](const Op& op, const Message& m) {
     return op.part == Part::stage && m.collective == Collective::all_gather;
@@ -142,11 +142,11 @@ TEST_CASE("a gradient crosses a pipeline boundary as the next matrix leaves it")
   for (const bool scatter_gather : {true, false}) {
     e.plan.scatter_gather = scatter_gather;
     const Workload w = lower(e);
-    const auto sent = [](Slot slot) {
-      return [slot](const Op& op, const Message&) { return op.slot == static_cast<int>(slot); };
+    const auto sent = [](Stream stream) {
+      return [stream](const Op& op, const Message&) { return op.stream == stream; };
     };
-    CHECK(count(w, 0, sent(Slot::forward_out)) == Count{1, scatter_gather ? vector / 2 : vector});
-    CHECK(count(w, 1, sent(Slot::backward_out)) == Count{1, vector / 2});
+    CHECK(count(w, 0, sent(Stream::send_forward)) == Count{1, scatter_gather ? vector / 2 : vector});
+    CHECK(count(w, 1, sent(Stream::send_backward)) == Count{1, vector / 2});
     const auto gathered = [](const Op& op, const Message&) {
       return op.part == Part::stage && op.stream == Stream::tensor;
     };
@@ -160,9 +160,8 @@ TEST_CASE("a gradient crosses a pipeline boundary as the next matrix leaves it")
           return op.part == Part::stage && op.phase == Phase::backward &&
                  m.collective == Collective::all_gather;
         }) == Count{});
-  CHECK(count(w, 1, [](const Op& op, const Message&) {
-          return op.slot == static_cast<int>(Slot::backward_out);
-        }) == Count{1, vector});
+  CHECK(count(w, 1, [](const Op& op, const Message&) { return op.stream == Stream::send_backward; }) ==
+        Count{1, vector});
 }
 
 TEST_CASE("sequence parallelism: a weight gradient waits for its gathered input") {
@@ -223,7 +222,7 @@ TEST_CASE("data-parallel traffic by ZeRO stage") {
 TEST_CASE("tied embeddings are summed over the ends of the pipeline") {
   Experiment e = experiment(gpt(4, 512, 8, 256, 4096), 2, 2, 1, 2);
   const auto embedding = [](const Op& op, const Message&) {
-    return op.slot == static_cast<int>(Slot::embedding);
+    return op.part == Part::embedding && op.stream == Stream::data;
   };
   CHECK(count(lower(e), 0, embedding) == Count{1, 4096 / 2 * 512 * 2});
   CHECK(count(lower(e), 1, embedding) == Count{1, 4096 / 2 * 512 * 2});
@@ -238,15 +237,16 @@ TEST_CASE("ranks and coordinates go back and forth in every order") {
   plan.data_parallel = 5;
   for (const char* order : {"tp-cp-ep-dp-pp", "pp-dp-tp-cp-ep", "dp-tp-pp-ep-cp"}) {
     plan.rank_order = order;
-    const RankLayout layout(plan);
+    const RankGrid grid(plan);
     std::set<std::uint32_t> seen;
-    for (std::uint32_t rank = 0; rank < 30; ++rank) seen.insert(layout.rank(layout.coordinates(rank)));
+    for (std::uint32_t rank = 0; rank < 30; ++rank) seen.insert(grid.rank(grid.coordinates(rank)));
     CHECK(seen.size() == 30);
-    for (std::uint32_t rank = 0; rank < 30; ++rank) CHECK(layout.rank(layout.coordinates(rank)) == rank);
+    for (std::uint32_t rank = 0; rank < 30; ++rank) CHECK(grid.rank(grid.coordinates(rank)) == rank);
   }
   plan.rank_order = "tp-cp-ep-dp-pp";
   // tensor innermost, then data, then pipeline: rank = t + 2 (d + 5 p).
-  CHECK(RankLayout(plan).rank({1, 2, 3}) == 1 + 2 * (3 + 5 * 2));
+  CHECK(RankGrid(plan).rank({{Axis::tensor, 1}, {Axis::pipeline, 2}, {Axis::data, 3}}) ==
+        1 + 2 * (3 + 5 * 2));
 }
 
 TEST_CASE("layers split evenly are balanced; given layers are kept") {

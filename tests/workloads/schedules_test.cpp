@@ -15,7 +15,8 @@ namespace {
 std::string text(const std::vector<Pass>& order) {
   std::string out;
   for (const Pass& pass : order) {
-    out += (pass.kind == Pass::Kind::forward ? " F" : " B") + std::to_string(pass.micro_batch);
+    constexpr const char* kNames[] = {" F", " B", " I", " W"};
+    out += kNames[static_cast<std::size_t>(pass.kind)] + std::to_string(pass.micro_batch);
     if (pass.chunk > 0) out += "." + std::to_string(pass.chunk);
   }
   return out;
@@ -24,6 +25,9 @@ std::string text(const std::vector<Pass>& order) {
 std::vector<Pass> order(const char* name, ScheduleShape shape, std::int64_t stage) {
   return find_pipeline_schedule(name)->order(shape, stage);
 }
+
+/// Kinds of passes that a micro-batch goes through.
+std::int64_t kinds(const PipelineSchedule& schedule) { return schedule.splits_backward ? 3 : 2; }
 
 /// Runs all stages, each in its order, a pass only after what it needs; whether all passes run.
 bool completes(const PipelineSchedule& schedule, ScheduleShape shape) {
@@ -38,11 +42,15 @@ bool completes(const PipelineSchedule& schedule, ScheduleShape shape) {
       if (at[s] == orders[s].size()) continue;
       const Pass pass = orders[s][at[s]];
       const std::int64_t v = pass.chunk * shape.stages + static_cast<std::int64_t>(s);
-      const bool forward = pass.kind == Pass::Kind::forward;
-      const bool ready = forward ? v == 0 || done[{Pass::Kind::forward, pass.micro_batch, v - 1}]
-                                 : done[{Pass::Kind::forward, pass.micro_batch, v}] &&
-                                       (v == last || done[{Pass::Kind::backward, pass.micro_batch, v + 1}]);
-      if (!ready) continue;
+      const auto ran = [&](Pass::Kind kind, std::int64_t where) {
+        return done[{kind, pass.micro_batch, where}];
+      };
+      const auto ready = [&] {
+        if (pass.kind == Pass::Kind::forward) return v == 0 || ran(pass.kind, v - 1);
+        if (pass.kind == Pass::Kind::backward_weight) return ran(Pass::Kind::backward_input, v);
+        return ran(Pass::Kind::forward, v) && (v == last || ran(pass.kind, v + 1));
+      };
+      if (!ready()) continue;
       done[{pass.kind, pass.micro_batch, v}] = true;
       ++at[s];
       moved = true;
@@ -51,7 +59,8 @@ bool completes(const PipelineSchedule& schedule, ScheduleShape shape) {
   for (std::size_t s = 0; s < orders.size(); ++s) {
     if (at[s] < orders[s].size()) return false;
   }
-  return done.size() >= static_cast<std::size_t>(2 * shape.micro_batches * (last + 1));
+  return std::ranges::count(done, true, &decltype(done)::value_type::second) ==
+         kinds(schedule) * shape.micro_batches * (last + 1);
 }
 
 /// The virtual stages whose outputs cross from stage s to the next, in the order of its passes.
@@ -79,6 +88,10 @@ TEST_CASE("the orders of the papers") {
   CHECK(text(order("1f1b", {3, 5, 1}, 2)) == " F0 B0 F1 B1 F2 B2 F3 B3 F4 B4");
   // Fewer micro-batches than warm-up passes.
   CHECK(text(order("1f1b", {4, 2, 1}, 0)) == " F0 F1 B0 B1");
+  // p = 3: gradients of weights are put off by 0 micro-batches on the first stage, by 2 on the last one.
+  CHECK(text(order("zb-h1", {3, 4, 1}, 0)) == " F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
+  CHECK(text(order("zb-h1", {3, 4, 1}, 1)) == " F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
+  CHECK(text(order("zb-h1", {3, 4, 1}, 2)) == " F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
   // p = 2, m = 4, v = 2: warm-up of 2 (p - 1 - s) + (v - 1) p = 4 passes on stage 0, 2 on stage 1.
   CHECK(text(order("interleaved-1f1b", {2, 4, 2}, 0)) ==
         " F0 F1 F0.1 F1.1 F2 B0.1 F3 B1.1 F2.1 B0 F3.1 B1 B2.1 B3.1 B2 B3");
@@ -99,13 +112,13 @@ TEST_CASE("every schedule runs every pass once, without deadlock, with messages 
           CAPTURE(v);
           CHECK(completes(schedule, shape));
           for (std::int64_t s = 0; s < p; ++s) {
-            CHECK(schedule.order(shape, s).size() == static_cast<std::size_t>(2 * m * v));
+            CHECK(schedule.order(shape, s).size() == static_cast<std::size_t>(kinds(schedule) * m * v));
             if (p == 1) continue;
             const std::int64_t next = (s + 1) % p;
             CHECK(crossings(schedule, shape, s, Pass::Kind::forward, true) ==
                   crossings(schedule, shape, next, Pass::Kind::forward, false));
-            CHECK(crossings(schedule, shape, next, Pass::Kind::backward, true) ==
-                  crossings(schedule, shape, s, Pass::Kind::backward, false));
+            const Pass::Kind back = backward_kinds(schedule.splits_backward).front();
+            CHECK(crossings(schedule, shape, next, back, true) == crossings(schedule, shape, s, back, false));
           }
         }
       }
@@ -122,7 +135,8 @@ TEST_CASE("a rank of one chunk keeps as many micro-batches as its order says") {
           std::int64_t kept = 0;
           std::int64_t most = 0;
           for (const Pass& pass : schedule.order({p, m, 1}, s)) {
-            kept += pass.kind == Pass::Kind::forward ? 1 : -1;
+            if (pass.kind == Pass::Kind::forward) ++kept;
+            if (completes_gradients(pass.kind)) --kept;
             most = std::max(most, kept);
           }
           CAPTURE(std::string(schedule.name));
@@ -134,7 +148,7 @@ TEST_CASE("a rank of one chunk keeps as many micro-batches as its order says") {
 }
 
 TEST_CASE("micro-batches that do not fill the pipeline") {
-  for (const char* name : {"sequential", "gpipe", "1f1b"}) {
+  for (const char* name : {"sequential", "gpipe", "1f1b", "zb-h1"}) {
     for (const std::int64_t m : {1, 2, 3, 5, 7}) CHECK(completes(*find_pipeline_schedule(name), {4, m, 1}));
   }
   CHECK(find_pipeline_schedule("2f2b") == nullptr);

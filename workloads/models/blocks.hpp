@@ -3,6 +3,7 @@
 // blocks, and programs, which string blocks together without knowing what is inside.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "orrery/experiment.hpp"
 #include "orrery/menu.hpp"
 #include "orrery/workload.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 
@@ -21,6 +23,7 @@ struct Step {
   Part part = Part::layer;
   Phase phase = Phase::forward;
   std::int32_t after = -1;
+  Slot communicator = Slot::tensor;  ///< of what is no computation
 };
 inline constexpr std::int32_t kBlockInput = -1;
 
@@ -31,18 +34,31 @@ struct Steps {
 };
 
 struct Block {
-  Steps forward;
-  Steps recompute;  ///< runs before `backward`; empty when activations are kept
-  Steps backward;
+  /// By PassKind; those that the schedule of the plan has none of are empty.
+  std::array<Steps, kPassKindCount> steps;
+  Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
   Bytes activations = 0;        ///< kept per micro-batch from forward to backward
+  Bytes for_weights = 0;        ///< kept per micro-batch from backward_input to backward_weight
   Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;     ///< that hold the parameters
   std::int64_t frozen = 0;      ///< parameters that are not trained: no gradients, no optimizer states
   std::int64_t frozen_tensors = 0;
 
+  [[nodiscard]] Steps& of(PassKind kind) { return steps[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] const Steps& of(PassKind kind) const { return steps[static_cast<std::size_t>(kind)]; }
+  /// What runs before the steps of a pass.
+  [[nodiscard]] bool recomputes(PassKind kind) const {
+    return !recompute.list.empty() && (kind == PassKind::backward || kind == PassKind::backward_input);
+  }
   [[nodiscard]] std::int64_t trained_tensors() const { return tensors - frozen_tensors; }
 };
+
+/// What the steps of a pass count as.
+[[nodiscard]] constexpr Phase phase_of(PassKind kind) {
+  if (kind == PassKind::forward) return Phase::forward;
+  return kind == PassKind::backward_weight ? Phase::weight_gradient : Phase::backward;
+}
 
 /// The activation between two layers and its gradient, per micro-batch. Where they are sliced, every
 /// tensor rank holds its own part (as with sequence parallelism), else a copy.

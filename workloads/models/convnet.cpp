@@ -41,10 +41,12 @@ class ConvNet {
         to.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
     return std::move(to).finish(out);
   }
-  [[nodiscard]] Steps backward(Workload& workload) const {
-    StepBuilder to(experiment_, workload, Phase::backward);
-    const std::int32_t gradient =
-        to.compute(Part::layer, {elementwise(kBackwardPasses), convolution(), convolution()}, kBlockInput);
+  [[nodiscard]] Steps backward(PassKind kind, Workload& workload) const {
+    StepBuilder to(experiment_, workload, phase_of(kind));
+    std::vector<Kernel> kernels{convolution()};
+    if (kind == PassKind::backward) kernels.push_back(convolution());
+    if (hands_on(kind)) kernels.insert(kernels.begin(), elementwise(kBackwardPasses));
+    const std::int32_t gradient = to.compute(Part::layer, std::move(kernels), kBlockInput);
     return std::move(to).finish(gradient);
   }
 
@@ -72,6 +74,7 @@ class ConvNet {
   [[nodiscard]] Block block(std::int64_t parameters) const {
     Block block;
     block.activations = activations();
+    block.for_weights = 2 * activations();  // and the gradient of the output
     block.parameters = parameters;
     block.tensors = divide_up(model_.tensors, model_.layers);
     return block;
@@ -92,8 +95,9 @@ ModelBlocks describe_convnet(const Experiment& experiment) { return ConvNet(expe
 void write_convnet_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
   const ConvNet net(experiment);
   for (Block& block : blocks.kinds) {
-    block.forward = net.forward(workload);
-    block.backward = net.backward(workload);
+    block.of(PassKind::forward) = net.forward(workload);
+    for (const PassKind kind : backward_kinds(splits_backward(experiment.plan)))
+      block.of(kind) = net.backward(kind, workload);
   }
 }
 

@@ -28,7 +28,7 @@ class Chain {
 
   [[nodiscard]] ModelBlocks describe() const;
   [[nodiscard]] Steps forward(std::size_t i, Workload& workload) const;
-  [[nodiscard]] Steps backward(std::size_t i, Workload& workload) const;
+  [[nodiscard]] Steps backward(std::size_t i, PassKind kind, Workload& workload) const;
 
  private:
   [[nodiscard]] bool cut() const { return plan_.tensor_parallel > 1; }
@@ -79,20 +79,25 @@ Steps Chain::forward(std::size_t i, Workload& workload) const {
   return std::move(to).finish(convert(to, yields(i), wanted_after(i), vector_bytes(i + 1), out));
 }
 
-Steps Chain::backward(std::size_t i, Workload& workload) const {
-  StepBuilder to(experiment_, workload, Phase::backward);
+/// The gradient of a matrix is computed from that of its output, which stays whole where it was made so for
+/// the gradient of the input. The first matrix has the gradient of the matrix only.
+Steps Chain::backward(std::size_t i, PassKind kind, Workload& workload) const {
+  StepBuilder to(experiment_, workload, phase_of(kind));
+  if (kind == PassKind::backward_input && i == 0) return std::move(to).finish(kBlockInput);
   // The gradient arrives as the output left: whole where the output was made whole.
   const State arrives = wanted_after(i);
   const State needed = by_column(i) ? State::slices : State::whole;
   std::int32_t ready = kBlockInput;
-  if (arrives == State::slices && needed == State::whole)
+  const bool first = kind != PassKind::backward_weight || i == 0;
+  if (first && arrives == State::slices && needed == State::whole)
     ready = convert(to, State::slices, State::whole, vector_bytes(i + 1), ready);
   const Kernel ahead = product(i);
-  std::vector<Kernel> kernels{weight_gradient(ahead)};
-  if (i > 0) kernels.insert(kernels.begin(), input_gradient(ahead));  // the input data needs no gradient
+  std::vector<Kernel> kernels;
+  if (hands_on(kind) && i > 0) kernels.push_back(input_gradient(ahead));  // the input data needs no gradient
+  if (completes_gradients(kind)) kernels.push_back(weight_gradient(ahead));
   std::int32_t out = to.compute(Part::layer, std::move(kernels), ready);
   // Gradient of the input: a partial sum after a column cut, slices after a row cut.
-  if (i > 0 && by_column(i)) {
+  if (hands_on(kind) && i > 0 && by_column(i)) {
     const State before = yields(i - 1) == State::slices ? State::slices : State::whole;
     out = convert(to, State::partial, before, vector_bytes(i), out);
   }
@@ -108,6 +113,8 @@ Block Chain::block(std::size_t i) const {
   block.tensors = 1;
   const bool sliced = cut() && !by_column(i);
   block.activations = tokens_ * (sliced ? divide_up(in, ranks) : in) * element_;
+  const std::int64_t out = model_.widths[i + 1];  // its gradient is in slices after a column cut
+  block.for_weights = block.activations + tokens_ * (by_column(i) ? divide_up(out, ranks) : out) * element_;
   return block;
 }
 
@@ -152,8 +159,9 @@ ModelBlocks describe_mlp(const Experiment& experiment) { return Chain(experiment
 void write_mlp_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
   const Chain chain(experiment);
   for (std::size_t i = 0; i < blocks.kinds.size(); ++i) {
-    blocks.kinds[i].forward = chain.forward(i, workload);
-    blocks.kinds[i].backward = chain.backward(i, workload);
+    blocks.kinds[i].of(PassKind::forward) = chain.forward(i, workload);
+    for (const PassKind kind : backward_kinds(splits_backward(experiment.plan)))
+      blocks.kinds[i].of(kind) = chain.backward(i, kind, workload);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "workloads/parallel/communicators.hpp"
+
 namespace orrery {
 
 std::int32_t StepBuilder::add(const Step& step) {
@@ -11,19 +13,23 @@ std::int32_t StepBuilder::add(const Step& step) {
 }
 
 std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
-  const double issue_us =
-      phase_ == Phase::backward ? software_.backward_issue_us : software_.forward_issue_us;
+  const double issue_us = phase_ == Phase::backward || phase_ == Phase::weight_gradient
+                              ? software_.backward_issue_us
+                              : software_.forward_issue_us;
   const Picoseconds host = from_microseconds(issue_us) * static_cast<Picoseconds>(kernels.size());
   return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
 }
 
-std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after) {
-  const double ranks = static_cast<double>(ranks_);
+/// What calibrations know of waits is that of tensor groups.
+std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
+                                     Slot communicator) {
+  const double ranks = communicator == Slot::tensor ? static_cast<double>(ranks_) : 0;
   const Picoseconds host =
       from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
-  const auto wait = from_microseconds(software_.tensor_wait_us * (ranks - 1));
-  const std::uint32_t message = add_message(workload_, {collective, bytes, Dimension::tensor, host, 1, wait});
-  return add({Op::Kind::communicate, message, part, phase_, after});
+  const auto wait = from_microseconds(software_.tensor_wait_us * std::max(ranks - 1, 0.0));
+  const Dimension dimension = communicator_kind(communicator).dimension;
+  const std::uint32_t message = add_message(workload_, {collective, bytes, dimension, host, 1, wait});
+  return add({Op::Kind::communicate, message, part, phase_, after, communicator});
 }
 
 Message in_a_row(Message message, std::uint32_t times) {

@@ -30,8 +30,9 @@ class StepBuilder {
 
   /// Adds a compute step after step `after`; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
-  /// Adds a tensor-parallel collective after step `after`; its index. Bytes as in Message.
-  std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after);
+  /// Adds a collective in a communicator after step `after`; its index. Bytes as in Message.
+  std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
+                          Slot communicator = Slot::tensor);
   /// The steps, of which `output` produces the result.
   [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
 

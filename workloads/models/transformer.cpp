@@ -89,11 +89,15 @@ class Transformer {
   void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
   std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  [[nodiscard]] Steps layer_steps(SubBlocks subs, Phase phase, Workload& workload) const;
+  std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
+  [[nodiscard]] Steps layer_steps(SubBlocks subs, PassKind kind, Phase phase, Workload& workload) const;
   void write_layer(Block& block, Workload& workload) const;
   void write_embedding(Block& block, Workload& workload) const;
   [[nodiscard]] Steps head_forward(Workload& workload) const;
-  [[nodiscard]] Steps head_backward(Workload& workload) const;
+  [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
+  [[nodiscard]] Steps embedding_backward(PassKind kind, Workload& workload) const;
 
   [[nodiscard]] static Block freeze(Block block) {
     block.frozen = block.parameters;
@@ -266,30 +270,75 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   return to.compute(part, {elementwise(3 * outside())}, sum);
 }
 
-Steps Transformer::layer_steps(SubBlocks subs, Phase phase, Workload& workload) const {
+std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks subs,
+                                         std::int32_t after) const {
+  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  move_beside(to, part, ready, 1);
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  kernels.push_back(subs.front().after);
+  for (const SubBlock& sub : subs) {
+    products_.add_input_gradient(sub.second, kernels);
+    append(kernels, sub.core_backward);
+    products_.add_input_gradient(sub.first, kernels);
+  }
+  kernels.push_back(elementwise(3 * outside()));
+  return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+}
+
+/// The gradients of the outputs are still whole; sequence parallelism gathers the input again.
+std::int32_t Transformer::backward_weight(StepBuilder& to, Part part, SubBlocks subs,
+                                          std::int32_t after) const {
+  std::vector<Kernel> kernels;
+  kernels.reserve(kMostKernels);
+  for (const SubBlock& sub : subs) {
+    products_.add_weight_gradient(sub.second, kernels);
+    products_.add_weight_gradient(sub.first, kernels);
+    accumulate(kernels, products_.trained_in(sub.first) + products_.trained_in(sub.second));
+  }
+  if (kernels.empty()) return after;  // all of it is frozen
+  const std::int32_t input = enter(to, part, after, whole() - hidden());
+  if (hidden() > 0) to.collective(part, Collective::all_gather, hidden(), input);
+  return to.compute(part, std::move(kernels), input);
+}
+
+std::int32_t Transformer::run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs,
+                              std::int32_t after) const {
+  switch (kind) {
+    case PassKind::forward:
+      return forward(to, part, subs, after);
+    case PassKind::backward:
+      return backward(to, part, subs, after);
+    case PassKind::backward_input:
+      return backward_input(to, part, subs, after);
+    case PassKind::backward_weight:
+      break;
+  }
+  return backward_weight(to, part, subs, after);
+}
+
+Steps Transformer::layer_steps(SubBlocks subs, PassKind kind, Phase phase, Workload& workload) const {
   StepBuilder to(experiment_, workload, phase);
-  const bool back = phase == Phase::backward;
-  const auto run = [&](Part part, SubBlocks of, std::int32_t after) {
-    return back ? backward(to, part, of, after) : forward(to, part, of, after);
-  };
   std::int32_t out = kBlockInput;
   if (model_.parallel_block) {
-    out = run(Part::layer, subs, out);
+    out = run(to, kind, Part::layer, subs, out);
     return std::move(to).finish(out);
   }
   for (const bool first : {true, false}) {
-    const bool is_attention = first != back;
-    out = run(is_attention ? Part::attention : Part::mlp, subs.subspan(is_attention ? 0 : 1, 1), out);
+    const bool is_attention = first == (kind == PassKind::forward);
+    out =
+        run(to, kind, is_attention ? Part::attention : Part::mlp, subs.subspan(is_attention ? 0 : 1, 1), out);
   }
   return std::move(to).finish(out);
 }
 
 void Transformer::write_layer(Block& block, Workload& workload) const {
   const std::array<SubBlock, 2> subs{attention(), mlp()};
-  block.forward = layer_steps(subs, Phase::forward, workload);
-  block.backward = layer_steps(subs, Phase::backward, workload);
+  block.of(PassKind::forward) = layer_steps(subs, PassKind::forward, Phase::forward, workload);
+  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
+    block.of(kind) = layer_steps(subs, kind, phase_of(kind), workload);
   if (plan_.recompute == Recompute::full) {
-    block.recompute = layer_steps(subs, Phase::recompute, workload);
+    block.recompute = layer_steps(subs, PassKind::forward, Phase::recompute, workload);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
     StepBuilder to(experiment_, workload, Phase::recompute);
     const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
@@ -300,6 +349,7 @@ void Transformer::write_layer(Block& block, Workload& workload) const {
 Block Transformer::layer() const {
   Block block;
   block.activations = shape_.layer_activations(plan_.recompute);
+  block.for_weights = shape_.layer_activations_for_weights();
   block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
   block.parameters = shape_.layer_parameters();
   block.tensors = shape_.layer_tensors();
@@ -311,6 +361,7 @@ Block Transformer::layer() const {
 Block Transformer::embedding() const {
   Block block;
   block.activations = shape_.dropout_mask();
+  block.for_weights = frozen() ? 0 : outside();  // gradient of the output
   block.parameters = shape_.embedding_parameters();
   block.tensors = model_.positions == Positions::learned ? 2 : 1;
   return frozen() ? freeze(std::move(block)) : block;
@@ -321,15 +372,21 @@ void Transformer::write_embedding(Block& block, Workload& workload) const {
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
       leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
-  block.forward = std::move(ahead).finish(looked_up);
-  if (frozen()) return;
-  StepBuilder back(experiment_, workload, Phase::backward);
+  block.of(PassKind::forward) = std::move(ahead).finish(looked_up);
+  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
+    block.of(kind) = embedding_backward(kind, workload);
+}
+
+/// All of it is a gradient of weights.
+Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
+  StepBuilder back(experiment_, workload, phase_of(kind));
+  if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
   const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
   std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
-  block.backward = std::move(back).finish(added);
+  return std::move(back).finish(added);
 }
 
 Steps Transformer::head_forward(Workload& workload) const {
@@ -348,27 +405,32 @@ Steps Transformer::head_forward(Workload& workload) const {
   return std::move(to).finish(out);
 }
 
-Steps Transformer::head_backward(Workload& workload) const {
+Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
-  StepBuilder to(experiment_, workload, Phase::backward);
+  StepBuilder to(experiment_, workload, phase_of(kind));
+  const bool trains = completes_gradients(kind) && !frozen();
+  if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
   // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = frozen() ? kBlockInput : enter(to, Part::head, kBlockInput, whole());
-  to.compute(Part::head, {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)},
-             kBlockInput);
-  std::vector<Kernel> kernels{elementwise(3 * outside())};
-  if (!frozen()) {
-    kernels.insert(kernels.begin(), weight_gradient(product));
+  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, whole()) : kBlockInput;
+  std::vector<Kernel> gradient{scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
+  std::vector<Kernel> kernels;
+  if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
+  if (kind == PassKind::backward_input) kernels = std::move(gradient);
+  if (trains) {
+    kernels.push_back(weight_gradient(product));
     accumulate(kernels, shape_.vocab * model_.hidden);
   }
+  if (hands_on(kind)) kernels.push_back(elementwise(3 * outside()));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
-  const std::int32_t sum = leave(to, Part::head, done, whole());
+  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, whole()) : done;
   return std::move(to).finish(sum);
 }
 
 Block Transformer::head() const {
   Block block;
   block.activations = shape_.head_activations();
+  block.for_weights = frozen() ? 0 : block.activations;  // input and gradient of the logits
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
   return frozen() ? freeze(std::move(block)) : block;
@@ -398,8 +460,9 @@ void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   write_layer(blocks.kinds[0], workload);
   write_embedding(blocks.kinds[1], workload);
   Block& head = blocks.kinds[2];
-  head.forward = head_forward(workload);
-  head.backward = head_backward(workload);
+  head.of(PassKind::forward) = head_forward(workload);
+  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
+    head.of(kind) = head_backward(kind, workload);
 }
 
 }  // namespace

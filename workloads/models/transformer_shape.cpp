@@ -154,6 +154,20 @@ Bytes TransformerShape::layer_activations(Recompute recompute) const {
   return whole + cut + scores * (model_.dropout ? 2 * element + 1 : element);
 }
 
+Bytes TransformerShape::layer_activations_for_weights() const {
+  const auto trained = [&](Linear which) { return keeps_input(which) ? 1 : 0; };
+  const std::int64_t inner = (model_.gated_mlp ? 2 : 1) * ffn;
+  const Bytes hidden = tokens * model_.hidden * element;
+  const std::int64_t streams = trained(Linear::qkv) + trained(Linear::fc1);  // of which inputs are cut
+  const std::int64_t read = model_.parallel_block ? std::min<std::int64_t>(streams, 1) : streams;
+  const std::int64_t written = trained(Linear::proj) + trained(Linear::fc2);
+  const std::int64_t summed = model_.parallel_block ? std::min<std::int64_t>(written, 1) : written;
+  const std::int64_t cut = trained(Linear::qkv) * (heads + 2 * kv_heads) * model_.head_dim +
+                           trained(Linear::proj) * heads * model_.head_dim + trained(Linear::fc1) * inner +
+                           trained(Linear::fc2) * ffn;
+  return read * outside(hidden) + summed * hidden + tokens * cut * element;
+}
+
 Bytes TransformerShape::head_activations() const {
   const std::int64_t inputs = model_.lora_rank > 0 ? 1 : 2;  // a frozen projection needs none
   return inputs * outside(tokens * model_.hidden * element) + tokens * vocab * 4;

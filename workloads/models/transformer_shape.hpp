@@ -42,6 +42,10 @@ struct TransformerShape {
   /// Bytes kept per micro-batch by one layer: sbh (34 + 5 as/h) for a plain GPT on one rank, cut as
   /// in Korthikanti et al. 2022, table 2.
   [[nodiscard]] Bytes layer_activations(Recompute recompute) const;
+  /// Bytes kept per micro-batch by one layer from the gradients of its inputs to those of its weights: inputs
+  /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
+  /// 1). Where sequence parallelism cuts them, inputs are kept cut.
+  [[nodiscard]] Bytes layer_activations_for_weights() const;
   /// Final norm's and projection's input and the logits in 32 bits: 4 sbh (1 + V/h), equation 6.
   [[nodiscard]] Bytes head_activations() const;
   /// One byte per element of the residual stream, or nothing without dropout.

@@ -1,191 +1,105 @@
 #include "workloads/parallel/communicators.hpp"
 
-#include <vector>
+#include <utility>
 
-#include "orrery/rank_layout.hpp"
+#include "workloads/parallel/kinds.hpp"
 
 namespace orrery {
-namespace {
 
-class Communicators {
- public:
-  Communicators(const Plan& plan, const SyncLayout& sync, Workload& workload)
-      : plan_(plan), sync_(sync), layout_(plan), workload_(workload) {
-    workload_.slots = sync.slots();
-    workload_.streams = sync.streams();
-    const auto ranks = static_cast<std::size_t>(plan.gpus());
-    workload_.program_of_rank.resize(ranks);
-    workload_.replicas = static_cast<std::uint32_t>(plan.data_parallel);
-    workload_.replica_stride = layout_.rank({0, 0, 1});
-    workload_.group_of.assign(ranks * workload_.slots, kNoGroup);
-    workload_.group_members.reserve(workload_.group_of.size());
-    workload_.group_begin.assign(1, 0);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      workload_.program_of_rank.edit()[rank] = static_cast<std::uint32_t>(layout_.coordinates(rank).pipeline);
-    }
+std::span<const CommunicatorKind* const> communicator_kinds() {
+  static constexpr std::array kKinds{&kTensorGroups, &kReplicaGroups, &kNeighbourStages, &kTiedEmbeddings,
+                                     &kWorkerGroups, &kShardGroups,   &kGossipPairs};
+  return kKinds;
+}
+
+const CommunicatorKind& communicator_kind(Slot slot) {
+  const CommunicatorKind* found = communicator_kinds().front();
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    if (kind->first_slot <= slot && kind->first_slot > found->first_slot) found = kind;
   }
+  return *found;
+}
 
-  void add_tensor() {
-    for (std::int64_t p = 0; p < plan_.pipeline_parallel; ++p) {
-      for (std::int64_t d = 0; d < plan_.data_parallel; ++d) {
-        members_.clear();
-        for (std::int64_t t = 0; t < plan_.tensor_parallel; ++t) members_.push_back(layout_.rank({t, p, d}));
-        add(Slot::tensor);
-      }
-    }
-  }
+Stream stream_of(Slot slot) {
+  const CommunicatorKind& kind = communicator_kind(slot);
+  const auto at = static_cast<std::size_t>(slot) - static_cast<std::size_t>(kind.first_slot);
+  return kind.streams[at];
+}
 
-  void add_data() {
-    for (std::int64_t p = 0; p < plan_.pipeline_parallel; ++p) {
-      for (std::int64_t t = 0; t < plan_.tensor_parallel; ++t) {
-        members_.clear();
-        for (std::int64_t d = 0; d < plan_.data_parallel; ++d) members_.push_back(layout_.rank({t, p, d}));
-        add(Slot::data);
-      }
-    }
-  }
+GroupWriter::GroupWriter(std::uint32_t ranks, std::uint32_t slots) : ranks_(ranks) {
+  set_.slots = slots;
+  set_.group_of.assign(std::size_t{ranks} * slots, kNoGroup);
+  set_.group_members.reserve(set_.group_of.size());
+  set_.group_begin.assign(1, 0);
+}
 
-  void add_embedding() {
-    for_each_column([&](std::int64_t t, std::int64_t d) {
-      members_ = {layout_.rank({t, 0, d}), layout_.rank({t, plan_.pipeline_parallel - 1, d})};
-      add(Slot::embedding);
-    });
-  }
+void GroupWriter::join(std::uint32_t rank, std::uint32_t slot) {
+  set_.group_members.push_back(rank);
+  set_.group_of.edit()[std::size_t{rank} * set_.slots + slot] = formed_;
+}
 
-  /// Replicas of each worker, and one of each worker together; the others alone.
-  void add_workers() {
-    const std::int64_t size = sync_.workers().replicas_per_worker;
-    for_each_place([&](std::int64_t t, std::int64_t p) {
-      for (std::int64_t first = 0; first < plan_.data_parallel; first += size) {
-        members_.clear();
-        for (std::int64_t d = first; d < first + size; ++d) members_.push_back(layout_.rank({t, p, d}));
-        add(sync_.node_slot());
-      }
-      members_.clear();
-      for (std::int64_t d = 0; d < plan_.data_parallel; d += size)
-        members_.push_back(layout_.rank({t, p, d}));
-      add(sync_.workers_slot());
-    });
-    add_loners(sync_.workers_slot());
-  }
+void GroupWriter::close() {
+  set_.group_begin.push_back(static_cast<std::uint32_t>(set_.group_members.size()));
+  ++formed_;
+}
 
-  /// Replicas that share a copy of what ZeRO shards, and those that hold the same shard of theirs.
-  void add_sharding() {
-    const std::int64_t size = plan_.sharding_replicas();
-    const auto add_every = [this](std::int64_t t, std::int64_t p, std::int64_t first, std::int64_t last,
-                                  std::int64_t stride, std::uint16_t slot) {
-      members_.clear();
-      for (std::int64_t d = first; d < last; d += stride) members_.push_back(layout_.rank({t, p, d}));
-      add(slot);
-    };
-    for_each_place([&](std::int64_t t, std::int64_t p) {
-      for (std::int64_t first = 0; first < plan_.data_parallel; first += size)
-        add_every(t, p, first, first + size, 1, sync_.sharding_slot());
-      for (std::int64_t shard = 0; shard < size; ++shard)
-        add_every(t, p, shard, plan_.data_parallel, size, sync_.copies_slot());
-    });
-  }
+void GroupWriter::add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out,
+                           std::uint32_t in) {
+  join(sender, out);
+  join(receiver, in);
+  close();
+}
 
-  /// Pairs of neighbours, colour by colour.
-  void add_neighbouring_workers() {
-    const std::int64_t size = sync_.workers().replicas_per_worker;
-    for (const SyncLayout::Round& round : sync_.rounds()) {
-      for (std::size_t c = 0; c < round.colours.size(); ++c) {
-        for_each_place([&](std::int64_t t, std::int64_t p) {
-          for (const SyncLayout::Edge edge : round.colours[c]) {
-            add_pair(layout_.rank({t, p, edge.from * size}), layout_.rank({t, p, edge.to * size}),
-                     SyncLayout::out_slot(round, c), SyncLayout::in_slot(round, c));
-          }
-        });
-        add_loners(SyncLayout::out_slot(round, c));
-        add_loners(SyncLayout::in_slot(round, c));
-      }
-    }
-  }
+void GroupWriter::add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot) {
+  grid.for_each_group(axes, [&](const RankCoordinates& at) {
+    grid.for_each_member(at, axes, [&](std::uint32_t member) { join(member, slot); });
+    close();
+  });
+}
 
-  /// Pairs along the pipeline; around its end as well when ranks hold several chunks.
-  void add_neighbours() {
-    const std::int64_t p = plan_.pipeline_parallel;
-    const std::int64_t last = plan_.virtual_stages > 1 ? p : p - 1;
-    for (std::int64_t s = 0; s < last; ++s) {
-      for_each_column([&](std::int64_t t, std::int64_t d) {
-        const std::uint32_t here = layout_.rank({t, s, d});
-        const std::uint32_t next = layout_.rank({t, (s + 1) % p, d});
-        add_pair(here, next, Slot::forward_out, Slot::forward_in);
-        add_pair(next, here, Slot::backward_out, Slot::backward_in);
-      });
-    }
-  }
-
- private:
-  template <class Visit>
-  void for_each_column(Visit visit) const {
-    for (std::int64_t d = 0; d < plan_.data_parallel; ++d) {
-      for (std::int64_t t = 0; t < plan_.tensor_parallel; ++t) visit(t, d);
-    }
-  }
-
-  template <class Visit>
-  void for_each_place(Visit visit) const {
-    for (std::int64_t p = 0; p < plan_.pipeline_parallel; ++p) {
-      for (std::int64_t t = 0; t < plan_.tensor_parallel; ++t) visit(t, p);
-    }
-  }
-
-  /// Ranks without a group in `slot` form one each.
-  void add_loners(std::uint32_t slot) {
-    for (std::uint32_t rank = 0; rank < workload_.ranks(); ++rank) {
-      if (workload_.group(rank, slot) != kNoGroup) continue;
-      members_ = {rank};
-      add(slot);
-    }
-  }
-
-  /// `rank` is one more member of the group that is being formed.
-  void join(std::uint32_t rank, std::uint32_t slot) {
-    workload_.group_members.push_back(rank);
-    workload_.group_of.edit()[std::size_t{rank} * workload_.slots + slot] = formed_;
-  }
-
-  void close() {
-    workload_.group_begin.push_back(static_cast<std::uint32_t>(workload_.group_members.size()));
-    ++formed_;
-  }
-
-  void add(Slot slot) { add(static_cast<std::uint32_t>(slot)); }
-  void add(std::uint32_t slot) {
-    for (const std::uint32_t member : members_) join(member, slot);
+void GroupWriter::add_loners(std::uint32_t slot) {
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    if (set_.group_of[std::size_t{rank} * set_.slots + slot] != kNoGroup) continue;
+    join(rank, slot);
     close();
   }
+}
 
-  void add_pair(std::uint32_t sender, std::uint32_t receiver, Slot out, Slot in) {
-    add_pair(sender, receiver, static_cast<std::uint32_t>(out), static_cast<std::uint32_t>(in));
+SlotNumbers::SlotNumbers(const CommunicatorSpec& spec) : SlotNumbers() {
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    const std::uint32_t slots = kind->slots(spec);
+    for (std::uint32_t s = 0; s < slots && static_cast<std::size_t>(kind->first_slot) + s < kSlotCount; ++s)
+      numbers_[static_cast<std::size_t>(kind->first_slot) + s] = static_cast<std::uint16_t>(count_ + s);
+    count_ += slots;
+    if (!kind->joins_some) common_ = count_;
   }
-  void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in) {
-    join(sender, out);
-    join(receiver, in);
-    close();
+  if (count_ == 0) count_ = common_ = 1;
+}
+
+CommunicatorSet make_communicators(const CommunicatorSpec& spec) {
+  GroupWriter to(spec.grid.ranks(), SlotNumbers(spec).count());
+  std::uint32_t first = 0;
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    const std::uint32_t slots = kind->slots(spec);
+    if (slots > 0) kind->form(spec, first, to);
+    first += slots;
   }
+  return std::move(to).finish();
+}
 
-  const Plan& plan_;
-  const SyncLayout& sync_;
-  RankLayout layout_;
-  Workload& workload_;
-  std::vector<std::uint32_t> members_;
-  std::uint32_t formed_ = 0;  ///< groups
-};
-
-}  // namespace
-
-void add_communicators(const Plan& plan, const SyncLayout& layout, Workload& workload) {
-  Communicators communicators(plan, layout, workload);
-  if (plan.tensor_parallel > 1 || !workload.passes.empty()) communicators.add_tensor();
-  if (plan.data_parallel > 1) communicators.add_data();
-  if (plan.pipeline_parallel > 1) communicators.add_neighbours();
-  if (plan.pipeline_parallel > 1 && workload.tied) communicators.add_embedding();
-  if (layout.by_node()) communicators.add_workers();
-  if (plan.shards_in_groups()) communicators.add_sharding();
-  communicators.add_neighbouring_workers();
+void add_communicators(const CommunicatorSpec& spec, Workload& workload) {
+  const RankGrid& grid = spec.grid;
+  workload.program_of_rank.resize(grid.ranks());
+  for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank)
+    workload.program_of_rank.edit()[rank] = static_cast<std::uint32_t>(grid.place(rank, Axis::pipeline));
+  workload.replicas = static_cast<std::uint32_t>(grid.size(Axis::data));
+  workload.replica_stride = static_cast<std::uint32_t>(grid.stride(Axis::data));
+  CommunicatorSet set = make_communicators(spec);
+  workload.slots = set.slots;
+  workload.common_slots = SlotNumbers(spec).common();
+  workload.group_begin = std::move(set.group_begin);
+  workload.group_members = std::move(set.group_members);
+  workload.group_of = std::move(set.group_of);
 }
 
 }  // namespace orrery

@@ -132,6 +132,7 @@ void DataParallel::gather_ahead() {
 bool DataParallel::meets(const Pass& pass) const {
   if (!enabled_ && !models_.by_bucket()) return false;
   if (pass.kind == Pass::Kind::forward) return plan_.zero_stage >= 3 || meets_first(pass);
+  if (pass.kind == Pass::Kind::backward_input) return plan_.zero_stage >= 3;
   const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
   if (models_.by_bucket()) return last;
   return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);
@@ -139,7 +140,7 @@ bool DataParallel::meets(const Pass& pass) const {
 
 OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
-  if (!enabled_) return kNoOp;
+  if (!enabled_ || pass.kind == Pass::Kind::backward_weight) return kNoOp;
   if (!gathered_.empty()) return pass.kind == Pass::Kind::forward ? gathered_[chunk][block] : kNoOp;
   const std::int64_t parameters = stage_.chunks[chunk].blocks[block].used;
   if (plan_.zero_stage < 3 || parameters == 0) return kNoOp;
@@ -154,7 +155,7 @@ OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
   block_before_last_ = last_block_;
   last_block_ = done;
   const bool moves = enabled_ || models_.by_bucket();
-  return moves && pass.kind == Pass::Kind::backward ? reduce_block(pass, block, done) : kNoOp;
+  return moves && completes_gradients(pass.kind) ? reduce_block(pass, block, done) : kNoOp;
 }
 
 /// Only in the last micro-batch there is something to do: where gradients are reduced, or parameters
@@ -267,7 +268,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.stream = Stream::data;
   op.phase = Phase::synchronize;
   op.part = Part::embedding;
-  op.slot = static_cast<std::uint16_t>(Slot::embedding);
+  op.slot = layout_.slot(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
   const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_replicas()) : whole;

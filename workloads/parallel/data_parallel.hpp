@@ -44,10 +44,11 @@ class DataParallel {
   /// operation that later compute has to wait for, or kNoOp.
   OpId after_block(const Pass& pass, std::size_t block, OpId done);
 
-  /// Call when a backward pass is written that it does not meet, in place of after_block for each.
+  /// Call when a pass is written that completes gradients and that it does not meet, in place of after_block
+  /// for each.
   void after_blocks(const Pass& pass, OpId done);
 
-  /// Call when a backward pass over a whole chunk is written. Returns as after_block.
+  /// Call when a pass over a whole chunk is written that completes gradients. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 
   /// Reduces what is left; `last` is the last operation of the last pass. Returns the operation that

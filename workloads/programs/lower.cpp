@@ -30,7 +30,8 @@ void check_size(const Experiment& experiment, const SyncLayout& layout, const Mo
 /// down alone.
 void check_passes(const Plan& plan, const Model& model) {
   const std::int64_t chunks = plan.pipeline_parallel * plan.virtual_stages;
-  const std::int64_t passes = plan.virtual_stages > 1 ? micro_batches_at_peak(plan) * chunks : 0;
+  const bool walks = plan.virtual_stages > 1 || splits_backward(plan);
+  const std::int64_t passes = walks ? micro_batches_at_peak(plan) * chunks : 0;
   if (passes <= kMostOperations && model.layers <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
                                                   " passes per step (micro-batches x stages), allowed are " +
@@ -56,6 +57,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
     workload.stage_memory.push_back(memory_of(stage, experiment, layout));
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
+  workload.common_slots = layout.common_slots();
   workload.streams = layout.streams();
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
@@ -78,7 +80,7 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
   Workload workload = outlined.workload;
   write_programs(experiment, layout, outlined.blocks, outlined.stages.list(), workload);
-  add_communicators(experiment.plan, layout, workload);
+  add_communicators(layout.spec(), workload);
   return workload;
 }
 

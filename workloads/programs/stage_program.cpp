@@ -40,6 +40,7 @@ class StageProgram {
   StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramParts& parts)
       : plan_(experiment.plan),
+        layout_(layout),
         steps_(static_cast<std::int32_t>(experiment.simulation.steps)),
         blocks_(blocks),
         stage_(stage),
@@ -69,6 +70,7 @@ class StageProgram {
   void end_pass(const Pass& pass, OpId end);
   [[nodiscard]] PassStart start_of(const Pass& pass);
   [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
+  void keep(Bytes change, OpId first);
   OpId run_forward(const Pass& pass, OpId input);
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
@@ -87,32 +89,35 @@ class StageProgram {
   [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
     return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
   }
-  /// End of the pass of that micro-batch through a chunk in one direction.
+  /// End of the pass of one kind of that micro-batch through a chunk.
   [[nodiscard]] OpId& result(Pass pass, Pass::Kind kind, std::int32_t chunk) {
     pass.kind = kind;
     pass.chunk = chunk;
     return results_[static_cast<std::size_t>(pass.micro_batch) * ways() + way(pass)];
   }
-  [[nodiscard]] std::size_t ways() const { return 2 * stage_.chunks.size(); }
-  /// Place of what is known of a chunk in one direction.
+  [[nodiscard]] std::size_t ways() const { return kPassKindCount * stage_.chunks.size(); }
+  /// Place of what is known of the passes of one kind over a chunk.
   [[nodiscard]] static std::size_t way(const Pass& pass) {
-    return 2 * static_cast<std::size_t>(pass.chunk) + (pass.kind == Pass::Kind::forward ? 0 : 1);
+    return kPassKindCount * static_cast<std::size_t>(pass.chunk) + static_cast<std::size_t>(pass.kind);
   }
   [[nodiscard]] const Chunk& chunk(const Pass& pass) const {
     return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
   }
   [[nodiscard]] bool receives(const Pass& pass) const {
     const bool ahead = pass.kind == Pass::Kind::forward;
-    return stage_.stages > 1 && !(ahead ? stage_.first_virtual(pass.chunk) : stage_.last_virtual(pass.chunk));
+    return hands_on(pass.kind) && stage_.stages > 1 &&
+           !(ahead ? stage_.first_virtual(pass.chunk) : stage_.last_virtual(pass.chunk));
   }
   [[nodiscard]] bool sends(const Pass& pass) const {
     const bool ahead = pass.kind == Pass::Kind::forward;
-    return stage_.stages > 1 && !(ahead ? stage_.last_virtual(pass.chunk) : stage_.first_virtual(pass.chunk));
+    return hands_on(pass.kind) && stage_.stages > 1 &&
+           !(ahead ? stage_.last_virtual(pass.chunk) : stage_.first_virtual(pass.chunk));
   }
   /// The operation of this rank that a pass takes its input from, if any.
   [[nodiscard]] OpId own_input(const Pass& pass);
 
   const Plan& plan_;
+  const SyncLayout& layout_;
   std::int32_t steps_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
@@ -132,10 +137,10 @@ class StageProgram {
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
   OpId last_compute_ = kNoOp;
-  std::vector<OpId> results_;  ///< [micro-batch][chunk][direction]: end of its pass
+  std::vector<OpId> results_;  ///< [micro-batch][chunk][kind]: end of its pass
   ProgramParts& parts_;
-  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][direction], filled in when first met
-  std::vector<WrittenPass> written_;               ///< [chunk][direction]: the latest of this step
+  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  std::vector<WrittenPass> written_;               ///< [chunk][kind]: the latest of this step
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
 };
 
@@ -153,7 +158,7 @@ OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> 
   if (!parts_.hosted) return kNoOp;
   Op op;
   op.kind = parts_.whole_passes ? Op::Kind::pass : Op::Kind::compute;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.slot = parts_.whole_passes ? layout_.slot(Slot::tensor) : 0;
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
   op.part = Part::stage;
@@ -168,7 +173,7 @@ void StageProgram::begin_pass(const Pass& pass, OpId input) {
   const OpId op = synchronizes_
                       ? wait_on_host(parts_.pass_work, {last_, input, sent_forward_, sent_backward_})
                       : wait_on_host(parts_.pass_work, {});
-  writer_.at(op).phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
+  writer_.at(op).phase = phase_of(pass.kind);
   writer_.at(op).micro_batch = pass.micro_batch;
   writer_.at(op).chunk = pass.chunk;
 }
@@ -196,11 +201,11 @@ Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead)
 OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
   Op op = message(pass, boundary, ahead);
   op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
-  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_in : Slot::backward_in);
+  op.slot = layout_.slot(ahead ? Slot::forward_in : Slot::backward_in);
   const OpId received = writer_.add(op, {});
   if (!gathers(boundary, ahead)) return received;
   op.stream = Stream::tensor;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
+  op.slot = layout_.slot(Slot::tensor);
   op.work =
       add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
   return collective_ = writer_.add(op, {received});
@@ -209,22 +214,22 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
 void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
   Op op = message(pass, boundary, ahead);
   op.stream = ahead ? Stream::send_forward : Stream::send_backward;
-  op.slot = static_cast<std::uint8_t>(ahead ? Slot::forward_out : Slot::backward_out);
+  op.slot = layout_.slot(ahead ? Slot::forward_out : Slot::backward_out);
   (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
 }
 
 OpId StageProgram::own_input(const Pass& pass) {
   if (receives(pass)) return kNoOp;
-  const bool turns = pass.kind == Pass::Kind::backward && stage_.last_virtual(pass.chunk);
-  if (turns) return result(pass, Pass::Kind::forward, pass.chunk);
-  if (pass.kind == Pass::Kind::backward) return result(pass, pass.kind, pass.chunk + 1);
-  return pass.chunk == 0 ? kNoOp : result(pass, pass.kind, pass.chunk - 1);
+  if (pass.kind == Pass::Kind::backward_weight) return result(pass, Pass::Kind::backward_input, pass.chunk);
+  if (pass.kind == Pass::Kind::forward)
+    return pass.chunk == 0 ? kNoOp : result(pass, pass.kind, pass.chunk - 1);
+  return stage_.last_virtual(pass.chunk) ? result(pass, Pass::Kind::forward, pass.chunk)
+                                         : result(pass, pass.kind, pass.chunk + 1);
 }
 
 /// What all steps of a pass through a layer are.
 Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
-  op.slot = static_cast<std::uint16_t>(Slot::tensor);
   op.layer = layer;
   op.micro_batch = pass.micro_batch;
   op.chunk = pass.chunk;
@@ -234,13 +239,15 @@ Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
 
 /// `op`: completed to what is written.
 OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
+  const bool computes = step.kind == Op::Kind::compute;
   op.kind = step.kind;
-  op.stream = step.kind == Op::Kind::communicate ? Stream::tensor : Stream::compute;
+  op.stream = step.kind == Op::Kind::communicate ? stream_of(step.communicator) : Stream::compute;
+  op.slot = computes ? 0 : layout_.slot(step.communicator);
   op.phase = step.phase;
   op.part = step.part;
   op.work = step.work;
   const OpId at = writer_.add(op, deps);
-  if (step.kind == Op::Kind::communicate) collective_ = at;
+  if (op.stream == Stream::tensor) collective_ = at;
   return at;
 }
 
@@ -304,7 +311,7 @@ bool StageProgram::repeat(const Pass& pass, const PassStart& start, const Writte
   const bool ahead = pass.kind == Pass::Kind::forward;
   const OpId result = shifted(like.result, by);
   collective_ = shifted(like.collective, by);
-  if (!ahead) {
+  if (completes_gradients(pass.kind)) {
     data_.after_blocks(pass, result);
     data_.after_backward_pass(pass, result);
   }
@@ -326,7 +333,7 @@ void StageProgram::backward(const Pass& pass, bool whole) {
   const OpId input = receives(pass) ? receive(pass, chunk(pass).output, false) : own_input(pass);
   begin_pass(pass, input);
   end_pass(pass, whole ? run_whole(pass, input) : run_backward(pass, input));
-  gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
+  if (completes_gradients(pass.kind)) gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
   if (sends(pass)) send(pass, chunk(pass).input, false, last_);
 }
 
@@ -336,32 +343,41 @@ OpId StageProgram::run_forward(const Pass& pass, OpId input) {
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
     const OpId gathered = data_.before_block(pass, b);
-    at = run(blocks_.kinds[placed[b].kind].forward, placed[b], pass, at, gathered);
+    at = run(blocks_.kinds[placed[b].kind].of(pass.kind), placed[b], pass, at, gathered);
     data_.after_block(pass, b, at);
   }
-  if (first_compute_ != kNoOp) writer_.at(first_compute_).memory_delta += chunk(pass).activations;
+  keep(chunk(pass).change(pass.kind), first_compute_);
   return at;
+}
+
+/// What a pass adds to the activations is there from its first operation on, `first`; what it frees, after
+/// its last one, or that of the pass before where it computes nothing.
+void StageProgram::keep(Bytes change, OpId first) {
+  const OpId at = change > 0 && first != kNoOp ? first : last_compute_;
+  if (change != 0 && at != kNoOp) writer_.at(at).memory_delta += change;
 }
 
 OpId StageProgram::run_backward(const Pass& pass, OpId input) {
   OpId at = input;
+  OpId first = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
     OpId gathered = data_.before_block(pass, b);
     first_compute_ = kNoOp;
-    if (!block.recompute.list.empty()) {
+    if (block.recomputes(pass.kind)) {
       at = run(block.recompute, placed[b], pass, at, gathered);
       gathered = kNoOp;
     }
-    at = run(block.backward, placed[b], pass, at, gathered);
-    if (first_compute_ != kNoOp) {
+    at = run(block.of(pass.kind), placed[b], pass, at, gathered);
+    if (first_compute_ != kNoOp && hands_on(pass.kind)) {
       writer_.at(first_compute_).memory_delta += block.workspace;
       writer_.at(last_compute_).memory_delta -= block.workspace;
     }
+    if (first == kNoOp) first = first_compute_;
     gate_ = std::max(gate_, data_.after_block(pass, b, at));
   }
-  if (!placed.empty()) writer_.at(last_compute_).memory_delta -= chunk(pass).activations;
+  keep(chunk(pass).change(pass.kind), first);
   return at;
 }
 
@@ -374,17 +390,14 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   const OpId ready = run_steps(whole.head, layer, pass, input, kNoOp);
   OpId at = ready;
   if (whole.body != WholePass::kNone) {
-    const Step body{Op::Kind::pass, whole.body, Part::stage, ahead ? Phase::forward : Phase::backward};
+    const Step body{Op::Kind::pass, whole.body, Part::stage, phase_of(pass.kind)};
     Op op = step_of(pass, -1);
     at = last_compute_ = add_step(body, op, {ready, std::exchange(gate_, kNoOp), collective_});
     if (first_compute_ == kNoOp) first_compute_ = at;
   }
   at = run_steps(whole.tail, layer, pass, at, kNoOp);
-  if (first_compute_ != kNoOp) {
-    const Bytes kept = chunk(pass).activations;
-    writer_.at(ahead ? first_compute_ : last_compute_).memory_delta += ahead ? kept : -kept;
-  }
-  if (!ahead) data_.after_blocks(pass, at);
+  keep(chunk(pass).change(pass.kind), first_compute_);
+  if (completes_gradients(pass.kind)) data_.after_blocks(pass, at);
   return at;
 }
 
@@ -403,12 +416,13 @@ StepLists StageProgram::steps_of(const Pass& pass) const {
   StepLists all;
   all.reserve(2 * placed.size());
   if (pass.kind == Pass::Kind::forward) {
-    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].forward);
+    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].of(pass.kind));
     return all;
   }
   for (std::size_t b = placed.size(); b-- > 0;) {
-    all.push_back(&blocks_.kinds[placed[b].kind].recompute);
-    all.push_back(&blocks_.kinds[placed[b].kind].backward);
+    const Block& block = blocks_.kinds[placed[b].kind];
+    if (block.recomputes(pass.kind)) all.push_back(&block.recompute);
+    all.push_back(&block.of(pass.kind));
   }
   return all;
 }
@@ -447,8 +461,8 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
     for (const PlacedBlock& placed : chunk.blocks) {
       const Block& block = blocks.kinds[placed.kind];
       const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
-      steps += moves + static_cast<std::int64_t>(block.forward.list.size() + block.recompute.list.size() +
-                                                 block.backward.list.size());
+      steps += moves + static_cast<std::int64_t>(block.recompute.list.size());
+      for (const Steps& one : block.steps) steps += static_cast<std::int64_t>(one.list.size());
     }
     operations += steps * spelt_out;
   }

@@ -26,6 +26,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
                       block.parameters, block.parameters, block.parameters - block.frozen});
     chunk.activations += block.activations;
+    chunk.for_weights += block.for_weights;
     chunk.workspace = std::max(chunk.workspace, block.workspace);
     chunk.parameters += block.parameters;
     chunk.trained += block.parameters - block.frozen;
@@ -53,15 +54,14 @@ void tie_head(const ModelBlocks& blocks, bool alone, PlacedBlock& head, Chunk& c
 }
 
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
-  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  if (stage.chunks.size() == 1)
+  const PipelineSchedule& schedule = schedule_of(plan);
+  if (stage.chunks.size() == 1 && !schedule.splits_backward)
     return stage.chunks[0].activations * schedule.kept({stage.stages, plan.micro_batches(), 1}, stage.index);
   Bytes held = 0;
   Bytes peak = 0;
   for (const Pass& pass :
        schedule.order({stage.stages, micro_batches_at_peak(plan), plan.virtual_stages}, stage.index)) {
-    const Bytes bytes = stage.chunks[static_cast<std::size_t>(pass.chunk)].activations;
-    held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
+    held += stage.chunks[static_cast<std::size_t>(pass.chunk)].change(pass.kind);
     peak = std::max(peak, held);
   }
   return peak;
@@ -132,17 +132,17 @@ bool alike(const Stage& a, const Stage& b) {
   };
   const auto same = [&](const Chunk& x, const Chunk& y) {
     return x.input == y.input && x.output == y.output && x.activations == y.activations &&
-           std::ranges::equal(x.blocks, y.blocks, same_work);
+           x.for_weights == y.for_weights && std::ranges::equal(x.blocks, y.blocks, same_work);
   };
   return inner(a) && inner(b) && std::ranges::equal(a.chunks, b.chunks, same);
 }
 
 std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
-  const PipelineSchedule& schedule = *find_pipeline_schedule(plan.pipeline_schedule);
-  return schedule.order({plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages}, stage.index);
+  return schedule_of(plan).order(schedule_shape(plan), stage.index);
 }
 
-/// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are.
+/// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are; gradients of weights
+/// that are put off wait for less than 2p passes.
 std::int64_t micro_batches_at_peak(const Plan& plan) {
   return std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
 }

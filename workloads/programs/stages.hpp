@@ -29,9 +29,25 @@ struct Chunk {
   Boundary input;               ///< what the virtual stage before it hands over
   Boundary output;              ///< what it hands to the next
   Bytes activations = 0;        ///< kept per micro-batch
+  Bytes for_weights = 0;        ///< kept of them where only the gradients of the weights are left
   Bytes workspace = 0;          ///< of the block that takes most
   std::int64_t parameters = 0;  ///< of all blocks
   std::int64_t trained = 0;     ///< of those
+
+  /// What a pass over the chunk adds to what is kept.
+  [[nodiscard]] Bytes change(PassKind kind) const {
+    switch (kind) {
+      case PassKind::forward:
+        return activations;
+      case PassKind::backward:
+        return -activations;
+      case PassKind::backward_input:
+        return for_weights - activations;
+      case PassKind::backward_weight:
+        break;
+    }
+    return -for_weights;
+  }
 };
 
 /// What one pipeline rank holds and does.
@@ -79,8 +95,8 @@ class Stages {
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// The passes of one step, in order.
 [[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);
-/// So many micro-batches, at most those of the plan, that stages of several chunks keep no more activations
-/// with more of them.
+/// So many micro-batches, at most those of the plan, that stages of several chunks, or of split backward
+/// passes, keep no more activations with more of them.
 [[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
 
 /// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
@@ -18,14 +18,14 @@ bool shares_links(const Experiment& experiment) {
   const std::int64_t ranks = experiment.plan.tensor_parallel;
   if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
   const bool fills_node =
-      ranks == cluster.gpus_per_node && RankLayout(experiment.plan).tensor_span() == cluster.gpus_per_node;
+      ranks == cluster.gpus_per_node && RankGrid(experiment.plan).span(Axis::tensor) == cluster.gpus_per_node;
   return cluster.node.kind != "nvswitch" || !fills_node;
 }
 
 /// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
 bool differs_in_groups(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
-  const std::int64_t span = RankLayout(experiment.plan).tensor_span();
+  const std::int64_t span = RankGrid(experiment.plan).span(Axis::tensor);
   const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
   return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
 }

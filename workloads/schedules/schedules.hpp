@@ -9,16 +9,10 @@
 #include <vector>
 
 #include "orrery/menu.hpp"
+#include "orrery/plan.hpp"
+#include "workloads/schedules/pass.hpp"
 
 namespace orrery {
-
-/// One pass of one micro-batch through one model chunk of this rank.
-struct Pass {
-  enum class Kind : std::uint8_t { forward, backward };
-  Kind kind = Kind::forward;
-  std::int32_t micro_batch = 0;
-  std::int32_t chunk = 0;  ///< virtual stage chunk * stages + stage
-};
 
 struct ScheduleShape {
   std::int64_t stages = 1;         ///< pipeline ranks p
@@ -26,17 +20,35 @@ struct ScheduleShape {
   std::int64_t chunks = 1;         ///< model chunks per rank v
 };
 
+/// How a schedule repeats once the pipeline is full, in micro-batches.
+struct Rhythm {
+  std::int64_t period = 1;
+  std::int64_t warm_up = 0;  ///< before the first period of the first stage
+  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
+};
+
 struct PipelineSchedule : MenuEntry {
   /// Passes of pipeline rank `stage` in order. Between any two neighbouring virtual stages messages
   /// must be received in the order in which they are sent.
   std::vector<Pass> (*order)(const ScheduleShape& shape, std::int64_t stage);
-  /// Of how many micro-batches a rank with one chunk keeps the activations at a time, at most.
+  /// Of how many micro-batches a rank with one chunk keeps the activations at a time, at most; where the
+  /// backward pass is split, until the gradients of the weights.
   std::int64_t (*kept)(const ScheduleShape& shape, std::int64_t stage);
-  bool interleaved = false;  ///< may be given more than one chunk per rank
+  Rhythm (*rhythm)(const ScheduleShape& shape);
+  /// May be given more than one chunk per rank. The ranks take them in turn, so the last rank sends to the
+  /// first.
+  bool interleaved = false;
+  bool splits_backward = false;  ///< into the gradients of inputs and those of weights
 };
 
 [[nodiscard]] std::span<const PipelineSchedule> pipeline_schedules();
 /// The schedule of that name, or nullptr.
 [[nodiscard]] const PipelineSchedule* find_pipeline_schedule(std::string_view name);
+
+/// The one that a plan names.
+[[nodiscard]] const PipelineSchedule& schedule_of(const Plan& plan);
+/// Whether the backward passes of a plan are split.
+[[nodiscard]] bool splits_backward(const Plan& plan);
+[[nodiscard]] ScheduleShape schedule_shape(const Plan& plan);
 
 }  // namespace orrery

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "orrery/error.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
+#include "workloads/programs/whole_pass.hpp"
 
 namespace orrery {
 namespace {
@@ -43,43 +44,56 @@ class ColourSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// Whether so many communicators of every rank are few enough.
+/// Whether so many communicators of every rank, beside those without a graph, are few enough.
 void check_slots(std::int64_t slots, std::int64_t ranks) {
-  constexpr std::int64_t kMostSlots = 0xffff;
-  if (slots <= kMostSlots && slots * ranks <= kMostEntries) return;
+  constexpr std::int64_t kOthers = kSlotCount - 1;
+  constexpr std::int64_t kMostSlots = 0xffff - kOthers;
+  const std::int64_t allowed = std::min(kMostSlots, kMostEntries / ranks - kOthers);
+  if (slots <= allowed) return;
   throw InputError("/data_parallel_sync/topology",
-                   "found a graph with " + std::to_string((slots - kSlotCount) / 2) +
-                       " neighbours over its rounds on " + std::to_string(ranks) + " GPUs, allowed are " +
-                       std::to_string((std::min(kMostSlots, kMostEntries / ranks) - kSlotCount) / 2) +
+                   "found a graph with " + std::to_string(slots / 2) + " neighbours over its rounds on " +
+                       std::to_string(ranks) + " GPUs, allowed are " + std::to_string(allowed / 2) +
                        "; the method parameter-server does what a star does");
 }
 
-/// Replicas d, d + 1, ... of the same stage and tensor rank that share the node of replica d.
+/// Replicas d, d + 1, ... of the same place on the other axes that share the node of replica d.
 std::uint32_t replicas_together(const Experiment& experiment) {
-  const RankLayout layout(experiment.plan);
+  const RankGrid grid(experiment.plan);
   const auto node = [&](std::int64_t d) {
-    return layout.rank({0, 0, d}) / static_cast<std::uint32_t>(experiment.cluster.gpus_per_node);
+    return grid.rank({{Axis::data, d}}) / static_cast<std::uint32_t>(experiment.cluster.gpus_per_node);
   };
   std::uint32_t together = 1;
   while (together < experiment.plan.data_parallel && node(together) == node(0)) ++together;
   return together;
 }
 
-/// Whether blocks of `together` replicas lie in one node each, for every stage and tensor rank.
+/// Whether blocks of `together` replicas lie in one node each, for every place on the other axes.
 bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
   const Plan& plan = experiment.plan;
   if (plan.data_parallel % together != 0) return false;
-  const RankLayout layout(plan);
+  const RankGrid grid(plan);
   const auto gpus = static_cast<std::uint32_t>(experiment.cluster.gpus_per_node);
-  for (std::int64_t p = 0; p < plan.pipeline_parallel; ++p) {
-    for (std::int64_t t = 0; t < plan.tensor_parallel; ++t) {
-      for (std::int64_t d = 0; d < plan.data_parallel; ++d) {
-        const std::int64_t first = d - d % together;
-        if (layout.rank({t, p, d}) / gpus != layout.rank({t, p, first}) / gpus) return false;
-      }
-    }
+  const auto stride = static_cast<std::uint32_t>(grid.stride(Axis::data));
+  for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {
+    const std::int64_t from_first = grid.place(rank, Axis::data) % together;
+    if (rank / gpus != (rank - static_cast<std::uint32_t>(from_first) * stride) / gpus) return false;
   }
   return true;
+}
+
+/// Whether both ends of a pipeline add up the gradients of one embedding.
+bool ties_gradients(const Model& model) {
+  return model.kind == ModelKind::transformer && model.tied_embeddings && model.lora_rank == 0;
+}
+
+CommunicatorSpec spec_of(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
+  CommunicatorSpec spec(plan);
+  spec.tensor_passes = has_whole_passes(experiment);
+  spec.pipeline_wraps = plan.virtual_stages > 1;
+  spec.tied = ties_gradients(experiment.model);
+  if (plan.shards_in_groups()) spec.sharding_replicas = plan.sharding_replicas();
+  return spec;
 }
 
 }  // namespace
@@ -108,15 +122,14 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
 }
 
 SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
-    : workers_(sync_workers(experiment)),
-      workers_slot_(static_cast<std::uint16_t>(Slot::data)),
-      sharding_slot_(workers_slot_) {
-  std::int64_t slots = kSlotCount;  // before colours are counted, which takes long where there are many
+    : workers_(sync_workers(experiment)), spec_(spec_of(experiment)) {
+  spec_.replicas_per_worker = workers_.replicas_per_worker;
+  std::int64_t slots = 0;  // before colours are counted, which takes long where there are many
   for (const Mixing& mixing : graph.rounds) slots += 2 * static_cast<std::int64_t>(largest_degree(mixing));
   if (!graph.empty()) check_slots(slots, experiment.plan.gpus());
-  rounds_.resize(graph.rounds.size());
-  for (std::size_t r = 0; r < rounds_.size(); ++r) colour(graph.rounds[r], rounds_[r]);
-  number_slots(experiment.plan);
+  spec_.rounds.resize(graph.rounds.size());
+  for (std::size_t r = 0; r < spec_.rounds.size(); ++r) colour(graph.rounds[r], spec_.rounds[r]);
+  number_rounds();
 }
 
 /// First fit. Lists that name the neighbours of all workers in one order get a colour per place.
@@ -139,39 +152,21 @@ void SyncLayout::colour(const Mixing& mixing, Round& round) const {
   }
 }
 
-void SyncLayout::number_slots(const Plan& plan) {
-  std::int64_t slots = kSlotCount;
-  if (by_node()) {
-    node_slot_ = static_cast<std::uint16_t>(slots++);
-    workers_slot_ = static_cast<std::uint16_t>(slots++);
-  }
-  if (plan.shards_in_groups()) {
-    sharding_slot_ = static_cast<std::uint16_t>(slots++);
-    copies_slot_ = static_cast<std::uint16_t>(slots++);
-  }
+void SyncLayout::number_rounds() {
+  std::int64_t slots = 0;
   std::size_t neighbours = 0;
-  for (Round& round : rounds_) {
-    round.first_slot = static_cast<std::uint32_t>(slots);
+  for (const Round& round : spec_.rounds) {
     slots += 2 * static_cast<std::int64_t>(round.colours.size());
     neighbours = std::max(neighbours, round.colours.size());
   }
-  check_slots(slots, plan.gpus());
-  slots_ = static_cast<std::uint32_t>(slots);
-  streams_ = static_cast<std::uint32_t>(kStreamCount + 2 * neighbours);
-}
-
-ContentHash SyncLayout::content() const {
-  ContentHash content = content_of(workers_.workers, workers_.replicas_per_worker, workers_.workers_per_node,
-                                   slots_, streams_, node_slot_, workers_slot_, sharding_slot_, copies_slot_);
-  for (const Round& round : rounds_) {
-    append_content(content, round.first_slot);
-    append_content(content, round.colours.size());
-    for (const std::vector<Edge>& colour : round.colours) {
-      append_content(content, colour.size());
-      for (const Edge edge : colour) append_content(content, std::uint64_t{edge.from} << 32 | edge.to);
-    }
+  if (!spec_.rounds.empty()) check_slots(slots, spec_.grid.ranks());
+  numbers_ = SlotNumbers(spec_);
+  std::uint32_t next = numbers_.count() - static_cast<std::uint32_t>(slots);
+  for (Round& round : spec_.rounds) {
+    round.first_slot = next;
+    next += static_cast<std::uint32_t>(2 * round.colours.size());
   }
-  return content;
+  streams_ = static_cast<std::uint32_t>(kStreamCount + 2 * neighbours);
 }
 
 }  // namespace orrery

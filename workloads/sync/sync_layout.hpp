@@ -1,17 +1,14 @@
-// Who takes part in keeping replicas in step: workers (replicas, or the replicas of a node together), the
-// edges of the mixing graph as slots and streams, and the communicators behind them.
-//
-// The edges of a round are coloured: no worker sends or receives twice in one colour. Colour c of a round is
-// a pair of slots, and all rounds use the streams of neighbour c.
+// Who takes part in keeping replicas in step: workers (replicas, or the replicas of a node together), and the
+// communicators of an experiment, those along the edges of its mixing graph included.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "orrery/content_hash.hpp"
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/workload.hpp"
+#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 
@@ -34,35 +31,31 @@ class SyncLayout {
   /// @throws InputError at /data_parallel_sync/topology if it needs too many communicators.
   SyncLayout(const Experiment& experiment, const GossipGraph& graph);
 
-  struct Edge {
-    std::uint32_t from = 0;  ///< workers
-    std::uint32_t to = 0;
-  };
-  struct Round {
-    std::uint32_t first_slot = 0;
-    std::vector<std::vector<Edge>> colours;
-    std::uint32_t in_degree = 0;  ///< the largest
-  };
+  using Round = GossipRound;
 
-  /// Of all of it.
-  [[nodiscard]] ContentHash content() const;
-
-  [[nodiscard]] std::uint32_t slots() const { return slots_; }
+  [[nodiscard]] const CommunicatorSpec& spec() const { return spec_; }
+  [[nodiscard]] std::uint32_t slots() const { return numbers_.count(); }
+  /// Slots before those whose groups join some replicas with others.
+  [[nodiscard]] std::uint32_t common_slots() const { return numbers_.common(); }
   [[nodiscard]] std::uint32_t streams() const { return streams_; }
+  /// The number of a slot that the experiment has.
+  [[nodiscard]] std::uint16_t slot(Slot slot) const { return numbers_[slot]; }
   [[nodiscard]] const SyncWorkers& workers() const { return workers_; }
   [[nodiscard]] bool by_node() const { return workers_.replicas_per_worker > 1; }
   [[nodiscard]] const Round& round(std::int64_t step) const {
-    return rounds_[static_cast<std::size_t>(step) % rounds_.size()];
+    return spec_.rounds[static_cast<std::size_t>(step) % spec_.rounds.size()];
   }
-  [[nodiscard]] const std::vector<Round>& rounds() const { return rounds_; }
+  [[nodiscard]] const std::vector<Round>& rounds() const { return spec_.rounds; }
   /// The replicas of a worker; only by_node().
-  [[nodiscard]] std::uint16_t node_slot() const { return node_slot_; }
+  [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
   /// One replica of each worker.
-  [[nodiscard]] std::uint16_t workers_slot() const { return workers_slot_; }
+  [[nodiscard]] std::uint16_t workers_slot() const { return slot(by_node() ? Slot::workers : Slot::data); }
   /// The replicas that share one copy of what ZeRO shards.
-  [[nodiscard]] std::uint16_t sharding_slot() const { return sharding_slot_; }
+  [[nodiscard]] std::uint16_t sharding_slot() const {
+    return slot(numbers_.has(Slot::sharding) ? Slot::sharding : Slot::data);
+  }
   /// The replicas that hold the same shard of their copies; only where there are several copies.
-  [[nodiscard]] std::uint16_t copies_slot() const { return copies_slot_; }
+  [[nodiscard]] std::uint16_t copies_slot() const { return slot(Slot::copies); }
   [[nodiscard]] static std::uint16_t out_slot(const Round& round, std::size_t colour) {
     return static_cast<std::uint16_t>(round.first_slot + 2 * colour);
   }
@@ -72,16 +65,12 @@ class SyncLayout {
 
  private:
   void colour(const Mixing& mixing, Round& round) const;
-  void number_slots(const Plan& plan);
+  void number_rounds();
 
   SyncWorkers workers_;
-  std::vector<Round> rounds_;
-  std::uint32_t slots_ = kSlotCount;
+  CommunicatorSpec spec_;
+  SlotNumbers numbers_;
   std::uint32_t streams_ = kStreamCount;
-  std::uint16_t node_slot_ = 0;
-  std::uint16_t workers_slot_ = 0;
-  std::uint16_t sharding_slot_ = 0;
-  std::uint16_t copies_slot_ = 0;
 };
 
 }  // namespace orrery

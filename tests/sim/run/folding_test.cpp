@@ -59,7 +59,7 @@ void check_same(const Report& a, const Report& b) {
 bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   const auto in_first = [&w](std::uint32_t r) { return r / w.replica_stride % w.replicas == 0; };
   if (w.program_of_rank[rank] != w.program_of_rank[rank + moved_by]) return false;
-  for (std::uint8_t slot = 0; slot < kSlotCount; ++slot) {
+  for (std::uint8_t slot = 0; slot < w.slots; ++slot) {
     const std::uint32_t a = w.group(rank, slot);
     const std::uint32_t b = w.group(rank + moved_by, slot);
     if ((a == kNoGroup) != (b == kNoGroup)) return false;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "reports/writers.hpp"
 #include "tests/reports/trace_check.hpp"
 #include "tests/sim/run/experiments.hpp"
@@ -25,7 +25,7 @@ struct Traced {
 Traced trace(const Experiment& experiment, const TraceOptions& options = {}) {
   Traced result{run(experiment), {}, {}};
   std::string text;
-  result.info = write_trace(result.run.view(), RankLayout(experiment.plan), options,
+  result.info = write_trace(result.run.view(), RankGrid(experiment.plan), options,
                             [&text](std::string_view part) { text += part; });
   result.contents = TraceCheck::run(text);
   return result;

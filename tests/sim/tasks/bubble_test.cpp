@@ -28,6 +28,23 @@ TEST_CASE("GPipe and 1F1B: step (m + p - 1)(f + b), idle fraction (p - 1)/m") {
   }
 }
 
+TEST_CASE("ZB-H1: the first stage idles (p - 1)(T_F + T_B - T_W)") {
+  // Qi et al. 2024, table 2, T_B and T_W for the gradients of inputs and of weights.
+  for (const Picoseconds weight : {1000, 700}) {
+    for (const std::int64_t p : {1, 2, 4, 7}) {
+      for (const std::int64_t m : {p, 2 * p, 5 * p}) {
+        CAPTURE(p);
+        CAPTURE(m);
+        PipelineCase c{"zb-h1", p, m};
+        c.backward_ps = 1000 + weight;
+        const Report r = run_pipeline(c).report;
+        CHECK(r.makespan_ps == m * (2000 + weight) + (p - 1) * (2000 - weight));
+        CHECK(r.breakdown.compute_ps == Int128{p * m * (2000 + weight)});
+      }
+    }
+  }
+}
+
 TEST_CASE("interleaved 1F1B: idle fraction (p - 1)/(v m)") {
   for (const std::int64_t p : {2, 4, 8}) {
     for (const std::int64_t v : {2, 3, 4}) {

@@ -25,6 +25,7 @@ struct PipelineCase {
   std::vector<std::int64_t> stage_layers{};  ///< empty: one layer per virtual stage
   Picoseconds forward_ps = 1000;             ///< of one layer
   Picoseconds backward_ps = 2000;
+  Picoseconds input_ps = 1000;  ///< of the backward pass, where it is split
 };
 
 struct PipelineResult {
@@ -32,12 +33,14 @@ struct PipelineResult {
   Timeline timeline;
 };
 
-/// One layer as two works: 0 forward, 1 backward.
+/// One layer as a work for each kind of pass.
 inline ModelBlocks identical_layers(std::int64_t layers, Workload& workload) {
-  workload.works.resize(2);
+  workload.works.resize(kPassKindCount);
   Block block;
-  block.forward = {{{Op::Kind::compute, 0, Part::layer, Phase::forward, kBlockInput}}, 0};
-  block.backward = {{{Op::Kind::compute, 1, Part::layer, Phase::backward, kBlockInput}}, 0};
+  for (std::uint32_t i = 0; i < kPassKindCount; ++i) {
+    const auto kind = static_cast<PassKind>(i);
+    block.of(kind) = {{{Op::Kind::compute, i, Part::layer, phase_of(kind), kBlockInput}}, 0};
+  }
   ModelBlocks blocks;
   blocks.kinds = {block};
   blocks.layers.assign(static_cast<std::size_t>(layers), 0);
@@ -51,6 +54,8 @@ inline PriceList free_messages(const Workload& workload, const Channels& channel
   prices.works.assign(workload.works.size(), {});
   prices.works[0].duration_ps = c.forward_ps;
   prices.works[1].duration_ps = c.backward_ps;
+  prices.works[2].duration_ps = c.input_ps;
+  prices.works[3].duration_ps = c.backward_ps - c.input_ps;
   for (const Call& call : channels.calls)
     prices.calls.push_back({std::vector<std::uint32_t>(channels.channels[call.channel].groups.size(), 0),
                             {Cost{}},
@@ -80,7 +85,7 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
     workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
   }
   workload.stage_memory.resize(workload.programs.size());
-  add_communicators(e.plan, layout, workload);
+  add_communicators(layout.spec(), workload);
   Cluster cluster;
   cluster.nodes = c.stages;
   cluster.fabric.nic_gbps = 100;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/experiment/read_experiment.hpp"
-#include "orrery/rank_layout.hpp"
+#include "orrery/rank_grid.hpp"
 #include "tests/workloads/collectives/small_networks.hpp"
 #include "topologies/topologies.hpp"
 

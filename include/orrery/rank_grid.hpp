@@ -1,0 +1,121 @@
+// Where each rank stands in the parallel dimensions of a plan: a grid with a named axis for each. Used by
+// workloads/ to form communicators and by reports to name ranks; it knows no dimension in particular.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "orrery/plan.hpp"
+
+namespace orrery {
+
+/// A place on each axis, from 0.
+class RankCoordinates {
+ public:
+  RankCoordinates() = default;
+  /// 0 on the axes that are not named.
+  RankCoordinates(std::initializer_list<std::pair<Axis, std::int64_t>> places) {
+    for (const auto& [axis, place] : places) (*this)[axis] = place;
+  }
+  [[nodiscard]] std::int64_t& operator[](Axis axis) { return places_[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] std::int64_t operator[](Axis axis) const { return places_[static_cast<std::size_t>(axis)]; }
+
+  friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
+
+ private:
+  std::array<std::int64_t, kAxisCount> places_{};
+};
+
+/// Maps ranks to coordinates and back. The first axis of a plan's rank_order is innermost.
+class RankGrid {
+ public:
+  explicit RankGrid(const Plan& plan) {
+    for (std::size_t a = 0; a < kAxisCount; ++a) size_[a] = plan.degree(static_cast<Axis>(a));
+    std::int64_t stride = 1;
+    for (std::string_view rest = plan.rank_order; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find('-'));
+      rest.remove_prefix(name.size() == rest.size() ? name.size() : name.size() + 1);
+      for (std::size_t a = 0; a < kAxisCount; ++a) {
+        if (name != kAxes[a].name) continue;
+        stride_[a] = stride;
+        stride *= size_[a];
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t size(Axis axis) const { return size_[static_cast<std::size_t>(axis)]; }
+  /// Between the numbers of ranks that are next to each other on an axis.
+  [[nodiscard]] std::int64_t stride(Axis axis) const { return stride_[static_cast<std::size_t>(axis)]; }
+  /// Ranks from the first to the last of a group along an axis.
+  [[nodiscard]] std::int64_t span(Axis axis) const { return stride(axis) * size(axis); }
+  [[nodiscard]] std::uint32_t ranks() const {
+    std::int64_t product = 1;
+    for (const std::int64_t size : size_) product *= size;
+    return static_cast<std::uint32_t>(product);
+  }
+
+  [[nodiscard]] std::int64_t place(std::uint32_t rank, Axis axis) const {
+    return static_cast<std::int64_t>(rank) / stride(axis) % size(axis);
+  }
+  [[nodiscard]] RankCoordinates coordinates(std::uint32_t rank) const {
+    RankCoordinates at;
+    for (std::size_t a = 0; a < kAxisCount; ++a) at[static_cast<Axis>(a)] = place(rank, static_cast<Axis>(a));
+    return at;
+  }
+  [[nodiscard]] std::uint32_t rank(const RankCoordinates& at) const {
+    std::int64_t rank = 0;
+    for (std::size_t a = 0; a < kAxisCount; ++a) rank += at[static_cast<Axis>(a)] * stride_[a];
+    return static_cast<std::uint32_t>(rank);
+  }
+
+  /// Calls `visit(at)` for every place that is 0 on all of `axes`, so once per group along them. Those next
+  /// to each other on an axis that stands earlier in Axis come first.
+  template <class Visit>
+  void for_each_group(std::initializer_list<Axis> axes, Visit visit) const {
+    visit_places(AxisSet(axes, false), {}, visit);
+  }
+  /// Calls `visit(rank)` for the members of the group along `axes` that `at` is in, in the same order.
+  template <class Visit>
+  void for_each_member(RankCoordinates at, std::initializer_list<Axis> axes, Visit visit) const {
+    visit_places(AxisSet(axes, true), at, [&](const RankCoordinates& member) { visit(rank(member)); });
+  }
+
+  [[nodiscard]] auto members() const { return std::tie(size_, stride_); }
+  friend bool operator==(const RankGrid&, const RankGrid&) = default;
+
+ private:
+  /// The axes to move along.
+  struct AxisSet {
+    AxisSet(std::initializer_list<Axis> axes, bool those) {
+      has.fill(!those);
+      for (const Axis axis : axes) has[static_cast<std::size_t>(axis)] = those;
+    }
+    std::array<bool, kAxisCount> has{};
+  };
+
+  /// Counts through the places on the axes of `set` like an odometer; `at` keeps its others.
+  template <class Visit>
+  void visit_places(const AxisSet& set, RankCoordinates at, Visit visit) const {
+    for (std::size_t a = 0; a < kAxisCount; ++a) {
+      if (set.has[a]) at[static_cast<Axis>(a)] = 0;
+    }
+    for (std::size_t a = 0; a < kAxisCount;) {
+      visit(std::as_const(at));
+      for (a = 0; a < kAxisCount; ++a) {
+        if (!set.has[a]) continue;
+        if (++at[static_cast<Axis>(a)] < size_[a]) break;
+        at[static_cast<Axis>(a)] = 0;
+      }
+    }
+  }
+
+  std::array<std::int64_t, kAxisCount> size_{};
+  std::array<std::int64_t, kAxisCount> stride_{1, 1, 1, 1, 1};
+};
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+// All that the communicators of an experiment depend on: equal specs have equal communicators.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "orrery/rank_grid.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// A round of a mixing graph over the workers. Its edges are coloured: no worker sends or receives twice in
+/// one colour. Colour c is a pair of slots, and all rounds use the streams of neighbour c.
+struct GossipRound {
+  struct Edge {
+    std::uint32_t from = 0;  ///< workers
+    std::uint32_t to = 0;
+
+    [[nodiscard]] auto members() const { return std::tie(from, to); }
+    friend bool operator==(const Edge&, const Edge&) = default;
+  };
+  std::uint32_t first_slot = 0;
+  std::vector<std::vector<Edge>> colours;
+  std::uint32_t in_degree = 0;  ///< the largest
+
+  [[nodiscard]] auto members() const { return std::tie(first_slot, colours, in_degree); }
+  friend bool operator==(const GossipRound&, const GossipRound&) = default;
+};
+
+struct CommunicatorSpec {
+  explicit CommunicatorSpec(const Plan& plan) : grid(plan) {}
+
+  RankGrid grid;
+  bool tensor_passes = false;            ///< passes are done by tensor groups, though of a single rank
+  bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
+  bool tied = false;                     ///< first and last stage add up the gradients of one embedding
+  std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
+  std::int64_t sharding_replicas = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
+  std::vector<GossipRound> rounds;
+
+  /// All of it, in order: what makes two of them different, for keys of caches.
+  [[nodiscard]] auto members() const {
+    return std::tie(grid, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_replicas,
+                    rounds);
+  }
+  friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
+};
+
+}  // namespace orrery
