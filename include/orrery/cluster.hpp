@@ -130,10 +130,10 @@ struct Cluster {
   [[nodiscard]] const Gpu& gpu_of_class(std::size_t gpu_class) const {
     return gpu_class == 0 ? gpu : other_gpus[gpu_class - 1];
   }
-  [[nodiscard]] std::size_t class_of_node(std::int64_t node) const {
+  [[nodiscard]] std::size_t class_of_node(std::int64_t number) const {
     for (const NodeGroup& group : groups) {
-      if (node < group.nodes) return group.gpu_class;
-      node -= group.nodes;
+      if (number < group.nodes) return group.gpu_class;
+      number -= group.nodes;
     }
     return 0;
   }
