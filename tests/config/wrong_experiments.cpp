@@ -340,7 +340,7 @@ TEST_CASE("groups of a mixed cluster are checked") {
       problems(
           R"({"model": "tiny", "cluster": {"base": "box", "groups": [{"nodes": 1}, {"nodes": 1, "gpu": "old"}]},
                      "plan": {"precision": "bf16"}})")
-          .ends_with("/plan/precision: found \"bf16\", allowed fp32 | fp16: the precisions for which every "
+          .ends_with("/plan/precision: found \"bf16\", allowed fp32, fp16: the precisions for which every "
                      "gpu of the "
                      "cluster has a peak"));
 }
