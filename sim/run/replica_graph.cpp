@@ -8,7 +8,6 @@
 #include "orrery/rank_layout.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
-#include "workloads/sync/model_sync.hpp"
 
 namespace orrery {
 namespace {
@@ -83,13 +82,6 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
   }
   const std::uint32_t replicas = sync_workers(experiment).replicas_per_worker;
   return placed(graph, place_near(graph, distance_on(topology, experiment, replicas)));
-}
-
-std::int64_t usual_steps(const Experiment& experiment) {
-  if (experiment.plan.data_parallel == 1) return 1;
-  const GossipGraph graph = replica_graph(experiment);
-  return sync_cycle(experiment.data_parallel_sync,
-                    std::max<std::int64_t>(1, static_cast<std::int64_t>(graph.rounds.size())));
 }
 
 }  // namespace orrery

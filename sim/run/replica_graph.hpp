@@ -1,8 +1,6 @@
 // The graph that the replicas of an experiment gossip on, where its workers sit.
 #pragma once
 
-#include <cstdint>
-
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/topology.hpp"
@@ -15,8 +13,5 @@ namespace orrery {
 [[nodiscard]] GossipGraph replica_graph(const Experiment& experiment);
 /// The same between places: worker w of the result sits on replica (or node) w of `topology`.
 [[nodiscard]] GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology);
-
-/// Training steps until what the experiment's method does repeats itself.
-[[nodiscard]] std::int64_t usual_steps(const Experiment& experiment);
 
 }  // namespace orrery
