@@ -73,16 +73,21 @@ Json& element(Json& list, std::string_view key, const std::string& pointer) {
   return list[index];
 }
 
-/// An entry `index` of a list at `key` of `parent`, which is not there, has no place.
-void refuse_index_of_nothing(const Json& parent, std::string_view key, std::string_view index,
-                             const std::string& pointer) {
-  const bool is_index = index.find_first_not_of("0123456789") == std::string_view::npos;
-  const bool can_have = parent.is_null() || parent.is_object();
-  if (!is_index || !can_have || (parent.is_object() && parent.contains(key))) return;
-  throw OverrideError{pointer + "/" + pointer_token(key),
-                      fmt::format("found index {} of a list that the experiment does not give, allowed the "
-                                  "whole list, such as [1, 2]",
-                                  quote(index))};
+/// An entry of a list that the document does not have has no place.
+void refuse_index_of_nothing(const Json& document, const std::vector<std::string_view>& parts) {
+  const Json* at = &document;
+  std::string pointer;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (at != nullptr && (at->is_string() || at->is_array())) return;
+    const bool goes_on = at != nullptr && at->is_object() && at->contains(parts[i]);
+    at = goes_on ? &*at->find(parts[i]) : nullptr;
+    pointer += "/" + pointer_token(parts[i]);
+    const bool is_index = parts[i + 1].find_first_not_of("0123456789") == std::string_view::npos;
+    if (at != nullptr || !is_index) continue;
+    throw OverrideError{pointer, fmt::format("found index {} of a list that the experiment does not give, "
+                                             "allowed the whole list, such as [1, 2]",
+                                             quote(parts[i + 1]))};
+  }
 }
 
 /// The value at `key` of `parent`, which stands at `pointer`.
@@ -152,10 +157,10 @@ std::string set_key(Json& document, std::string_view key, Json value) {
   Json* node = &document;
   std::string pointer;
   const std::vector<std::string_view> parts = keys_of(key);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i + 1 < parts.size()) refuse_index_of_nothing(*node, parts[i], parts[i + 1], pointer);
-    node = &child(*node, parts[i], pointer);
-    pointer += "/" + pointer_token(parts[i]);
+  refuse_index_of_nothing(document, parts);
+  for (const std::string_view part : parts) {
+    node = &child(*node, part, pointer);
+    pointer += "/" + pointer_token(part);
   }
   *node = std::move(value);
   return pointer;
