@@ -1,15 +1,19 @@
 #include "apps/batch.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -37,36 +41,59 @@ constexpr std::size_t kMostLines = 1024;
 constexpr std::chrono::milliseconds kShortWork{1};  ///< for a line
 constexpr std::chrono::milliseconds kLongWork{10};
 
-std::string error_line(const std::string& pointer, const std::string& message) {
-  const nlohmann::ordered_json error{{"error", {{"pointer", pointer}, {"message", message}}}};
-  return error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-std::string guarded(const Answer& answer, const std::string& line, std::uint64_t number) {
-  if (line.size() > kMostLineBytes) return error_line("", "line is longer than 16000000 bytes");
-  try {
-    return answer(line, number);
-  } catch (const InputError& error) {
-    const Problem& first = error.problems().front();
-    return error_line(first.pointer, first.message);
-  } catch (const std::bad_alloc&) {
-    return error_line("", "out of memory");
-  } catch (const std::exception& error) {
-    return error_line("", error.what());
-  }
-}
-
-bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
-
 struct Line {
   std::uint64_t number = 0;
   std::uint64_t ticket = 0;  ///< its number without blank lines
   std::string text;
 };
 
-/// Lines of standard input, and what has come of the next one.
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The answer to a line begins with what tells whose it is.
+std::string beginning(const LineLabel& label, std::uint64_t number) {
+  std::string text = "{\"line\":" + std::to_string(number);
+  if (!label.id.empty()) text += ",\"id\":" + label.id;
+  if (!label.name.empty()) text += ",\"name\":" + dumped(label.name);
+  return text;
+}
+
+std::string error_line(const std::string& begin, const std::string& pointer, const std::string& message) {
+  const nlohmann::ordered_json error{{"pointer", pointer}, {"message", message}};
+  return begin + ",\"error\":" + dumped(error) + "}\n";
+}
+
+std::string guarded(const Answer& answer, const Line& line) {
+  LineLabel label;
+  try {
+    if (line.text.size() > kMostLineBytes) throw InputError("", "line is longer than 16000000 bytes");
+    const std::string result = answer(line.text, line.number, label);
+    if (result.starts_with("{\"name\":")) label.name.clear();
+    return beginning(label, line.number) + (result == "{}\n" ? result.substr(1) : "," + result.substr(1));
+  } catch (const InputError& error) {
+    const Problem& first = error.problems().front();
+    return error_line(beginning(label, line.number), first.pointer, first.message);
+  } catch (const std::bad_alloc&) {
+    return error_line(beginning(label, line.number), "", "out of memory");
+  } catch (const std::exception& error) {
+    return error_line(beginning(label, line.number), "", error.what());
+  }
+}
+
+bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+
+/// Whether somebody still reads standard output. Pipes and sockets tell; files are always read.
+bool output_is_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+/// Lines of standard input, and what has come of the next one. Ends early where `stop` says so.
 class LineReader {
  public:
+  explicit LineReader(std::function<bool()> stop) : stop_(std::move(stop)) {}
+
   /// The next line. False where there is none: without `wait` none that has come, else none at all.
   bool next(std::string& line, bool wait) {
     for (;;) {
@@ -90,17 +117,31 @@ class LineReader {
   [[nodiscard]] bool unreadable() const { return unreadable_; }
 
  private:
+  /// Whether there is something to read, or the end, before somebody says to stop.
+  bool wait() const {
+    constexpr int kMilliseconds = 100;  // between two looks at whether to stop
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (!stop_()) {
+      const int ready = ::poll(&input, 1, kMilliseconds);
+      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+    }
+    return false;
+  }
+
   /// Waits for more; false at the end of the input, and where it cannot be read.
   bool fill() {
     ssize_t bytes = 0;
-    do bytes = ::read(STDIN_FILENO, block_.data(), block_.size());
-    while (bytes < 0 && errno == EINTR);
+    if (wait()) {
+      do bytes = ::read(STDIN_FILENO, block_.data(), block_.size());
+      while (bytes < 0 && errno == EINTR);
+    }
     unreadable_ = bytes < 0;
     at_ = 0;
     end_ = std::max<std::ptrdiff_t>(bytes, 0);
     return end_ > 0;
   }
 
+  std::function<bool()> stop_;
   std::vector<char> block_ = std::vector<char>(1 << 18);
   std::ptrdiff_t at_ = 0;   ///< in the block: what comes next
   std::ptrdiff_t end_ = 0;  ///< in the block: of what was read
@@ -162,10 +203,11 @@ class Shares {
 /// common that only one worker should make, and which the others find there later: so where many lines have
 /// come, workers begin far from each other. After long work they take whatever comes next, for answers in
 /// order.
-class Conveyor {
+class OrderedWorkQueue {
  public:
-  Conveyor(unsigned workers, const std::function<Answer()>& make_answer)
-      : workers_(workers), make_answer_(make_answer), shares_(workers) {}
+  OrderedWorkQueue(unsigned workers, const std::function<Answer()>& make_answer,
+                   const ProgressReport& progress)
+      : workers_(workers), make_answer_(make_answer), progress_(progress), shares_(workers) {}
 
   void run() {
     {
@@ -177,6 +219,7 @@ class Conveyor {
         });
       work(0);
     }
+    if (stopped_) throw RunError("cannot write standard output");
     if (reader_.unreadable()) throw RunError("cannot read standard input");
   }
 
@@ -192,7 +235,7 @@ class Conveyor {
 
   void work(unsigned worker) {
     const Answer answer = make_answer_();
-    for (std::size_t most = 1; shares_.halve_largest(worker) || read(worker, most);)
+    for (std::size_t most = 1; !stopped_ && (shares_.halve_largest(worker) || read(worker, most));)
       most = answer_share(answer, worker) ? kMostLines : 1;
   }
 
@@ -212,6 +255,11 @@ class Conveyor {
     return any;
   }
 
+  std::optional<Line> next(unsigned worker, bool took_long) {
+    if (stopped_) return std::nullopt;
+    return took_long ? shares_.first() : shares_.next(worker);
+  }
+
   /// Whether the lines of its share were short work. For as long as a short one takes answers are delivered
   /// together.
   bool answer_share(const Answer& answer, unsigned worker) {
@@ -221,12 +269,12 @@ class Conveyor {
     std::int64_t lines = 0;
     bool took_long = false;
     Answers answers;
-    while (const std::optional<Line> line = took_long ? shares_.first() : shares_.next(worker)) {
+    while (const std::optional<Line> line = next(worker, took_long)) {
       const bool follows = line->ticket == answers.ticket + answers.lines;
       if (answers.lines > 0 && !follows) deliver(std::exchange(answers, {}));
       if (answers.lines == 0) answers.ticket = line->ticket;
       ++answers.lines;
-      answers.text += guarded(answer, line->text, line->number);
+      answers.text += guarded(answer, *line);
       ++lines;
       const Clock::time_point now = Clock::now();
       took_long = now - std::exchange(latest, now) > kLongWork;
@@ -242,7 +290,8 @@ class Conveyor {
   /// too many.
   void deliver(Answers answers) {
     std::unique_lock lock(output_);
-    turn_.wait(lock, [&] { return answers.ticket == served_ || early_bytes_ < kMostEarlyBytes; });
+    turn_.wait(lock, [&] { return stopped_ || answers.ticket == served_ || early_bytes_ < kMostEarlyBytes; });
+    if (stopped_) return;
     early_bytes_ += answers.text.size();
     early_.emplace(answers.ticket, std::move(answers));
     if (early_.begin()->first != served_) return;
@@ -253,14 +302,21 @@ class Conveyor {
       next = early_.erase(next);
     }
     std::cout << std::flush;
+    if (!std::cout) stopped_ = true;
+    if (progress_) progress_(served_, 0);
     turn_.notify_all();
   }
 
   const unsigned workers_;
   const std::function<Answer()>& make_answer_;
+  const ProgressReport& progress_;
   Shares shares_;
   std::mutex input_;
-  LineReader reader_;
+  std::atomic<bool> stopped_ = false;  ///< nobody takes the answers
+  LineReader reader_{[this] {
+    if (output_is_gone()) stopped_ = true;
+    return stopped_.load();
+  }};
   std::uint64_t lines_ = 0;
   std::uint64_t tickets_ = 0;
   std::mutex output_;
@@ -272,10 +328,10 @@ class Conveyor {
 
 }  // namespace
 
-int run_batch(unsigned threads, const std::function<Answer()>& make_answer) {
+int run_batch(unsigned threads, const std::function<Answer()>& make_answer, const ProgressReport& progress) {
   std::ios::sync_with_stdio(false);
-  Conveyor(std::max(threads, 1U), make_answer).run();
-  if (!std::cout) throw RunError("cannot write to standard output");
+  std::signal(SIGPIPE, SIG_IGN);  // a write fails instead
+  OrderedWorkQueue(std::max(threads, 1U), make_answer, progress).run();
   return kDone;
 }
 

@@ -5,15 +5,23 @@
 #include <functional>
 #include <string>
 
+#include "apps/progress.hpp"
+#include "config/experiment/read_experiment.hpp"
+
 namespace orrery {
 
-/// Answers one line; throws as the work it does. The number counts lines from 1.
-using Answer = std::function<std::string(const std::string& line, std::uint64_t number)>;
+using LineLabel = ExperimentLabel;
+
+/// Answers one line with an object of JSON and an end of line; throws as the work it does. The number counts
+/// lines from 1. Sets the label as soon as it is known.
+using Answer = std::function<std::string(const std::string& line, std::uint64_t number, LineLabel& label)>;
 
 /// Reads lines from standard input and writes their answers to standard output, each as soon as it and all
-/// before it are there; where lines are short work, several together. A line whose answer throws is answered
-/// with {"error": {"pointer": ..., "message": ...}}. Blank lines are skipped. Exit status 0. Each thread
-/// makes an Answer of its own.
-int run_batch(unsigned threads, const std::function<Answer()>& make_answer);
+/// before it are there; where lines are short work, several together. Answers begin with the number of their
+/// line and its label. A line whose answer throws is answered with {"line": ..., "error": {"pointer": ...,
+/// "message": ...}}. Blank lines are skipped. Each thread makes an Answer of its own. Exit status 0.
+/// @throws RunError as soon as nobody reads standard output.
+int run_batch(unsigned threads, const std::function<Answer()>& make_answer,
+              const ProgressReport& progress = {});
 
 }  // namespace orrery

@@ -12,6 +12,7 @@
 
 #include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/table_arguments.hpp"
 #include "config/schema/menus.hpp"
@@ -68,7 +69,7 @@ FitRequest request_of(const CalibrateOptions& options, Outputs& outputs) {
   return request;
 }
 
-FitProgress fit_progress(const CommonOptions& common) {
+FitProgress fit_progress_on_terminal(const CommonOptions& common) {
   if (common.quiet || isatty(STDERR_FILENO) == 0) return {};
   return [last = std::chrono::steady_clock::time_point()](const std::string& phase, int evaluations,
                                                           double loss) mutable {
@@ -97,7 +98,7 @@ int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, 
   for (const std::string& path : options.out) files.push_back(outputs.open(path));
   FitOptions how = options.fit;
   how.threads = threads;
-  const FitProgress progress = fit_progress(common);
+  const FitProgress progress = fit_progress_on_terminal(common);
   const Fit fit = calibrate(problem, how, progress);
   if (progress) std::fprintf(stderr, "\r\x1b[K");
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -131,14 +132,15 @@ Command add_calibrate(CLI::App& app, const CommonOptions& common) {
                  "Write the calibration (- for standard output); one for each --base");
   add_calibration_files(app, options->calibrations);
   app.add_option("--folds", options->fit.folds, "Folds of the cross-validation (default 5), 0 for none")
-      ->check(CLI::Range(0, 1000));
-  app.add_option("--seed", options->fit.seed, "Of the folds and of starts after the first (default 0)");
+      ->check(integer_within(0, 1000));
+  app.add_option("--seed", options->fit.seed, "Of the folds and of starts after the first (default 0)")
+      ->check(integer_within(0, kLargestSeed));
   app.add_option("--starts", options->fit.starts,
                  "Searches, those after the first from random places (default 1)")
-      ->check(CLI::Range(1, 1000));
+      ->check(integer_within(1, 1000));
   app.add_option("--evaluations", options->fit.evaluations,
                  "Most evaluations of a search (default: 40 for each constant and one more)")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(integer_within(1, 1'000'000));
   return [options, &common, &app] { return run_calibrate(*options, common, threads_of(app, common)); };
 }
 

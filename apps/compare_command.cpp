@@ -1,6 +1,3 @@
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -10,10 +7,12 @@
 #include <vector>
 
 #include "apps/calibration_files.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "apps/terminal_chart.hpp"
+#include "apps/text_columns.hpp"
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
@@ -47,14 +46,6 @@ ComparisonRequest request_of(const CompareOptions& options) {
   return request;
 }
 
-/// Columns of the terminal; off one, those of the other commands' text.
-std::size_t text_columns() {
-  constexpr std::size_t kUsual = 100;
-  winsize size{};
-  const bool known = isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  return known && size.ws_col > 0 ? size.ws_col : kUsual;
-}
-
 /// Whether the values, all above 0, differ by more than a picture shows on a linear axis.
 bool spans(const ChartLines& lines, double factor, double std::pair<double, double>::*axis) {
   double least = 0;
@@ -82,9 +73,10 @@ std::string chart_of(const ChartLines& lines, std::size_t columns) {
 }
 
 void print(const Comparison& comparison, const std::optional<ChartLines>& chart) {
-  write_comparison_text(comparison, text_columns(), colour_on_standard_output(),
+  const auto columns = static_cast<std::size_t>(text_columns());
+  write_comparison_text(comparison, columns, colour_on_standard_output(),
                         [](std::string_view text) { std::cout << text; });
-  if (chart) std::cout << "\n" << chart_of(*chart, text_columns());
+  if (chart) std::cout << "\n" << chart_of(*chart, columns);
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");
 }
@@ -123,9 +115,9 @@ Command add_compare(CLI::App& app, const CommonOptions& common) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_calibration_files(app, options->calibrations);
-  app.add_option("--json", options->json,
-                 "Write the rows with their results as JSON (- for standard output)");
-  app.add_option("--csv", options->csv, "Write a line per row");
+  add_output(app, "--json", options->json,
+             "Write the rows with their results as JSON (- for standard output)");
+  add_output(app, "--csv", options->csv, "Write a line per row");
   app.add_option(
       "--chart", options->chart,
       "X:Y to draw below the table: a varied key and a figure, such as cluster.nodes:samples_per_s; "

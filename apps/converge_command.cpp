@@ -8,8 +8,11 @@
 #include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/converge_output.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
+#include "apps/text_columns.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -36,13 +39,13 @@ int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) 
   for (const std::string& file : options.runs.calibrations) outputs.protect(file);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* json = outputs.open(options.json);
-  const std::vector<ConvergenceCurve> runs = run_convergence(options.runs);
+  const std::vector<ConvergenceCurve> runs = run_convergence(options.runs, progress_on_terminal(common));
   if (csv != nullptr) csv->write(convergence_csv(runs));
   if (json != nullptr) json->write(convergence_json(runs, options.target));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     if (!options.no_chart) std::printf("%s\n", convergence_chart(runs, options.chart).c_str());
-    std::printf("%s", convergence_table(runs, options.target).c_str());
+    std::printf("%s", convergence_table(runs, options.target, text_columns()).c_str());
   }
   for (const ConvergenceCurve& one : runs) {
     if (!one.feasible) return kInfeasible;
@@ -60,15 +63,22 @@ Command add_converge(CLI::App& app, const CommonOptions& common) {
                  "KEY=VALUE,VALUE,...: a curve for each; several: for each combination")
       ->allow_extra_args(false);
   add_calibration_files(app, options->runs.calibrations);
-  app.add_flag("--by-iteration", options->chart.by_iteration, "Chart against iterations, not time");
-  app.add_flag("--consensus", options->chart.consensus, "Chart the disagreement of workers, not the loss");
-  app.add_flag("--log-x", options->chart.log_x, "Logarithmic time");
-  app.add_option("--width", options->chart.width, "Of the chart, in characters")->check(CLI::Range(20, 400));
-  app.add_option("--height", options->chart.height, "Of the chart, in lines")->check(CLI::Range(5, 200));
-  app.add_flag("--no-chart", options->no_chart, "The table alone");
-  app.add_option("--target", options->target, "Loss to reach: when each run first has it");
-  app.add_option("--csv", options->csv, "Write the curves as CSV (- for standard output)");
-  app.add_option("--json", options->json, "Write the curves as JSON (- for standard output)");
+  CLI::Option* no_chart = app.add_flag("--no-chart", options->no_chart, "The table alone");
+  app.add_flag("--by-iteration", options->chart.by_iteration, "Chart against iterations, not time")
+      ->excludes(no_chart);
+  app.add_flag("--consensus", options->chart.consensus, "Chart the disagreement of workers, not the loss")
+      ->excludes(no_chart);
+  app.add_flag("--log-x", options->chart.log_x, "Logarithmic time")->excludes(no_chart);
+  app.add_option("--width", options->chart.width, "Of the chart, in characters")
+      ->check(integer_within(20, 400))
+      ->excludes(no_chart);
+  app.add_option("--height", options->chart.height, "Of the chart, in lines")
+      ->check(integer_within(5, 200))
+      ->excludes(no_chart);
+  app.add_option("--target", options->target, "Loss to reach: when each run first has it")
+      ->check(number_within(-1e300, 1e300));
+  add_output(app, "--csv", options->csv, "Write the curves as CSV (- for standard output)");
+  add_output(app, "--json", options->json, "Write the curves as JSON (- for standard output)");
   return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
 }
 

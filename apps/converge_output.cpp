@@ -80,6 +80,19 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
+/// The table without its least important columns where they have no room, and what they are.
+std::string fitted(std::vector<std::vector<std::string>> rows, std::size_t columns) {
+  std::string hidden;
+  for (const char* least : {"consensus error", "iterations", "workers", "above least", "step [ms]"}) {
+    const std::string text = aligned(rows);
+    if (text.find('\n') <= columns) break;
+    const auto column = std::ranges::find(rows.front(), least) - rows.front().begin();
+    for (auto& row : rows) row.erase(row.begin() + column);
+    hidden += (hidden.empty() ? "" : ", ") + std::string(least);
+  }
+  return aligned(rows) + (hidden.empty() ? "" : "no room for: " + hidden + " (--csv has all)\n");
+}
+
 OrderedJson json_of(const ConvergencePoint& point, const ConvergenceCurve& run) {
   return {{"iteration", point.iteration},
           {"time_s", run.time_s(point)},
@@ -137,7 +150,8 @@ std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const C
   return draw_chart(chart);
 }
 
-std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
+std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::optional<double> target,
+                              int columns) {
   const TimeUnit unit = unit_for(longest_s(runs));
   std::vector<std::vector<std::string>> rows{{"run", "workers", "iterations", "step [ms]",
                                               std::string("time [") + unit.name + "]", "loss", "above least",
@@ -154,7 +168,7 @@ std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::op
     const ConvergencePoint* reached = first_within(run, target);
     rows.back().push_back(reached == nullptr ? "-" : number(run.time_s(*reached) / unit.seconds));
   }
-  std::string out = aligned(rows);
+  std::string out = fitted(std::move(rows), static_cast<std::size_t>(columns));
   for (const ConvergenceCurve& run : runs) {
     if (!run.feasible) out += run.label + ": the simulated plan does not fit into memory\n";
   }

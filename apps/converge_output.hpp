@@ -13,16 +13,17 @@ struct ConvergeChart {
   bool by_iteration = false;  ///< instead of simulated time
   bool consensus = false;     ///< the disagreement of workers instead of the loss
   bool log_x = false;
-  int width = 72, height = 18;
+  int width = 64, height = 18;
 };
 
 /// The curves: loss above the least possible where that is known of all runs, else the loss.
 [[nodiscard]] std::string convergence_chart(const std::vector<ConvergenceCurve>& runs,
                                             const ConvergeChart& wanted);
 
-/// A line per run: what it came to, and when it first had a loss of at most `target`.
+/// A line per run: what it came to, and when it first had a loss of at most `target`. Columns that have no
+/// room are left out and named.
 [[nodiscard]] std::string convergence_table(const std::vector<ConvergenceCurve>& runs,
-                                            std::optional<double> target);
+                                            std::optional<double> target, int columns);
 
 [[nodiscard]] std::string convergence_csv(const std::vector<ConvergenceCurve>& runs);
 [[nodiscard]] std::string convergence_json(const std::vector<ConvergenceCurve>& runs,

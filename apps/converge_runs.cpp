@@ -1,6 +1,7 @@
 #include "apps/converge_runs.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "apps/calibration_files.hpp"
 #include "config/experiment/read_experiment.hpp"
@@ -16,6 +17,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMaxCurves = 26;
+constexpr std::size_t kMaxCombinations = 1000;  ///< of which many may be alike
 
 [[noreturn]] void refuse_runs(const std::string& message) {
   throw InputError({Problem{"command line", 0, 0, "", message}});
@@ -46,35 +48,88 @@ std::string label_of(const std::string& name, const Overrides& values, bool seve
   return several_files ? name + ": " + varied : varied;
 }
 
+/// A combination of values for one experiment, before it runs.
+struct Job {
+  std::string file;
+  const std::string* text = nullptr;
+  std::vector<std::string> values;  ///< one per variation; "" where the key does nothing
+  Overrides overrides;
+};
+
+/// Everything that jobs have in common.
+struct Setting {
+  const ConvergeArguments& arguments;
+  std::vector<Variation> variations;
+  Catalog catalog;
+  Menus menus;
+
+  [[nodiscard]] LocatedExperiment read(const Job& job) const {
+    return read_experiment_text(*job.text, job.file, job.overrides, catalog, menus);
+  }
+};
+
+/// Leaves out the varied keys that do nothing beside the other values. What else is wrong waits for the run.
+void settle_values(Job& job, const Setting& setting) {
+  for (bool again = true; again;) {
+    job.overrides = setting.arguments.overrides;
+    std::ranges::move(overrides_of(setting.variations, job.values), std::back_inserter(job.overrides));
+    again = false;
+    try {
+      static_cast<void>(setting.read(job));
+    } catch (const InputError& error) {
+      again = drop_idle(error.problems(), setting.variations, job.values);
+    }
+  }
+}
+
+/// Every combination once, as the values that do something tell them apart.
+std::vector<Job> jobs_of(const Setting& setting, const std::vector<std::string>& texts) {
+  const std::vector<std::string>& files = setting.arguments.experiments;
+  const std::size_t count = count_combinations(setting.variations, kMaxCombinations);
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t index = 0; index < count; ++index) {
+      Job job{files[i], &texts[i], combination(setting.variations, index), {}};
+      settle_values(job, setting);
+      const auto same = [&](const Job& other) {
+        return other.text == job.text && other.overrides == job.overrides;
+      };
+      if (std::ranges::none_of(jobs, same)) jobs.push_back(std::move(job));
+    }
+  }
+  if (jobs.size() > kMaxCurves) refuse_runs("more than 26 curves");
+  return jobs;
+}
+
+ConvergenceCurve run_job(const Job& job, const Setting& setting) {
+  LocatedExperiment read = setting.read(job);
+  ConvergenceCurve one;
+  read.apply([&](const Experiment& experiment) {
+    one.run = converge(setup_of(experiment, setting.arguments.threads));
+    const Report report = simulate(experiment);
+    one.step_time_s = report.step_time_s();
+    one.feasible = report.feasible;
+  });
+  one.experiment = std::move(read.experiment);
+  one.label = label_of(one.experiment.name, overrides_of(setting.variations, job.values),
+                       setting.arguments.experiments.size() > 1);
+  return one;
+}
+
 }  // namespace
 
-std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments) {
-  std::vector<Variation> variations;
-  for (const std::string& text : arguments.variations) variations.push_back(parse_variation(text));
-  const std::size_t count = count_combinations(variations, kMaxCurves);
-  if (arguments.experiments.size() * count > kMaxCurves) refuse_runs("more than 26 curves");
+std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments,
+                                              const ConvergenceProgress& progress) {
+  Setting setting{arguments, {}, catalog_with(arguments.calibrations), menus()};
+  for (const std::string& text : arguments.variations) setting.variations.push_back(parse_variation(text));
   if (std::ranges::count(arguments.experiments, "-") > 1) refuse_runs("standard input is named twice");
-  const Catalog catalog = catalog_with(arguments.calibrations);
-  const Menus names = menus();
+  std::vector<std::string> texts;
+  for (const std::string& file : arguments.experiments) texts.push_back(read_text(file));
+  const std::vector<Job> jobs = jobs_of(setting, texts);
   std::vector<ConvergenceCurve> runs;
-  for (const std::string& file : arguments.experiments) {
-    const std::string text = read_text(file);
-    for (std::size_t index = 0; index < count; ++index) {
-      Overrides values = combination(variations, index);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = variations[i].key + "=" + values[i];
-      Overrides overrides = arguments.overrides;
-      overrides.insert(overrides.end(), values.begin(), values.end());
-      ConvergenceCurve one;
-      one.experiment =
-          read_experiment_text(text, file, overrides, catalog, names, [&](const Experiment& experiment) {
-            one.run = converge(setup_of(experiment, arguments.threads));
-            const Report report = simulate(experiment);
-            one.step_time_s = report.step_time_s();
-            one.feasible = report.feasible;
-          });
-      one.label = label_of(one.experiment.name, values, arguments.experiments.size() > 1);
-      runs.push_back(std::move(one));
-    }
+  for (const Job& job : jobs) {
+    if (progress) progress(runs.size(), jobs.size());
+    runs.push_back(run_job(job, setting));
   }
   return runs;
 }

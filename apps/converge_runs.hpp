@@ -1,6 +1,7 @@
 // What `converge` runs: experiments, their variations, and of each the learning and the simulated step.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,13 @@ struct ConvergenceCurve {
   }
 };
 
+/// Told how many curves are done, of how many.
+using ConvergenceProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// A curve for each combination of values. Varied keys that do nothing beside the others are left out, and of
+/// combinations that are alike then only the first is kept, as in compare().
 /// @throws InputError as the reader, simulate() and converge().
-[[nodiscard]] std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments);
+[[nodiscard]] std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments,
+                                                            const ConvergenceProgress& progress = {});
 
 }  // namespace orrery

@@ -1,10 +1,14 @@
 #include "apps/experiment_arguments.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "apps/batch.hpp"
 #include "apps/calibration_files.hpp"
 #include "apps/outputs.hpp"
+#include "apps/progress.hpp"
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
@@ -20,18 +24,34 @@ int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
   std::vector<std::string> overrides = arguments.overrides;
   // Without an experiment file, the first positional is an override as well.
   if (!arguments.experiment.empty()) overrides.insert(overrides.begin(), arguments.experiment);
-  return run_batch(common.threads, [&]() -> Answer {
+  check_overrides(overrides, catalog, names);
+  const auto make = [&]() -> Answer {
     return [series = std::make_shared<ExperimentSeries>(catalog, names, overrides), answer = make_answer()](
-               const std::string& line, std::uint64_t number) {
-      std::string text;
-      series->read(line, "line " + std::to_string(number),
-                   [&](const Experiment& experiment) { text = answer(experiment); });
-      return text;
+               const std::string& line, std::uint64_t number, LineLabel& label) {
+      const LocatedExperiment read = series->read(line, "line " + std::to_string(number), &label);
+      label.name = read.experiment.name;
+      return read.apply(answer);
     };
-  });
+  };
+  // Answers on the same terminal would be torn by it.
+  return run_batch(common.threads, make,
+                   isatty(STDOUT_FILENO) != 0 ? ProgressReport{} : progress_on_terminal(common));
 }
 
 }  // namespace
+
+LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common) {
+  if (arguments.experiment.empty())
+    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
+  LocatedExperiment read = read_experiment_file(arguments.experiment, arguments.overrides,
+                                                catalog_with(arguments.calibrations), menus());
+  if (common.quiet) return read;
+  for (const Problem& warning : read.positions.warnings(read.experiment)) {
+    const std::string line = warning.text() + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+  return read;
+}
 
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input");
@@ -45,13 +65,7 @@ int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions
                        const std::function<int(const Experiment&)>& one,
                        const std::function<LineMaker()>& make_answer) {
   if (arguments.batch) return run_lines(arguments, common, make_answer);
-  if (arguments.experiment.empty()) {
-    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
-  }
-  int status = kDone;
-  read_experiment_file(arguments.experiment, arguments.overrides, catalog_with(arguments.calibrations),
-                       menus(), [&](const Experiment& experiment) { status = one(experiment); });
-  return status;
+  return read_one(arguments, common).apply(one);
 }
 
 }  // namespace orrery

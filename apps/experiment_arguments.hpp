@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "config/experiment/read_experiment.hpp"
 #include "orrery/experiment.hpp"
 
 namespace CLI {
@@ -24,6 +25,10 @@ struct ExperimentArguments {
 
 /// Answers an experiment with a line.
 using LineMaker = std::function<std::string(const Experiment&)>;
+
+/// Reads the one experiment of a command without --batch; says on standard error what in it is allowed and
+/// hardly meant.
+LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common);
 
 /// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments);

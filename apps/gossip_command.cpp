@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "topologies/gossip/analysis.hpp"
@@ -81,27 +83,27 @@ std::string weights_text(const Row& row) {
   if (row.largest - row.smallest < 1e-12) {
     std::snprintf(text, sizeof text, "%.4g", row.largest);
   } else {
-    std::snprintf(text, sizeof text, "%.4g to %.4g", row.smallest, row.largest);
+    std::snprintf(text, sizeof text, "%.3g..%.3g", row.smallest, row.largest);
   }
   return text;
 }
 
 void print_row(const Row& row) {
-  std::printf("%-24s %7u  ", row.topology.c_str(), row.workers);
+  char begin[80];
+  std::snprintf(begin, sizeof begin, "%-23s %7u ", row.topology.c_str(), row.workers);
   if (!row.problem.empty()) {
-    std::printf("%s\n", row.problem.c_str());
+    std::printf("%s\n", wrapped_lines(begin + row.problem, text_columns()).c_str());
     return;
   }
   const std::string period = row.period ? std::to_string(*row.period) : "-";
-  std::printf("%6u %10.10g  %12.6g %8s  %s\n", row.degree, row.messages, row.gap, period.c_str(),
+  std::printf("%s%6u %8.6g %9.4g %5s %s\n", begin, row.degree, row.messages, row.gap, period.c_str(),
               weights_text(row).c_str());
 }
 
 void print_table(const std::vector<Row>& rows) {
-  std::printf("%-24s %7s  %6s %10s  %12s %8s  %s\n", "topology", "workers", "degree", "messages",
-              "spectral gap", "exact", "weights of");
-  std::printf("%-24s %7s  %6s %10s  %12s %8s  %s\n", "", "", "", "per step", "per step", "after",
-              "neighbours");
+  std::printf("%-23s %7s %6s %8s %9s %5s %s\n", "topology", "workers", "degree", "messages", "spectral",
+              "exact", "weights of");
+  std::printf("%-23s %7s %6s %8s %9s %5s %s\n", "", "", "", "per step", "gap", "after", "neighbours");
   for (const Row& row : rows) print_row(row);
 }
 
@@ -133,11 +135,31 @@ std::vector<std::string> names_of(const GossipOptions& options) {
   return options.topologies;
 }
 
-int run(GossipOptions options, const CommonOptions& common) {
+/// An option that none of the topologies has a use for is a mistake.
+void refuse_idle(const CLI::App& app, const std::vector<std::string>& names) {
+  struct Use {
+    const char* option;
+    std::vector<std::string> topologies;
+  };
+  for (const Use& use : {Use{"--shape", {"grid", "torus"}}, Use{"--probability", {"erdos-renyi"}},
+                         Use{"--peers", {"base-k"}}}) {
+    const bool used = std::ranges::any_of(names, [&](const std::string& name) {
+      return std::ranges::find(use.topologies, name) != use.topologies.end();
+    });
+    if (used || app.get_option(use.option)->count() == 0) continue;
+    const std::vector<std::string_view> allowed(use.topologies.begin(), use.topologies.end());
+    throw InputError({Problem{
+        "command line", 0, 0, "",
+        std::string(use.option) + " does nothing for these topologies, allowed with " + joined(allowed)}});
+  }
+}
+
+int run(const CLI::App& app, GossipOptions options, const CommonOptions& common) {
   const auto chosen = std::find(kMixingWeightsNames.begin(), kMixingWeightsNames.end(), options.weights);
   options.sync.method = SyncMethod::gossip;
   options.sync.weights = static_cast<MixingWeights>(chosen - kMixingWeightsNames.begin());
   const std::vector<std::string> names = names_of(options);
+  refuse_idle(app, names);
   Outputs outputs("");
   OutputFile* file = outputs.open(options.json);
   std::vector<Row> rows;
@@ -162,20 +184,22 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
   app.add_option("--workers", options->workers, "Numbers of workers, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(1U, 1U << 24));
+      ->check(integer_within(1, 1 << 24));
   app.add_option("--workers-per-node", options->size.workers_per_node, "For the inner-outer topologies")
-      ->check(CLI::Range(1U, 1U << 24));
+      ->check(integer_within(1, 1 << 24));
   app.add_option("--weights", options->weights, "Rule of the weights")
-      ->check(
-          CLI::IsMember(std::vector<std::string>(kMixingWeightsNames.begin(), kMixingWeightsNames.end())));
-  app.add_option("--peers", options->sync.peers, "base-k: neighbours a worker may have in a round");
+      ->check(one_of({kMixingWeightsNames.begin(), kMixingWeightsNames.end()}));
+  app.add_option("--peers", options->sync.peers, "base-k: neighbours a worker may have in a round")
+      ->check(integer_within(1, 64));
   app.add_option("--shape", options->sync.shape, "grid, torus: extents, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--probability", options->sync.probability, "erdos-renyi: of an edge");
-  app.add_option("--seed", options->size.seed, "Of random topologies");
-  app.add_option("--json", options->json, "Write the table as JSON (- for standard output)");
-  return [options, &common] { return run(*options, common); };
+  app.add_option("--probability", options->sync.probability, "erdos-renyi: of an edge")
+      ->check(number_within(0, 1));
+  app.add_option("--seed", options->size.seed, "Of random topologies")
+      ->check(integer_within(0, kLargestSeed));
+  add_output(app, "--json", options->json, "Write the table as JSON (- for standard output)");
+  return [options, &common, &app] { return run(app, *options, common); };
 }
 
 }  // namespace orrery

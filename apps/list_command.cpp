@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
+#include "apps/text_columns.hpp"
 #include "orrery/names.hpp"
 #include "studies/validate/measured_table.hpp"
 
@@ -16,48 +19,80 @@ namespace {
 
 constexpr std::string_view kMeasurements = "measurements";
 
-void print_entry(std::string_view name, std::string_view summary) {
-  std::printf("  %-22.*s %.*s\n", static_cast<int>(name.size()), name.data(),
-              static_cast<int>(summary.size()), summary.data());
-}
-
-void print_measurements() {
-  for (const ShippedTable& table : shipped_tables()) {
-    print_entry(table.name, std::to_string(table.rows) + " measured runs, with their sources");
-  }
-}
-
-void print_names(NameKind kind) {
-  for (const NamedEntry& entry : list_names(kind)) print_entry(entry.name, entry.summary);
+void print_entry(const NamedEntry& entry) {
+  std::string line = "  " + entry.name;
+  line.resize(std::max<std::size_t>(line.size() + 2, 26), ' ');
+  std::printf("%s\n", wrapped_lines(line + entry.summary, text_columns()).c_str());
 }
 
 /// What is listed, in order: the kinds of names, and the tables of measured runs among them.
-std::vector<std::string> sections() {
+std::vector<std::string> list_sections() {
   std::vector<std::string> names(kNameKindNames.begin(), kNameKindNames.end());
   names.insert(names.begin() + static_cast<std::ptrdiff_t>(NameKind::schedule), std::string(kMeasurements));
   return names;
 }
 
-void print_section(std::string_view name) {
-  if (name == kMeasurements) return print_measurements();
-  const auto kind = std::ranges::find(kNameKindNames, name) - kNameKindNames.begin();
-  print_names(static_cast<NameKind>(kind));
+std::vector<NamedEntry> measured_entries() {
+  std::vector<NamedEntry> entries;
+  for (const ShippedTable& table : shipped_tables())
+    entries.push_back(
+        {std::string(table.name), std::to_string(table.rows) + " measured runs, with their sources"});
+  return entries;
+}
+
+std::vector<NamedEntry> entries_of(std::string_view section) {
+  if (section == kMeasurements) return measured_entries();
+  const auto kind = std::ranges::find(kNameKindNames, section) - kNameKindNames.begin();
+  return list_names(static_cast<NameKind>(kind));
+}
+
+struct ListOptions {
+  std::string what;
+  bool json = false;
+};
+
+[[nodiscard]] bool wanted(const ListOptions& options, std::string_view section) {
+  return options.what.empty() || options.what == section;
+}
+
+/// An object with a list for each section.
+std::string list_json(const ListOptions& options) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const std::string& section : list_sections()) {
+    if (!wanted(options, section)) continue;
+    all[section] = nlohmann::ordered_json::array();
+    for (const NamedEntry& entry : entries_of(section))
+      all[section].push_back({{"name", entry.name}, {"summary", entry.summary}});
+  }
+  return all.dump(2) + "\n";
+}
+
+void print_list(const ListOptions& options) {
+  for (const std::string& section : list_sections()) {
+    if (!wanted(options, section)) continue;
+    if (options.what.empty()) std::printf("%s\n", section.c_str());
+    for (const NamedEntry& entry : entries_of(section)) print_entry(entry);
+  }
+}
+
+int run_list(const ListOptions& options) {
+  if (options.json) {
+    const std::string text = list_json(options);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else {
+    print_list(options);
+  }
+  return kDone;
 }
 
 }  // namespace
 
 Command add_list(CLI::App& app, const CommonOptions& /*common*/) {
-  auto what = std::make_shared<std::string>();
-  app.add_option("what", *what, "One part of the catalog; all of it when left out")
-      ->check(CLI::IsMember(sections()));
-  return [what] {
-    for (const std::string& section : sections()) {
-      if (!what->empty() && *what != section) continue;
-      if (what->empty()) std::printf("%s\n", section.c_str());
-      print_section(section);
-    }
-    return kDone;
-  };
+  auto options = std::make_shared<ListOptions>();
+  app.add_option("what", options->what, "One part of the catalog; all of it when left out")
+      ->check(one_of(list_sections()));
+  app.add_flag("--json", options->json, "As JSON: names and summaries by part");
+  return [options] { return run_list(*options); };
 }
 
 }  // namespace orrery

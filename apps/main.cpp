@@ -2,15 +2,22 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "apps/commands.hpp"
 #include "apps/heap.hpp"
+#include "apps/option_checks.hpp"
+#include "apps/text_columns.hpp"
+#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
+#include "orrery/printable.hpp"
 
 namespace {
 
@@ -34,6 +41,7 @@ constexpr Entry kCommands[] = {
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},
+    {"show", "An entry of the catalog, with its sources", orrery::add_show},
     {"schema", "JSON Schema of an experiment or its parts", orrery::add_schema},
 };
 
@@ -47,10 +55,16 @@ void keep_standard_streams() {
   }
 }
 
+/// A line on standard error.
+void say(const std::string& text) {
+  const std::string line = orrery::one_line(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 /// The status of a command whose text may still wait in a buffer.
 int flushed(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  std::fprintf(stderr, "orrery: cannot write standard output\n");
+  say("orrery: cannot write standard output");
   return orrery::kRunFailed;
 }
 
@@ -59,19 +73,84 @@ int guarded(const Command& command) {
   try {
     return flushed(command());
   } catch (const orrery::InputError& error) {
-    for (const auto& problem : error.problems()) std::fprintf(stderr, "%s\n", problem.text().c_str());
+    for (const auto& problem : error.problems()) say(problem.text());
     return orrery::kWrongInput;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "orrery: out of memory\n");
+    say("orrery: out of memory");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "orrery: %s\n", error.what());
+    say("orrery: " + std::string(error.what()));
   }
   return orrery::kRunFailed;
 }
 
 void add_common(CLI::App& app, CommonOptions& common) {
   app.add_flag("--quiet", common.quiet, "No summary");
-  app.add_option("--threads", common.threads, "Threads to use")->check(CLI::Range(1, 1024));
+  app.add_option("--threads", common.threads, "Threads to use")->check(orrery::integer_within(1, 1024));
+}
+
+/// Every name an option of `app` goes by, such as --json.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// What is wrong with the first argument that stands where a command should: "" if nothing is.
+std::string wrong_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return "";
+  std::vector<std::string_view> known;
+  for (const Entry& entry : kCommands) known.emplace_back(entry.name);
+  if (std::ranges::find(known, arguments.front()) != known.end()) return "";
+  return "found command " + orrery::quote(arguments.front()) + ", allowed " + orrery::joined(known) +
+         orrery::hint(arguments.front(), known);
+}
+
+/// The first option that `app` does not have, and the nearest one: "" if there is none.
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> known = option_names(app);
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--") || name == "--" || std::ranges::find(known, name) != known.end()) continue;
+    return "found option " + orrery::quote(name) + ", which " +
+           (app.get_parent() ? app.get_name() : "orrery") + " does not have" +
+           orrery::hint(name, orrery::views(known));
+  }
+  return "";
+}
+
+/// The mistake behind `error` in words.
+std::string mistake(const CLI::App& app, const std::vector<std::string>& arguments,
+                    const CLI::ParseError& error) {
+  if (std::string wrong = wrong_command(arguments); !wrong.empty()) return wrong;
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  if (chosen.empty() || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    if (std::string unknown = unknown_option(command, arguments); !unknown.empty()) return unknown;
+  }
+  return error.what();
+}
+
+/// Text that was asked for, on standard output.
+int print(const std::string& text) {
+  const std::string lines = orrery::wrapped_lines(text, orrery::text_columns());
+  std::fwrite(lines.data(), 1, lines.size(), stdout);
+  return flushed(orrery::kDone);
+}
+
+/// Help of the program, or of the command named behind "help".
+int print_help(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const bool of_command = arguments.size() > 1 && wrong_command({arguments[1]}).empty();
+  return print(of_command ? app.get_subcommand(arguments[1])->help("orrery") : app.help());
+}
+
+/// The status where nothing is to run: help and version were asked for, or the command line is wrong.
+int end_of(const CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) return print(app.help());
+  if (error.get_exit_code() == 0) return print(error.what() + std::string("\n"));
+  say("command line: " + mistake(app, arguments, error));
+  return orrery::kWrongInput;
 }
 
 }  // namespace
@@ -91,10 +170,12 @@ int main(int argc, char** argv) {
     add_common(*sub, common);
     commands[sub] = entry.add(*sub, common);
   }
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.empty() || arguments.front() == "help") return print_help(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? orrery::kDone : orrery::kWrongInput;
+    return end_of(app, arguments, error);
   }
   return guarded(commands.at(app.get_subcommands().front()));
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "apps/experiment_arguments.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "orrery/simulate.hpp"
 
@@ -15,11 +16,13 @@ struct MemoryOptions {
 };
 
 int deliver(const MemoryOptions& options, const CommonOptions& common, const Experiment& experiment) {
-  const Report report = account_memory(experiment);
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
-  if (OutputFile* file = outputs.open(options.json)) write_json(report, {}, 2, to(*file));
-  if (OutputFile* file = outputs.open(options.csv)) write_csv(report, {}, to(*file));
+  OutputFile* json = outputs.open(options.json);
+  OutputFile* csv = outputs.open(options.csv);
+  const Report report = account_memory(experiment);
+  if (json != nullptr) write_json(report, {}, 2, to(*json));
+  if (csv != nullptr) write_csv(report, {}, to(*csv));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_summary(report);
   return report.feasible ? kDone : kInfeasible;
@@ -30,9 +33,9 @@ int deliver(const MemoryOptions& options, const CommonOptions& common, const Exp
 Command add_memory(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<MemoryOptions>();
   CLI::Option* batch = add_experiment_arguments(app, options->arguments);
-  app.add_option("--json", options->json, "Write the result as JSON, its times null (- for standard output)")
+  add_output(app, "--json", options->json, "Write the result as JSON, its times null (- for standard output)")
       ->excludes(batch);
-  app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
     const LineMaker line = [](const Experiment& experiment) {

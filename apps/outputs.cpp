@@ -2,27 +2,32 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 
+#include "apps/text_columns.hpp"
+#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
+namespace {
+
+[[noreturn]] void refuse_output(const std::string& why) {
+  throw InputError({Problem{"command line", 0, 0, "", why}});
+}
+
+}  // namespace
 
 OutputFile* Outputs::open(const std::string& path) {
   if (path.empty()) return nullptr;
-  if (std::ranges::find(paths_, path) != paths_.end()) {
-    throw InputError({Problem{"command line", 0, 0, "", "two outputs go to \"" + path + "\""}});
+  for (const std::string& other : paths_) {
+    if (!same_file(path, other)) continue;
+    refuse_output(path == other ? "two outputs go to " + quote(path)
+                                : "the outputs " + quote(other) + " and " + quote(path) + " are one file");
   }
   for (const std::string& input : inputs_) {
-    std::error_code missing;
-    if (path != "-" && std::filesystem::equivalent(path, input, missing) &&
-        std::filesystem::is_regular_file(path, missing)) {
-      throw InputError({Problem{"command line", 0, 0, "",
-                                "the output \"" + path + "\" would replace the input \"" + input + "\""}});
-    }
+    if (path == "-" || !same_file(path, input)) continue;
+    refuse_output("the output " + quote(path) + " would replace the input " + quote(input));
   }
   paths_.push_back(path);
   files_.push_back(std::make_unique<OutputFile>(path));
@@ -31,7 +36,13 @@ OutputFile* Outputs::open(const std::string& path) {
 }
 
 void Outputs::commit() {
-  for (const auto& file : files_) file->commit();
+  for (const auto& file : files_) file->finish();
+  try {
+    for (const auto& file : files_) file->put_in_place();
+  } catch (...) {
+    for (const auto& file : files_) file->take_back();
+    throw;
+  }
 }
 
 Sink to(OutputFile& file) {
@@ -46,7 +57,8 @@ bool colour_on_standard_output() {
 }
 
 void print_summary(const Report& report) {
-  write_summary(report, colour_on_standard_output(), [](std::string_view text) { std::cout << text; });
+  write_summary(report, {colour_on_standard_output(), text_columns()},
+                [](std::string_view text) { std::cout << text; });
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");
 }

@@ -19,8 +19,9 @@ class Outputs {
   /// Makes `input` a file that no output may replace.
   void protect(std::string input) { inputs_.push_back(std::move(input)); }
   /// Null for an empty path; "-" is standard output.
-  /// @throws InputError if another output goes there already, or an input comes from there.
+  /// @throws InputError if another output goes to the same file, by whatever name, or an input comes from it.
   OutputFile* open(const std::string& path);
+  /// Puts all of them in place, or none.
   void commit();
   /// Whether one of them is standard output, which then carries nothing else.
   [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }

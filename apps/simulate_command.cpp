@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "apps/experiment_arguments.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
+#include "apps/progress.hpp"
 #include "apps/rank_list.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
@@ -29,6 +31,7 @@ struct SimulateOptions {
   std::uint64_t trace_spans = 1'000'000;
   std::optional<std::string> only;  ///< keys of the result, with commas between them
   bool skip_infeasible = false;
+  bool resolved = false;
 };
 
 [[noreturn]] void refuse_only(const std::string& because) {
@@ -97,7 +100,10 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   OutputFile* json_file = outputs.open(options.json);
   OutputFile* csv_file = outputs.open(options.csv);
   OutputFile* trace_file = outputs.open(options.trace);
-  Run run = orrery::run(experiment);
+  Run run = [&] {
+    const ProgressReport progress = progress_on_terminal(common);
+    return orrery::run(experiment);
+  }();
   measure_process(begin, run.report.stats);
   TraceInfo written;
   if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
@@ -110,6 +116,14 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
     if (trace_file != nullptr) print_trace_note(written, run.report, options.trace);
   }
   return run.report.feasible ? kDone : kInfeasible;
+}
+
+/// The whole experiment in place of its simulation.
+int print_resolved(const SimulateOptions& options, const CommonOptions& common) {
+  const LocatedExperiment read = read_one(options.arguments, common);
+  const std::string text = read.positions.resolved(read.experiment);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return kDone;
 }
 
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {
@@ -126,22 +140,28 @@ LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simul
 Command add_simulate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::Option* batch = add_experiment_arguments(app, options->arguments);
-  app.add_option("--json", options->json, "Write the result as JSON (- for standard output)")
+  add_output(app, "--json", options->json, "Write the result as JSON (- for standard output)")
       ->excludes(batch);
-  app.add_option("--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   app.add_option("--only", options->only, "Keys of the result to write, such as step_time_s,memory.peak_gb");
   app.add_flag("--skip-infeasible", options->skip_infeasible,
                "Plans that do not fit into memory are not simulated: their times are null")
       ->needs(batch);
+  CLI::Option* resolved = app.add_flag(
+      "--resolved", options->resolved,
+      "Print the experiment with every default and where values come from; nothing is simulated");
+  resolved->excludes(batch);
+  for (const char* output : {"--json", "--csv", "--only"}) resolved->excludes(app.get_option(output));
   CLI::Option* trace =
-      app.add_option("--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
-  trace->excludes(batch);
+      add_output(app, "--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
+  trace->excludes(batch)->excludes(resolved);
   app.add_option("--trace-ranks", options->trace_ranks, "Ranks in the trace, such as 0-7,64")->needs(trace);
   app.add_option("--trace-steps", options->trace_steps, "Steps in the trace, such as 1-2")->needs(trace);
   app.add_option("--trace-spans", options->trace_spans, "Choose fewer ranks rather than write more spans")
       ->needs(trace)
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+      ->check(integer_within(1, std::int64_t{1} << 40));
   return [options, &common] {
+    if (options->resolved) return print_resolved(*options, common);
     const ResultSelection keys = selection(*options);
     const auto one = [&](const Experiment& experiment) {
       return deliver(*options, common, keys, experiment);

@@ -6,6 +6,7 @@
 
 #include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
@@ -90,9 +91,9 @@ Command add_validate(CLI::App& app, const CommonOptions& common) {
       "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
       "every row");
   add_calibration_files(app, options->calibrations);
-  app.add_option("--json", options->json, "Write the results as JSON (- for standard output)");
-  app.add_option("--csv", options->csv, "Write a line per row and figure");
-  app.add_option("--markdown", options->markdown, "Write a page of the results");
+  add_output(app, "--json", options->json, "Write the results as JSON (- for standard output)");
+  add_output(app, "--csv", options->csv, "Write a line per row and figure");
+  add_output(app, "--markdown", options->markdown, "Write a page of the results");
   return [options, &common, &app] { return run_validate(*options, common, threads_of(app, common)); };
 }
 

@@ -22,7 +22,7 @@ Experiment megatron(std::int64_t data_parallel) {
       "global_batch_size": )" +
       std::to_string(96 * data_parallel) +
       R"(, "pipeline_schedule": "interleaved-1f1b", "virtual_stages": 2, "recompute": "full"}})";
-  return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
+  return read_experiment_text(text, "bench", {}, Catalog::embedded(), menus()).experiment;
 }
 
 /// A run of the job, whose parts are made again.
@@ -102,12 +102,14 @@ BENCHMARK(BM_RunUnfolded)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
 Experiment llama(std::int64_t data_parallel, Network network) {
   const std::string replicas = std::to_string(data_parallel);
   const std::string batch = std::to_string(16 * data_parallel);
-  Experiment experiment = read_experiment_text(
-      R"({"model": "llama3.1-405b", "cluster": {"base": "dgx-h100", "nodes": )" + batch +
-          R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 16, "data_parallel": )" + replicas +
-          R"(, "global_batch_size": )" + batch + R"(, "micro_batch_size": 1, "sequence_parallel": true,
+  Experiment experiment =
+      read_experiment_text(
+          R"({"model": "llama3.1-405b", "cluster": {"base": "dgx-h100", "nodes": )" + batch +
+              R"(}, "plan": {"tensor_parallel": 8, "pipeline_parallel": 16, "data_parallel": )" + replicas +
+              R"(, "global_batch_size": )" + batch + R"(, "micro_batch_size": 1, "sequence_parallel": true,
           "stage_layers": [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7], "zero_stage": 1}})",
-      "bench", {}, Catalog::embedded(), menus());
+          "bench", {}, Catalog::embedded(), menus())
+          .experiment;
   experiment.simulation.network = network;
   return experiment;
 }

@@ -44,7 +44,7 @@ std::vector<Experiment> grid(Detail detail) {
             std::to_string(tensor) + R"(, "pipeline_parallel": )" + std::to_string(pipeline) +
             R"(, "virtual_stages": )" + std::to_string(chunks) + R"(, "pipeline_schedule": ")" +
             (chunks > 1 ? "interleaved-1f1b" : "1f1b") + R"("}, "simulation": {"network": "alpha-beta"}})";
-        Experiment base = read_experiment_text(text, "bench", {}, Catalog::embedded(), menus());
+        Experiment base = read_experiment_text(text, "bench", {}, Catalog::embedded(), menus()).experiment;
         base.simulation.detail = detail;
         add_plans(base, plans);
       }

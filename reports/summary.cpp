@@ -1,16 +1,15 @@
-// The summary `orrery simulate` prints: at most 100 columns, the answer first.
+// The summary `orrery simulate` prints: as wide as the terminal, the answer first.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 
+#include "orrery/printable.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
 namespace {
-
-constexpr int kWidth = 100;
 
 /// 1234567 as 1.23 M; three significant digits.
 std::string scaled(double value) {
@@ -93,9 +92,31 @@ std::string bar(double share, int cells) {
   return out + std::string(kEighths[static_cast<std::size_t>(eighths % 8)]);
 }
 
+/// Columns that `text` takes: a character each, as names here have neither wide nor combining ones as a rule.
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+/// Bytes of the first `columns` characters, or of all.
+std::size_t prefix_of(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  for (; columns > 0 && bytes < text.size(); --columns)
+    bytes += std::max<std::size_t>(1, first_character(text.substr(bytes)).bytes);
+  return bytes;
+}
+
+/// The first `columns` characters of `text` on one line, with "..." where there are more.
+std::string shortened(std::string_view text, std::size_t columns) {
+  const std::string whole = one_line(text);
+  if (columns_of(whole) <= columns) return whole;
+  return whole.substr(0, prefix_of(whole, columns - 3)) + "...";
+}
+
 class Summary {
  public:
-  Summary(const Report& report, bool colour) : report_(report), colour_(colour) {}
+  Summary(const Report& report, SummaryStyle style)
+      : report_(report), colour_(style.colour), width_(std::clamp(style.columns, 80, 160)) {}
 
   std::string text() {
     title();
@@ -126,9 +147,7 @@ class Summary {
 
   void title() {
     const std::string_view verdict = report_.feasible ? "feasible" : "INFEASIBLE";
-    std::string name = report_.name.substr(0, kWidth - 14);
-    std::ranges::replace_if(
-        name, [](char c) { return c >= 0 && c < ' '; }, '?');  // no escape codes from a file
+    const std::string name = shortened(report_.name, columns(12));
     line("{}  {}", painted("1", name.empty() ? std::string("unnamed experiment") : name),
          painted(report_.feasible ? "32" : "1;31", verdict));
     std::string size = fmt::format("{} GPUs", report_.gpus);
@@ -139,7 +158,7 @@ class Summary {
     if (has_tokens()) {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
-    line("{}{}", size, report_.samples_per_step > 0 ? " per step" : "");
+    wrapped("", size + (report_.samples_per_step > 0 ? " per step" : ""));
     plan();
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
   }
@@ -156,10 +175,10 @@ class Summary {
     if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
     if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_replicas());
     if (p.sequence_parallel) text += ", sequence parallel";
-    line("{}, {}", text, at(kPrecisionNames, p.precision));
+    wrapped("", fmt::format("{}, {}", text, at(kPrecisionNames, p.precision)));
     if (p.data_parallel == 1) return;
     const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
-    if (!sync.empty()) line("replicas: {}", sync);
+    if (!sync.empty()) wrapped("", "replicas: " + sync);
   }
 
   /// Samples of one token, such as images, are samples.
@@ -172,7 +191,7 @@ class Summary {
          has_tokens() ? fmt::format("   {} tokens/s", scaled(report_.tokens_per_s())) : "");
     if (report_.has_spread()) {
       line("  {:<11}{:>13}   to {} {}", "", duration(report_.step_time_s_p10()),
-           duration(report_.step_time_s_p90()), painted("2", "8 of 10 measured runs lie in this range"));
+           duration(report_.step_time_s_p90()), painted("2", "where 8 of 10 measured runs lie"));
     }
     if (report_.training_tokens > 0) {
       const double days = report_.training_days();
@@ -194,7 +213,7 @@ class Summary {
   void part(std::string_view name, double seconds, std::string_view code) {
     if (seconds <= 0) return;
     const double share = seconds / report_.step_time_s();
-    const std::string cells = bar(share, 50);
+    const std::string cells = bar(share, width_ - 46);
     line("  {:<20}{:>13}{:>7.1f} %{}", name, duration(seconds), 100 * share,
          cells.empty() ? "" : "  " + painted(code, cells));
   }
@@ -220,7 +239,7 @@ class Summary {
     if (report_.plan.pipeline_parallel > 1) {
       busy += fmt::format(", bubble {:.1f} % of the passes", 100 * report_.pipeline_bubble_fraction);
     }
-    line("  {}", busy);
+    wrapped("  ", busy);
   }
 
   void critical_path() {
@@ -246,7 +265,7 @@ class Summary {
     }
     if (sent.empty()) return;
     heading("Network");
-    line("  sent per GPU and step: {}", sent);
+    wrapped("  ", "sent per GPU and step: " + sent);
     for (const LinkUtilization& link : report_.links) {
       line("  {:<8}mean{:>6.1f} %   busiest{:>6.1f} %", kLinkKindNames[static_cast<std::size_t>(link.kind)],
            100 * link.mean, 100 * link.peak);
@@ -256,8 +275,9 @@ class Summary {
   void memory() {
     const auto& stages = report_.stage_memory;
     if (stages.empty()) return;
-    heading("Memory per GPU", "GB");
-    line("  {:<7}{:>11}{:>11}{:>11}{:>12}{:>10}{:>9}", "stage", "parameters", "gradients", "optimizer",
+    const double capacity = static_cast<double>(report_.gpu_memory) / 1e9;
+    heading("Memory per GPU", capacity > 0 ? fmt::format("GB of {:.1f}", capacity) : "GB");
+    line("  {:<6}{:>11}{:>10}{:>10}{:>12}{:>10}{:>8}", "stage", "parameters", "gradients", "optimizer",
          "activations", "workspace", "total");
     const auto same = [](const StageMemory& a, const StageMemory& b) {
       return a.parameters == b.parameters && a.gradients == b.gradients && a.optimizer == b.optimizer &&
@@ -276,10 +296,10 @@ class Summary {
     std::string use;
     if (report_.gpu_memory > 0) {
       const double share = gb(stage.total()) / gb(report_.gpu_memory);
-      use = fmt::format("  {:>5.1f} % of {:.1f}", 100 * share, gb(report_.gpu_memory));
-      if (share > 1) use = painted("1;31", use + "  too much");
+      use = fmt::format("  {:>5.1f} %", 100 * share);
+      if (share > 1) use = painted("1;31", use + " !");
     }
-    line("  {:<7}{:>11.3f}{:>11.3f}{:>11.3f}{:>12.3f}{:>10.3f}{:>9.2f}{}",
+    line("  {:<6}{:>11.3f}{:>10.3f}{:>10.3f}{:>12.3f}{:>10.3f}{:>8.2f}{}",
          first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
          gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace),
          gb(stage.total()), use);
@@ -289,19 +309,29 @@ class Summary {
   void list(std::string_view name, const std::vector<std::string>& sentences) {
     if (sentences.empty()) return;
     heading(name);
-    for (const std::string& sentence : sentences) {
-      std::string_view rest = sentence;
-      std::string_view bullet = "- ";
-      while (!rest.empty()) {
-        std::size_t length = rest.size();
-        if (length > kWidth - 4) {
-          length = rest.rfind(' ', kWidth - 4);
-          if (length == std::string_view::npos || length == 0) length = kWidth - 4;
-        }
-        line("  {}{}", bullet, rest.substr(0, length));
-        rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(' ', length)));
-        bullet = "  ";
+    for (const std::string& sentence : sentences) wrapped("  - ", sentence);
+  }
+
+  /// Columns beside `taken` ones.
+  [[nodiscard]] std::size_t columns(std::size_t taken) const {
+    return static_cast<std::size_t>(width_) - taken;
+  }
+
+  /// `text` behind `start`, in as many lines as it takes, broken at blanks.
+  void wrapped(std::string_view start, std::string_view text) {
+    const std::string clean = one_line(text);
+    std::string rest(clean);
+    std::string begin(start);
+    while (!rest.empty()) {
+      const std::size_t room = columns(begin.size());
+      std::size_t length = rest.size();
+      if (columns_of(rest) > room) {
+        length = rest.rfind(' ', room);
+        if (length == std::string::npos || length == 0) length = prefix_of(rest, room);
       }
+      line("{}{}", begin, rest.substr(0, length));
+      rest.erase(0, std::min(rest.size(), rest.find_first_not_of(' ', length)));
+      begin.assign(start.empty() ? 2 : start.size(), ' ');
     }
   }
 
@@ -311,18 +341,22 @@ class Summary {
         fmt::format("{} tasks on {} simulated ranks, {} events", stats.tasks, stats.ranks, stats.events);
     if (stats.wall_s > 0) text += ", " + duration(stats.wall_s);
     if (stats.tasks_per_s > 0) text += fmt::format(", {} tasks/s", scaled(stats.tasks_per_s));
-    line("\n{}", painted("2", text));
+    out_ += '\n';
+    const std::size_t begin = out_.size();
+    wrapped("", text);
+    if (colour_) out_ = out_.substr(0, begin) + painted("2", out_.substr(begin));
   }
 
   const Report& report_;
   bool colour_;
+  int width_;
   std::string out_;
 };
 
 }  // namespace
 
-void write_summary(const Report& report, bool colour, const Sink& sink) {
-  sink(Summary(report, colour).text());
+void write_summary(const Report& report, SummaryStyle style, const Sink& sink) {
+  sink(Summary(report, style).text());
 }
 
 }  // namespace orrery

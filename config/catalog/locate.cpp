@@ -69,17 +69,27 @@ std::size_t offset_of(const PositionTable& table, const Finding& finding) {
   }
 }
 
+/// Whether the command line set the value at `pointer`, a value around it, or made it by setting one inside.
+bool is_set(const std::string& pointer, const PositionTable& table, const Origins& origins) {
+  const bool in_text = table.at(pointer).value != kNoOffset;
+  return std::ranges::any_of(origins.overridden, [&](const std::string& set) {
+    return is_at_or_below(pointer, set) || (!in_text && !pointer.empty() && is_at_or_below(set, pointer));
+  });
+}
+
 Problem problem_of(const Finding& finding, const PositionTable& table, const Origins& origins) {
+  if (!finding.place.source.empty()) {
+    Problem problem = finding.place;
+    problem.message = finding.message;
+    return problem;
+  }
   Problem problem{origins.source, 0, 0, finding.pointer, finding.message, finding.not_modelled, finding.idle};
-  const bool from_command_line =
-      std::any_of(origins.overridden.begin(), origins.overridden.end(),
-                  [&](const std::string& set) { return is_at_or_below(finding.pointer, set); });
   const bool given = has(origins.given, finding.pointer);
   const CatalogUse* use = given ? nullptr : giver(finding.pointer, origins);
   if (use != nullptr) {
     problem.message += fmt::format(" (in catalog {} {})", to_string(use->kind), quote(use->name));
   }
-  if (from_command_line) {
+  if (is_set(finding.pointer, table, origins)) {
     problem.source = kCommandLine;
     return problem;
   }
@@ -90,6 +100,21 @@ Problem problem_of(const Finding& finding, const PositionTable& table, const Ori
 
 }  // namespace
 
+std::string origin_of(const std::string& pointer, const PositionTable& table, const Origins& origins) {
+  if (has(origins.given, pointer)) {
+    if (is_set(pointer, table, origins)) return kCommandLine;
+    Problem at{origins.source, 0, 0, "", ""};
+    const std::size_t offset = table.at(pointer).value;
+    if (offset != kNoOffset) set_position(at, origins.document.text, offset);
+    return at.line > 0 ? fmt::format("{}:{}", at.source, at.line) : at.source;
+  }
+  const CatalogUse* use = giver(pointer, origins);
+  if (use == nullptr) return "";
+  const CatalogEntry* entry = origins.catalog.find(use->kind, use->name);
+  if (entry == nullptr || !has(entry->value, pointer.substr(use->pointer.size()))) return "";
+  return fmt::format("catalog {} {}", to_string(use->kind), use->name);
+}
+
 std::vector<Problem> located(const Findings& findings, const Origins& origins) {
   PositionTable table;
   for (const Finding& finding : findings.list()) want_with_ancestors(table, finding.pointer);
@@ -99,6 +124,9 @@ std::vector<Problem> located(const Findings& findings, const Origins& origins) {
   std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
     return std::pair(a.line, a.column) < std::pair(b.line, b.column);
   });
+  if (findings.left_out() > 0)
+    problems.push_back(
+        {origins.source, 0, 0, "", fmt::format("{} more mistakes are left out", findings.left_out())});
   return problems;
 }
 

@@ -22,6 +22,10 @@ struct Origins {
   const CatalogData& catalog;
 };
 
+/// Where the value at `pointer` came from, in words: a line of the text, the command line or an entry of the
+/// catalog; "" for a default. `table` has the positions of `pointer`.
+std::string origin_of(const std::string& pointer, const PositionTable& table, const Origins& origins);
+
 std::vector<Problem> located(const Findings& findings, const Origins& origins);
 
 }  // namespace orrery

@@ -135,6 +135,11 @@ NamedCalibration read_calibration(std::string_view text, const std::string& sour
     const CatalogData none;
     throw InputError(located(reader.findings(), {document, source, document.value, {}, {}, none}));
   }
+  if (!calibration.entry.inherits.empty()) {
+    Findings place;
+    place.add("/inherits", "");
+    calibration.entry.inherits_at = located(place, {document, source, document.value, {}, {}, {}}).front();
+  }
   const bool json = document.syntax == Syntax::json;
   calibration.entry.text = json ? std::string(document.text) : document.value.dump(2);
   return calibration;

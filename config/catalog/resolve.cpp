@@ -158,20 +158,19 @@ void Resolver::calibrate(Json& part, std::string_view kind, const std::string& n
   std::vector<std::string> seen;
   for (std::string next = name; !next.empty();) {
     const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
+    const CatalogEntry* heir = seen.empty() ? nullptr : catalog_.find(CatalogKind::calibration, seen.back());
+    const auto wrong = [&](std::string message) {
+      if (heir == nullptr) return findings_.add(mention, std::move(message));
+      findings_.add_at(heir->inherits_at, std::move(message));
+    };
     if (found == nullptr || found->part != kind) {
-      const std::string named =
-          seen.empty() ? "found " + quote(next)
-                       : fmt::format("calibration {} inherits {}", quote(seen.back()), quote(next));
       const std::string other = found == nullptr ? "" : ", which is of " + with_article(found->part);
       const auto known = calibrations(kind);
-      findings_.add(mention, fmt::format("{}{}, allowed a calibration of {} ({}){}", named, other,
-                                         with_article(kind), joined(known), hint(next, known)));
-      return;
+      return wrong(fmt::format("found {}{}, allowed a calibration of {} ({}){}", quote(next), other,
+                               with_article(kind), joined(known), hint(next, known)));
     }
-    if (std::find(seen.begin(), seen.end(), next) != seen.end()) {
-      findings_.add(mention, fmt::format("calibration {} inherits from itself", quote(next)));
-      return;
-    }
+    if (std::find(seen.begin(), seen.end(), next) != seen.end())
+      return wrong(fmt::format("found {}, so that the calibration inherits from itself", quote(next)));
     uses_.push_back({path.pointer(), CatalogKind::calibration, next});
     for (const auto& [key, value] : found->value.items()) {
       if (!part.contains(key)) part[key] = value;

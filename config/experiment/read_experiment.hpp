@@ -2,7 +2,6 @@
 // The only way from text to an Experiment; used by the command line, tests and bindings.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,37 +14,81 @@
 
 namespace orrery {
 
-/// Work on a validated experiment. An InputError it throws, such as from building the topology, is
-/// reported like the reader's own findings: with source, line and column of its pointer.
-using ExperimentUse = std::function<void(const Experiment&)>;
+/// Where the values of an experiment stand, for problems that are found after it was read. Copies share what
+/// they know.
+class ExperimentPositions {
+ public:
+  /// `error` with source, line and column of its pointers, such as from building the topology. Problems that
+  /// name a source of their own stay as they are.
+  [[nodiscard]] InputError located(const InputError& error) const;
+  /// Values of `experiment`, which was read from here, that are allowed and yet hardly meant.
+  [[nodiscard]] std::vector<Problem> warnings(const Experiment& experiment) const;
+  /// The whole of `experiment` as JSON with every default, and comments that say where values came from.
+  /// Reading it gives an equal experiment.
+  [[nodiscard]] std::string resolved(const Experiment& experiment) const;
+
+ private:
+  friend class ExperimentSeries;
+  struct Reading;
+  explicit ExperimentPositions(std::shared_ptr<const Reading> reading) : reading_(std::move(reading)) {}
+  std::shared_ptr<const Reading> reading_;
+};
+
+/// A validated experiment, and where its values stand.
+struct LocatedExperiment {
+  Experiment experiment;
+  ExperimentPositions positions;
+
+  /// What `use` makes of the experiment; an InputError that it throws gets its positions.
+  template <class Use>
+  auto apply(Use use) const {
+    try {
+      return use(experiment);
+    } catch (const InputError& error) {
+      throw positions.located(error);
+    }
+  }
+};
 
 /// `overrides` are KEY=VALUE with dotted keys, applied in order. `source` names the text in problems; one
 /// that ends in .yaml or .yml may hold a YAML flow mapping. Throws InputError with all problems found.
-Experiment read_experiment_text(std::string_view text, const std::string& source,
-                                const std::vector<std::string>& overrides, const Catalog& catalog,
-                                const Menus& menus, const ExperimentUse& use = {});
+LocatedExperiment read_experiment_text(std::string_view text, const std::string& source,
+                                       const std::vector<std::string>& overrides, const Catalog& catalog,
+                                       const Menus& menus);
 
 /// The same for the file at `path`; "-" is standard input.
-Experiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
-                                const Catalog& catalog, const Menus& menus, const ExperimentUse& use = {});
+LocatedExperiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
+                                       const Catalog& catalog, const Menus& menus);
+
+/// Checks what can be told of overrides whatever experiment they are for: how they are written, their keys,
+/// names, types and ranges. @throws InputError with all that is wrong.
+void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus);
+
+/// What an experiment calls itself; known of wrong ones too, as long as they are JSON or YAML.
+struct ExperimentLabel {
+  std::string name;  ///< "" where the text gives none
+  std::string id;    ///< JSON of the key `id`, a text or an integer; "" where there is none
+};
 
 /// Reads one experiment after the other, such as the plans of a search. Models, clusters and software that
 /// are as in the one before are not read again, nor is anything where the plan alone differs. One thread at a
-/// time; the catalog stays where it is.
+/// time.
 class ExperimentSeries {
  public:
-  ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides);
+  /// `remembers`: keeps what was read for the next experiment.
+  ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides,
+                   bool remembers = true);
   ~ExperimentSeries();
   ExperimentSeries(ExperimentSeries&&) noexcept;
 
-  /// As read_experiment_text().
-  Experiment read(std::string_view text, const std::string& source, const ExperimentUse& use = {});
+  /// As read_experiment_text(). `label`, where given, is set even if the experiment is wrong.
+  LocatedExperiment read(std::string_view text, const std::string& source, ExperimentLabel* label = nullptr);
 
  private:
+  struct Setting;
   struct Latest;
-  const Catalog* catalog_;
-  Menus menus_;
-  std::vector<std::string> overrides_;
+  friend class ExperimentPositions;
+  std::shared_ptr<const Setting> setting_;
   std::unique_ptr<Latest> latest_;
 };
 

@@ -27,6 +27,17 @@ void check_sync(const Experiment& experiment, const Json& sync, const std::vecto
 
 /// Reports gossip that would take too long or too much memory to simulate, `weights` those of the model.
 void check_gossip(const Experiment& experiment, double weights, Findings& findings);
+/// Reports algorithms that can do their collective in no group of ranks of this cluster.
+void check_collectives(const Experiment& experiment, Findings& findings);
+
+struct CatalogData;
+
+/// Reports values of a valid experiment that look like another unit, or change nothing.
+void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings);
+
+/// Training steps until what the experiment's method of synchronization does repeats itself; to be called
+/// after complete_plan(). @throws InputError at /data_parallel_sync/... if its graph cannot be built.
+std::int64_t usual_steps(const Experiment& experiment);
 
 /// Reports experiments whose figures might leave 64-bit integers or the simulator's reach.
 void check_size(const Experiment& experiment, Findings& findings);

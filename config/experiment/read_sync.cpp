@@ -6,6 +6,7 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {
@@ -151,9 +152,10 @@ struct SyncCheck {
   }
 
   void replicas() const {
-    if (sync().method == SyncMethod::parameter_server && sync().servers > experiment.plan.data_parallel)
-      add("servers", fmt::format("found {}, allowed at most data_parallel {}", sync().servers,
-                                 experiment.plan.data_parallel));
+    if (sync().method != SyncMethod::parameter_server) return;
+    const std::int64_t workers = sync_workers(experiment).workers;
+    if (sync().servers > workers)
+      add("servers", fmt::format("found {}, allowed at most the {} workers", sync().servers, workers));
   }
 };
 

@@ -19,10 +19,18 @@ Schema choice(const FieldInfo& field, const Menus& menus) {
 
 Schema whole(double value) { return static_cast<std::int64_t>(value); }
 
+/// An integer, or text such as 15T where it may be large.
+Schema count(const FieldInfo& field) {
+  constexpr double kWrittenOut = 1000;
+  Schema integer{{"type", "integer"}, {"minimum", whole(field.minimum)}, {"maximum", whole(field.maximum)}};
+  if (field.maximum < kWrittenOut) return integer;
+  return {{"anyOf", {integer, {{"type", "string"}, {"pattern", "^[0-9]+(\\.[0-9]+)?[kKMBT]$"}}}}};
+}
+
 Schema type_of(const FieldInfo& field, const Menus& menus) {
   switch (field.type) {
     case FieldType::integer:
-      return {{"type", "integer"}, {"minimum", whole(field.minimum)}, {"maximum", whole(field.maximum)}};
+      return count(field);
     case FieldType::number:
       return {{"type", "number"}, {"minimum", field.minimum}, {"maximum", field.maximum}};
     case FieldType::flag:
@@ -32,9 +40,7 @@ Schema type_of(const FieldInfo& field, const Menus& menus) {
     case FieldType::choice:
       return choice(field, menus);
     case FieldType::integer_list:
-      return {{"type", "array"},
-              {"items",
-               {{"type", "integer"}, {"minimum", whole(field.minimum)}, {"maximum", whole(field.maximum)}}}};
+      return {{"type", "array"}, {"items", count(field)}};
     case FieldType::choice_list:
       return {{"type", "array"}, {"items", choice(field, menus)}};
     case FieldType::nested:
@@ -145,6 +151,7 @@ Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "collectives", map_of(kCollectiveNames, algorithm_field(), menus));
   Schema experiment = object_of(experiment_fields(), menus);
+  fill(experiment, "id", {{"type", {"string", "integer"}}});
   fill(experiment, "model", model_schema(menus));
   fill(experiment, "cluster", cluster_schema(menus));
   fill(experiment, "plan", plan);

@@ -140,6 +140,7 @@ const std::vector<Field<Experiment>>& experiment_fields() {
   using T = FieldTable<Experiment>;
   static const std::vector<Field<Experiment>> fields{
       T::text("name", &Experiment::name, "shown in reports"),
+      T::nested("id", "a text or an integer that batches repeat in their answers"),
       T::nested("model", "the name of a catalog model, or an object"),
       T::nested("cluster", "the name of a catalog cluster, or an object"),
       T::nested("plan", "an object; everything is 1 or off by default"),

@@ -38,38 +38,54 @@ struct Finding {
   std::string message;
   bool not_modelled = false;  ///< as in Problem
   bool idle = false;          ///< as in Problem
+  Problem place{};            ///< where it stands, if not in the experiment: has a source
 };
 
-/// Collects findings, at most kLimit of them.
+/// Collects findings, at most kLimit of them, and counts the others.
 class Findings {
  public:
   static constexpr std::size_t kLimit = 100;
 
   void add(std::string pointer, std::string message, Anchor anchor = Anchor::value) {
-    if (list_.size() < kLimit) list_.push_back({std::move(pointer), anchor, std::move(message)});
+    keep({std::move(pointer), anchor, std::move(message)});
   }
   void add(const Path& path, std::string message, Anchor anchor = Anchor::value) {
-    if (list_.size() < kLimit) add(path.pointer(), std::move(message), anchor);
+    if (has_room()) keep({path.pointer(), anchor, std::move(message)});
   }
   /// What a later step found, by its pointer.
   void add(const Problem& problem) {
-    if (list_.size() < kLimit)
-      list_.push_back({problem.pointer, Anchor::value, problem.message, problem.not_modelled, problem.idle});
+    keep({problem.pointer, Anchor::value, problem.message, problem.not_modelled, problem.idle});
+  }
+  /// Something wrong in another text, at `place`.
+  void add_at(const Problem& place, std::string message) {
+    keep({place.pointer, Anchor::value, std::move(message), false, false, place});
   }
   /// Something the interface knows but nothing models yet.
   void add_not_modelled(const Path& path, std::string message, Anchor anchor = Anchor::value) {
-    if (list_.size() < kLimit) list_.push_back({path.pointer(), anchor, std::move(message), true});
+    if (has_room()) keep({path.pointer(), anchor, std::move(message), true});
   }
   /// A value that does nothing beside the others.
   void add_idle(std::string pointer, std::string message) {
-    if (list_.size() < kLimit)
-      list_.push_back({std::move(pointer), Anchor::value, std::move(message), false, true});
+    keep({std::move(pointer), Anchor::value, std::move(message), false, true});
+  }
+  /// Whether one more finding would be kept; counts it where not, so that nobody need put it in words.
+  [[nodiscard]] bool has_room() {
+    if (list_.size() < kLimit) return true;
+    ++left_out_;
+    return false;
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] const std::vector<Finding>& list() const { return list_; }
+  /// How many findings there were beside those in list().
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:
+  void keep(Finding finding) {
+    if (has_room()) list_.push_back(std::move(finding));
+  }
+
   std::vector<Finding> list_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace orrery

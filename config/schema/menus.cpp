@@ -1,6 +1,5 @@
 #include "config/schema/menus.hpp"
 
-#include "sim/run/replica_graph.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
@@ -23,13 +22,8 @@ Menus menus() {
   for (const PipelineSchedule& schedule : pipeline_schedules()) {
     if (schedule.interleaved) interleaved.emplace_back(schedule.name);
   }
-  return {names(node_wirings()),
-          names(fabrics()),
-          names(pipeline_schedules()),
-          interleaved,
-          names(collective_algorithms()),
-          names(gossip_topologies()),
-          usual_steps};
+  return {names(node_wirings()),          names(fabrics()),          names(pipeline_schedules()), interleaved,
+          names(collective_algorithms()), names(gossip_topologies())};
 }
 
 }  // namespace orrery

@@ -1,11 +1,8 @@
 // The names an experiment may choose from that other rooms own: the caller collects their menus.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
-
-#include "orrery/experiment.hpp"
 
 namespace orrery {
 
@@ -16,9 +13,6 @@ struct Menus {
   std::vector<std::string> interleaved_schedules;  ///< those of them that take virtual stages
   std::vector<std::string> collective_algorithms;  ///< plan.collectives.*, besides "auto"
   std::vector<std::string> gossip_topologies;      ///< data_parallel_sync.topology
-
-  /// Training steps to simulate where an experiment does not say; null: 1.
-  std::int64_t (*usual_steps)(const Experiment&) = nullptr;
 };
 
 /// What an experiment can name, from the tables of all rooms.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "config/schema/experiment_keys.hpp"
 #include "config/schema/wording.hpp"
 
 namespace orrery {
@@ -13,8 +15,26 @@ namespace {
 constexpr std::size_t kLongestText = 1000;
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
-/// The integer that `value` is, written as 8, 8.0 or 8e0.
+/// The number that `text` is as people write large ones: 15T, 4M, 1.5k.
+std::optional<std::int64_t> quantity(const std::string& text) {
+  constexpr std::string_view kSuffixes = "kMBT";  // 1e3, 1e6, 1e9, 1e12
+  if (text.size() < 2) return std::nullopt;
+  const char last = text.back() == 'K' ? 'k' : text.back();
+  const std::size_t power = kSuffixes.find(last);
+  double number = 0;
+  const char* const end = text.data() + text.size() - 1;
+  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (power == std::string_view::npos || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  for (std::size_t i = 0; i <= power; ++i) number *= 1000;
+  const double nearest = std::round(number);  // 1.1 x 1000 is not whole in binary
+  if (!(std::abs(nearest) <= kLargestExact) || std::abs(number - nearest) > 1e-9 * std::abs(number))
+    return std::nullopt;
+  return static_cast<std::int64_t>(nearest);
+}
+
+/// The integer that `value` is, written as 8, 8.0, 8e0 or "8k".
 std::optional<std::int64_t> whole(const Json& value) {
+  if (value.is_string()) return quantity(value.get_ref<const std::string&>());
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
     if (number > static_cast<std::uint64_t>(kLargestExact)) return std::nullopt;
@@ -34,6 +54,20 @@ std::string range(std::string_view what, const FieldInfo& field) {
 
 std::string wrong(const Json& found, const FieldInfo& field, const Scope& scope) {
   return fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus));
+}
+
+/// The paths of keys of an experiment that end with `key`, as a hint; "" where there are none or many.
+std::string same_key_elsewhere(std::string_view key) {
+  constexpr std::size_t kMostPaths = 3;
+  static const std::vector<std::string> keys = experiment_keys();
+  std::vector<std::string> paths;
+  for (const std::string& known : keys) {
+    const std::string_view path = known;
+    if (path.size() > key.size() && path.ends_with(key) && path[path.size() - key.size() - 1] == '.')
+      paths.push_back(quote(known));
+  }
+  if (paths.empty() || paths.size() > kMostPaths) return "";
+  return fmt::format("; did you mean {}?", fmt::join(paths, " or "));
 }
 
 }  // namespace
@@ -65,6 +99,7 @@ std::string allowed(const FieldInfo& field, const Menus& menus) {
 }
 
 void report_wrong(const Json& found, const FieldInfo& field, const Path& path, Scope& scope) {
+  if (!scope.findings.has_room()) return;
   scope.findings.add(path, wrong(found, field, scope));
 }
 
@@ -136,9 +171,12 @@ bool expect_object(const Json& value, const Path& path, Scope& scope) {
 
 void report_unknown_key(std::string_view key, const std::vector<std::string_view>& known, const Path& path,
                         Scope& scope) {
-  scope.findings.add(
-      path, fmt::format("found unknown key {}, allowed {}{}", quote(key), joined(known), hint(key, known)),
-      Anchor::key);
+  if (!scope.findings.has_room()) return;
+  const std::string elsewhere = same_key_elsewhere(key);
+  scope.findings.add(path,
+                     fmt::format("found unknown key {}, allowed {}{}", quote(key), joined(known),
+                                 elsewhere.empty() ? hint(key, known) : elsewhere),
+                     Anchor::key);
 }
 
 void report_not_modelled(const FieldInfo& field, const Path& path, Scope& scope) {

@@ -125,6 +125,7 @@ template <class T>
 void read_fields(const Json& value, const std::vector<Field<T>>& fields, T& object, const Path& path,
                  Scope& scope) {
   if (!expect_object(value, path, scope)) return;
+  std::vector<std::string_view> names;
   for (const auto& [key, item] : value.get_ref<const Json::object_t&>()) {
     const Path here(path, key);
     const auto known = std::ranges::find(fields, std::string_view(key), &Field<T>::name);
@@ -132,8 +133,8 @@ void read_fields(const Json& value, const std::vector<Field<T>>& fields, T& obje
       read_field(item, *known, object, here, scope);
       continue;
     }
-    std::vector<std::string_view> names;
-    for (const Field<T>& field : fields) names.push_back(field.name);
+    if (names.empty())
+      for (const Field<T>& field : fields) names.push_back(field.name);
     report_unknown_key(key, names, here, scope);
   }
 }

@@ -5,27 +5,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "orrery/printable.hpp"
+
 namespace orrery {
 namespace {
 
 constexpr std::size_t kShown = 60;
 constexpr std::size_t kLongestName = 64;
-
-/// Bytes of the UTF-8 sequence at the start of `text`, or 0 where it is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  }
-  return length;
-}
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -33,7 +19,7 @@ char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 
 std::size_t first_invalid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(text.substr(i));
+    const std::size_t length = first_character(text.substr(i)).bytes;
     if (length == 0) return i;
     i += length;
   }
@@ -41,19 +27,10 @@ std::size_t first_invalid_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (out.size() >= kShown) return out + "...";
-    const std::size_t length = sequence_length(text.substr(i));
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += text.substr(i, length);
-    }
-    i += std::max<std::size_t>(length, 1);
-  }
-  return out;
+  std::size_t shown = 0;
+  while (shown < text.size() && shown < kShown)
+    shown += std::max<std::size_t>(1, first_character(text.substr(shown)).bytes);
+  return one_line(text.substr(0, shown)) + (shown < text.size() ? "..." : "");
 }
 
 std::string quote(std::string_view text) { return "\"" + printable(text) + "\""; }

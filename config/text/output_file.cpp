@@ -7,7 +7,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "orrery/error.hpp"
@@ -18,19 +21,21 @@ namespace {
 constexpr std::size_t kBlock = 1 << 16;
 constexpr int kGzipWindow = 15 + 16;  // zlib: largest window, gzip header
 
+}  // namespace
+
 /// zlib's gzip stream, from text to blocks of bytes.
-class Compressor {
+class GzipStream {
  public:
-  Compressor() {
+  GzipStream() {
     // NOLINTNEXTLINE: zlib's macro casts
     ready_ =
         deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     header_.os = 255;  // unknown, wherever it is built; mtime stays 0
     if (ready_) deflateSetHeader(&stream_, &header_);
   }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-  ~Compressor() { deflateEnd(&stream_); }
+  GzipStream(const GzipStream&) = delete;
+  GzipStream& operator=(const GzipStream&) = delete;
+  ~GzipStream() { deflateEnd(&stream_); }
 
   [[nodiscard]] bool ready() const { return ready_; }
 
@@ -60,12 +65,33 @@ class Compressor {
   std::vector<char> block_ = std::vector<char>(kBlock);
 };
 
-}  // namespace
+std::string file_behind(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as the system follows
+  fs::path at = path;
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(at, error)); ++links) {
+    const fs::path to = fs::read_symlink(at, error);
+    at = to.is_absolute() ? to : at.parent_path() / to;
+  }
+  const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);
+  return error ? path : (folder / at.filename()).string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  struct stat of_a {};
+  struct stat of_b {};
+  const bool a_exists = ::stat(a.c_str(), &of_a) == 0;
+  const bool b_exists = ::stat(b.c_str(), &of_b) == 0;
+  if (!a_exists || !b_exists) return a_exists == b_exists && file_behind(a) == file_behind(b);
+  return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
 
 class OutputFile::Impl {
  public:
   explicit Impl(const std::string& path) : path_(path) {
-    if (path.ends_with(".gz")) compressor_ = std::make_unique<Compressor>();
+    if (path.ends_with(".gz")) compressor_ = std::make_unique<GzipStream>();
     if (compressor_ && !compressor_->ready()) fail("compress", ENOMEM);
     if (path == "-") {
       descriptor_ = STDOUT_FILENO;
@@ -88,14 +114,31 @@ class OutputFile::Impl {
     }
   }
 
-  void commit() {
+  void finish() {
     if (compressor_) compressor_->run("", true, [this](std::string_view bytes) { buffer(bytes); });
     flush();
     if (unnamed_) give_name();
     close();
+  }
+
+  /// Exchanges the finished file with the one that is there, so that both exist until the end.
+  void put_in_place() {
     if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("put in place", errno);
+    placed_ = true;
+    exchanged_ = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
+    if (exchanged_) return;
+    created_ = errno == ENOENT;
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+      placed_ = false;
+      fail("put in place", errno);
+    }
     temporary_.clear();
+  }
+
+  void take_back() noexcept {
+    if (!std::exchange(placed_, false)) return;
+    if (exchanged_) ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE);
+    if (created_) ::unlink(target_.c_str());
   }
 
  private:
@@ -105,33 +148,36 @@ class OutputFile::Impl {
   }
 
   void open() {
+    target_ = file_behind(path_);
     struct stat status {};
-    const bool exists = ::stat(path_.c_str(), &status) == 0;
+    const bool exists = ::stat(target_.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT) fail("write", errno);
     if (exists && S_ISDIR(status.st_mode)) fail("write", EISDIR);
     if (exists && !S_ISREG(status.st_mode)) {
+      target_.clear();
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
       if (descriptor_ < 0) fail("write", errno);
       return;
     }
-    target_ = resolved();
+    // Who may write everywhere is told, too, that nobody is meant to.
+    if (exists && ((status.st_mode & 0222U) == 0 || ::access(target_.c_str(), W_OK) != 0))
+      fail("write", (status.st_mode & 0222U) == 0 ? EACCES : errno);
     open_temporary(exists ? status.st_mode & 07777U : 0);
   }
 
-  /// The file itself where the path is a symbolic link, so that the link survives.
-  [[nodiscard]] std::string resolved() const {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path_.c_str(), nullptr), std::free);
-    return real ? real.get() : path_;
+  /// Beside the target.
+  [[nodiscard]] std::string in_folder(const std::string& name) const {
+    const std::size_t slash = target_.rfind('/');
+    return (slash == std::string::npos ? "" : target_.substr(0, slash + 1)) + name;
   }
 
   /// A file without a name, so that nothing stays behind however the program ends; with one where the
   /// file system has no such files. `mode` of the file that is replaced; 0: what the umask allows.
   void open_temporary(mode_t mode) {
-    const std::size_t slash = target_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
-    descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    descriptor_ = ::open(in_folder(".").c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     unnamed_ = descriptor_ >= 0;
     if (!unnamed_) {
-      std::string name = target_ + ".XXXXXX";
+      std::string name = in_folder(".orrery.XXXXXX");
       descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
       if (descriptor_ < 0) fail("write", errno);
       temporary_ = name;
@@ -146,7 +192,7 @@ class OutputFile::Impl {
 
   void give_name() {
     const std::string file = "/proc/self/fd/" + std::to_string(descriptor_);
-    const std::string stem = target_ + "." + std::to_string(::getpid()) + ".";
+    const std::string stem = in_folder(".orrery." + std::to_string(::getpid()) + ".");
     for (int attempt = 0;; ++attempt) {
       const std::string name = stem + std::to_string(attempt);
       if (::linkat(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
@@ -180,18 +226,27 @@ class OutputFile::Impl {
   }
 
   std::string path_;
-  std::string target_;     ///< path_ with links followed
-  std::string temporary_;  ///< "" where the target is written directly
-  bool unnamed_ = false;   ///< written to a file that gets a name at the end
+  std::string target_;      ///< path_ with links followed
+  std::string temporary_;   ///< "" where the target is written directly
+  bool unnamed_ = false;    ///< written to a file that gets a name at the end
+  bool placed_ = false;     ///< the target is what was written
+  bool exchanged_ = false;  ///< and `temporary_` what was there before
+  bool created_ = false;    ///< and nothing was there before
   int descriptor_ = -1;
   std::string buffer_;
-  std::unique_ptr<Compressor> compressor_;
+  std::unique_ptr<GzipStream> compressor_;
 };
 
 OutputFile::OutputFile(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;
 void OutputFile::write(std::string_view text) { impl_->write(text); }
-void OutputFile::commit() { impl_->commit(); }
+void OutputFile::finish() { impl_->finish(); }
+void OutputFile::put_in_place() { impl_->put_in_place(); }
+void OutputFile::take_back() noexcept { impl_->take_back(); }
+void OutputFile::commit() {
+  finish();
+  put_in_place();
+}
 
 }  // namespace orrery

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "config/schema/experiment_keys.hpp"
 #include "config/schema/findings.hpp"
 #include "config/schema/wording.hpp"
 #include "config/text/tree_builder.hpp"
@@ -14,11 +17,35 @@
 namespace orrery {
 namespace {
 
+/// Which bracket or quote of a list or mapping has no partner, in words; "" if all have.
+std::string open_bracket(std::string_view text) {
+  if (!text.starts_with('[') && !text.starts_with('{')) return "";
+  std::string open;
+  char quoted = 0;
+  for (const char c : text) {
+    if (quoted != 0) {
+      if (c == quoted) quoted = 0;
+    } else if (c == '"' || c == '\'') {
+      quoted = c;
+    } else if (c == '[' || c == '{') {
+      open += c;
+    } else if (c == ']' || c == '}') {
+      const char partner = c == ']' ? '[' : '{';
+      if (open.empty() || open.back() != partner) return fmt::format("a '{}' closes nothing", c);
+      open.pop_back();
+    }
+  }
+  if (quoted != 0) return "a quote is left open";
+  return open.empty() ? "" : fmt::format("a '{}' is left open", open.back());
+}
+
 Json parse_value(std::string_view text) {
   if (first_invalid_utf8(text) != std::string_view::npos) {
     throw OverrideError{"", "the value " + quote(text) + " is not UTF-8"};
   }
   if (text.empty()) return "";
+  if (const std::string wrong = open_bracket(text); !wrong.empty())
+    throw OverrideError{"", "the value " + quote(text) + " cannot be read: " + wrong};
   const bool plain = text.find_first_of(":#,[]{}&*!|>'\"%@`\\ \t\r\n-?") == std::string_view::npos;
   if (plain) return plain_scalar(text);
   try {
@@ -44,6 +71,23 @@ Json& element(Json& list, std::string_view key, const std::string& pointer) {
                                              static_cast<std::int64_t>(list.size()) - 1)};
   }
   return list[index];
+}
+
+/// An entry of a list that the document does not have has no place.
+void refuse_index_of_nothing(const Json& document, const std::vector<std::string_view>& parts) {
+  const Json* at = &document;
+  std::string pointer;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (at != nullptr && (at->is_string() || at->is_array())) return;
+    const bool goes_on = at != nullptr && at->is_object() && at->contains(parts[i]);
+    at = goes_on ? &*at->find(parts[i]) : nullptr;
+    pointer += "/" + pointer_token(parts[i]);
+    const bool is_index = parts[i + 1].find_first_not_of("0123456789") == std::string_view::npos;
+    if (at != nullptr || !is_index) continue;
+    throw OverrideError{pointer, fmt::format("found index {} of a list that the experiment does not give, "
+                                             "allowed the whole list, such as [1, 2]",
+                                             quote(parts[i + 1]))};
+  }
 }
 
 /// The value at `key` of `parent`, which stands at `pointer`.
@@ -79,12 +123,32 @@ std::vector<std::string_view> keys_of(std::string_view path) {
   return keys;
 }
 
+/// Takes the value at the dotted `key` away, where there is one; returns its pointer.
+std::string unset_key(Json& document, std::string_view key) {
+  const std::vector<std::string> known = experiment_keys();
+  if (std::ranges::find(known, key) == known.end())
+    throw OverrideError{"", fmt::format("found {}, which null cannot unset: allowed a key of an experiment{}",
+                                        quote(key), hint(key, views(known)))};
+  Json* parent = &document;
+  std::string pointer;
+  const std::vector<std::string_view> parts = keys_of(key);
+  for (std::size_t i = 0; i + 1 < parts.size() && parent != nullptr; ++i) {
+    const auto found = parent->find(parts[i]);  // the end where the parent is no object
+    parent = found == parent->end() ? nullptr : &*found;
+  }
+  for (const std::string_view part : parts) pointer += "/" + pointer_token(part);
+  if (parent != nullptr && parent->is_object()) parent->erase(std::string(parts.back()));
+  return pointer;
+}
+
 std::string apply_override(Json& document, std::string_view override) {
   const auto equals = override.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
   }
-  return set_key(document, override.substr(0, equals), parse_value(override.substr(equals + 1)));
+  const std::string_view key = override.substr(0, equals);
+  Json value = parse_value(override.substr(equals + 1));
+  return value.is_null() ? unset_key(document, key) : set_key(document, key, std::move(value));
 }
 
 }  // namespace
@@ -92,7 +156,9 @@ std::string apply_override(Json& document, std::string_view override) {
 std::string set_key(Json& document, std::string_view key, Json value) {
   Json* node = &document;
   std::string pointer;
-  for (const std::string_view part : keys_of(key)) {
+  const std::vector<std::string_view> parts = keys_of(key);
+  refuse_index_of_nothing(document, parts);
+  for (const std::string_view part : parts) {
     node = &child(*node, part, pointer);
     pointer += "/" + pointer_token(part);
   }

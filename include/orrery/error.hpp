@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/printable.hpp"
+
 namespace orrery {
 
 /// One mistake in an input: where, and what is wrong (found, allowed, nearest name).
@@ -18,12 +20,20 @@ struct Problem {
   bool not_modelled = false;  ///< not wrong: the interface knows it, but nothing models it yet
   bool idle = false;          ///< not wrong: beside the other values this one does nothing
 
-  /// "file:line:column: /pointer: message", leaving out what is unknown.
+  /// "file:line:column: /pointer: message" on one line, leaving out what is unknown.
   [[nodiscard]] std::string text() const {
     std::string out = source;
-    if (line > 0) out += ":" + std::to_string(line) + ":" + std::to_string(column);
+    if (line > 0) {
+      out += ':';
+      out += std::to_string(line);
+      out += ':';
+      out += std::to_string(column);
+    }
     if (!out.empty()) out += ": ";
-    return out + (pointer.empty() ? "" : pointer + ": ") + message;
+    out += pointer;
+    if (!pointer.empty()) out += ": ";
+    out += message;
+    return one_line(out);
   }
 };
 

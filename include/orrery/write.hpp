@@ -21,8 +21,12 @@ using Sink = std::function<void(std::string_view)>;
 
 struct ResultKey;
 
-/// Readable summary for a terminal. `colour`: use ANSI colours.
-void write_summary(const Report& report, bool colour, const Sink& sink);
+struct SummaryStyle {
+  bool colour = false;  ///< with ANSI colours
+  int columns = 80;     ///< of the terminal; 80 to 160 are used
+};
+/// Readable summary for a terminal. Names in it are on one line, without control characters.
+void write_summary(const Report& report, SummaryStyle style, const Sink& sink);
 
 /// Which keys of the result are written, by default all.
 class ResultSelection {

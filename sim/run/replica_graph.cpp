@@ -9,7 +9,6 @@
 #include "sim/run/step.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
-#include "workloads/sync/model_sync.hpp"
 
 namespace orrery {
 namespace {
@@ -111,13 +110,6 @@ SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
         SyncLayout(replicas, placed_replica_graph(replicas, *machine_of(replicas.cluster, memo)->topology))};
   });
   return kept->layout;
-}
-
-std::int64_t usual_steps(const Experiment& experiment) {
-  if (experiment.plan.data_parallel == 1) return 1;
-  const GossipGraph graph = replica_graph(experiment);
-  return sync_cycle(experiment.data_parallel_sync,
-                    std::max<std::int64_t>(1, static_cast<std::int64_t>(graph.rounds.size())));
 }
 
 }  // namespace orrery

@@ -1,8 +1,6 @@
 // The graph that the replicas of an experiment gossip on, where its workers sit.
 #pragma once
 
-#include <cstdint>
-
 #include "orrery/experiment.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "orrery/topology.hpp"
@@ -19,8 +17,5 @@ namespace orrery {
 
 /// Who keeps replicas in step with whom; graphs that take long to build and colour are kept.
 [[nodiscard]] SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo);
-
-/// Training steps until what the experiment's method does repeats itself.
-[[nodiscard]] std::int64_t usual_steps(const Experiment& experiment);
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -45,25 +46,20 @@ std::vector<Job> jobs_of(const ComparisonRequest& request) {
   return jobs;
 }
 
-std::string pointer_of(std::string key) {
-  std::ranges::replace(key, '.', '/');
-  return "/" + key;
-}
-
 std::vector<std::string> overrides_of(const std::vector<std::string>& varied,
                                       const ComparisonRequest& request) {
   std::vector<std::string> overrides = request.overrides;
-  for (std::size_t k = 0; k < varied.size(); ++k) {
-    if (!varied[k].empty()) overrides.push_back(request.variations[k].key + "=" + varied[k]);
-  }
+  std::ranges::move(orrery::overrides_of(request.variations, varied), std::back_inserter(overrides));
   return overrides;
 }
 
 /// Reads the job's experiment and hands it to `use`; keeps what is wrong.
-void read(Job& job, const ComparisonRequest& request, const ExperimentUse& use) {
+template <class Use>
+void read(Job& job, const ComparisonRequest& request, Use use) {
   try {
     read_experiment_text(job.experiment->text, job.experiment->source, job.overrides, request.catalog,
-                         request.menus, use);
+                         request.menus)
+        .apply(use);
   } catch (const InputError& error) {
     job.problems = error.problems();
   } catch (const RunError& error) {
@@ -79,26 +75,12 @@ void describe(Job& job, const Experiment& experiment) {
   job.row.sync = summary_of(experiment);
 }
 
-/// Leaves out the varied keys that do nothing beside the other values; whether there were any, and nothing
-/// else is wrong.
-bool drop_idle_keys(Job& job, const ComparisonRequest& request) {
-  std::vector<std::size_t> idle;
-  for (const Problem& problem : job.problems) {
-    std::size_t k = 0;
-    while (k < request.variations.size() && pointer_of(request.variations[k].key) != problem.pointer) ++k;
-    if (!problem.idle || k == request.variations.size()) return false;
-    idle.push_back(k);
-  }
-  for (const std::size_t k : idle) job.row.varied[k].clear();
-  return !idle.empty();
-}
-
 void read_first(Job& job, const ComparisonRequest& request) {
   do {
     job.problems.clear();
     job.overrides = overrides_of(job.row.varied, request);
     read(job, request, [&job](const Experiment& experiment) { describe(job, experiment); });
-  } while (drop_idle_keys(job, request));
+  } while (drop_idle(job.problems, request.variations, job.row.varied));
 }
 
 /// Of the rows that are alike, the first.
@@ -180,10 +162,20 @@ void name_rows(std::vector<Job>& jobs) {
   }
 }
 
+/// Whether what a step works through is counted alike: tokens, or samples that have none, such as images.
+bool counts_alike(const Report& a, const Report& b) {
+  const auto has_tokens = [](const Report& r) { return r.tokens_per_step > r.samples_per_step; };
+  return has_tokens(a) == has_tokens(b);
+}
+
+/// Of tokens, which samples of models with other sequences hold more or fewer of.
 Ratios ratios_of(const Report& report, const Report& first) {
-  const auto per_gpu = [](const Report& r) { return r.samples_per_s() / static_cast<double>(r.gpus); };
-  return {report.step_time_s() / first.step_time_s(), report.samples_per_s() / first.samples_per_s(),
-          per_gpu(report) / per_gpu(first)};
+  const auto per_gpu = [](const Report& r) { return r.tokens_per_s() / static_cast<double>(r.gpus); };
+  Ratios ratios{report.step_time_s() / first.step_time_s(), std::nullopt, std::nullopt};
+  if (!counts_alike(report, first)) return ratios;
+  ratios.speed_up = report.tokens_per_s() / first.tokens_per_s();
+  ratios.scaling_efficiency = per_gpu(report) / per_gpu(first);
+  return ratios;
 }
 
 void set_ratios(std::vector<ComparedRow>& rows) {

@@ -37,11 +37,12 @@ struct SyncSummary {
   std::int64_t workers = 0;  ///< n: replicas, or nodes where those are the workers
 };
 
-/// Against the first row that could be simulated.
+/// Against the first row that could be simulated. Of the latter two there is none where one of the rows
+/// counts tokens and the other samples without tokens, such as images.
 struct Ratios {
   double step_time = 1;
-  double speed_up = 1;            ///< of samples per second
-  double scaling_efficiency = 1;  ///< of samples per second and GPU
+  std::optional<double> speed_up;            ///< of tokens per second, or samples where a sample is one
+  std::optional<double> scaling_efficiency;  ///< of the same per GPU
 };
 
 /// What the rates of the literature say of a row with `accuracy`.

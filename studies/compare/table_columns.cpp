@@ -155,10 +155,11 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
       figures("step", values_of(comparison, [](const ComparedRow& row) { return row.report->step_time_s(); }),
               std::span(kTimes).first(3), 95));
   columns.push_back(words(comparison, "speed-up", true, 90, [](const ComparedRow& row) {
-    return row.ratios ? fmt::format("{:.3f}", row.ratios->speed_up) : std::string();
+    return row.ratios && row.ratios->speed_up ? fmt::format("{:.3f}", *row.ratios->speed_up) : std::string();
   }));
   columns.push_back(words(comparison, "scaling", true, 70, [](const ComparedRow& row) {
-    return row.ratios ? fmt::format("{:.1f}", 100 * row.ratios->scaling_efficiency) : std::string();
+    const bool known = row.ratios && row.ratios->scaling_efficiency;
+    return known ? fmt::format("{:.1f}", 100 * *row.ratios->scaling_efficiency) : std::string();
   }));
   columns.back().unit = "%";
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "config/schema/wording.hpp"
@@ -83,6 +84,31 @@ std::size_t count_combinations(const std::vector<Variation>& variations, std::si
     count *= variation.values.size();
   }
   return count;
+}
+
+bool drop_idle(const std::vector<Problem>& problems, const std::vector<Variation>& variations,
+               std::vector<std::string>& values) {
+  std::vector<std::size_t> idle;
+  for (const Problem& problem : problems) {
+    const auto of_problem = [&](const Variation& variation) {
+      std::string pointer = "/" + variation.key;
+      std::ranges::replace(pointer, '.', '/');
+      return pointer == problem.pointer;
+    };
+    const auto found = std::ranges::find_if(variations, of_problem);
+    if (!problem.idle || found == variations.end()) return false;
+    idle.push_back(static_cast<std::size_t>(found - variations.begin()));
+  }
+  for (const std::size_t k : idle) values[k].clear();
+  return !idle.empty();
+}
+
+std::vector<std::string> overrides_of(const std::vector<Variation>& variations,
+                                      const std::vector<std::string>& values) {
+  std::vector<std::string> overrides;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!values[k].empty()) overrides.push_back(variations[k].key + "=" + values[k]);
+  return overrides;
 }
 
 std::vector<std::string> combination(const std::vector<Variation>& variations, std::size_t index) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "orrery/error.hpp"
+
 namespace orrery {
 
 struct Variation {
@@ -20,6 +22,15 @@ struct Variation {
 /// Number of combinations of all values; 1 without variations. @throws InputError above `most`, or where a
 /// key is varied twice.
 [[nodiscard]] std::size_t count_combinations(const std::vector<Variation>& variations, std::size_t most);
+
+/// Clears the values of varied keys that do nothing beside the others, as `problems` say. Whether there were
+/// any, and nothing else is wrong.
+[[nodiscard]] bool drop_idle(const std::vector<Problem>& problems, const std::vector<Variation>& variations,
+                             std::vector<std::string>& values);
+
+/// The overrides KEY=VALUE that `values`, one per variation, stand for; "" is left out.
+[[nodiscard]] std::vector<std::string> overrides_of(const std::vector<Variation>& variations,
+                                                    const std::vector<std::string>& values);
 
 /// The values of one combination, one per variation. The last variation changes fastest.
 [[nodiscard]] std::vector<std::string> combination(const std::vector<Variation>& variations,

@@ -33,6 +33,7 @@ class ComparisonText {
     header();
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
     sweet_spot();
+    incomparable();
     reasons();
     return std::move(out_);
   }
@@ -113,6 +114,13 @@ class ComparisonText {
     if (const auto best = comparison_.sweet_spot()) {
       line("  " + painted("2", "* least time to the target: " + label(comparison_.rows[*best])));
     }
+  }
+
+  /// Rows of which the first one has neither speed-up nor scaling.
+  void incomparable() {
+    const bool any = std::ranges::any_of(
+        comparison_.rows, [](const ComparedRow& row) { return row.ratios && !row.ratios->speed_up; });
+    if (any) line("  " + painted("2", "no speed-up: tokens and samples without tokens do not compare"));
   }
 
   [[nodiscard]] std::string label(const ComparedRow& row) const {

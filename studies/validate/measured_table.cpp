@@ -178,7 +178,8 @@ class TableReader {
     const std::string here = fmt::format("{}:{}", source_, row.line);
     try {
       row.experiment =
-          read_experiment_text(document.dump(), here, context_.overrides, context_.catalog, context_.menus);
+          read_experiment_text(document.dump(), here, context_.overrides, context_.catalog, context_.menus)
+              .experiment;
     } catch (const InputError& error) {
       const bool later = std::ranges::all_of(error.problems(), &Problem::not_modelled);
       if (later) {

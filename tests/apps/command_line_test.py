@@ -116,6 +116,189 @@ class CommandLine(CommandLineCase):
         self.assertTrue(out.stderr.startswith("command line: two outputs"), out.stderr)
         self.assertEqual(self.files(), ["e.json"])
 
+    def test_wrong_commands_and_options_get_the_nearest_name(self):
+        for arguments, said in ((["simulat"], 'did you mean "simulate"?'), (["simulate", "--jsn", "x"], 'did you mean "--json"?'),
+                                (["list", "modles"], 'did you mean "models"?'), (["schema", "modl"], 'did you mean "model"?'),
+                                (["gossip", "--weights", "metropolis"], "metropolis"), (["--vresion"], 'did you mean "--version"?'),
+                                (["gossip", "--seed", "x"], 'found "x", allowed an integer from 0'), (["gossip", "--seed", "-1"], 'found "-1"'),
+                                (["gossip", "--workers", "0"], 'found "0"'), (["gossip", "ring", "--peers", "2"], "--peers does nothing"),
+                                (["gossip", "ring", "--shape", "2,2"], "--shape does nothing"), (["gossip", "--probability", "2"], 'found "2"'),
+                                (["calibrate", "x", "--seed", "-1"], 'found "-1"'), (["converge", self.experiment, "--target", "nan"], 'found "nan"'),
+                                (["converge", self.experiment, "--no-chart", "--log-x"], "--log-x"),
+                                (["simulate", self.experiment, "--threads", "two"], 'found "two"'),
+                                (["simulate", self.experiment, "--json", ""], 'found ""'), (["simulate", self.experiment, "--json="], "--json")):
+            with self.subTest(arguments=arguments):
+                out = orrery(*arguments)
+                self.assertEqual((out.returncode, out.stdout), (2, ""), out.stderr)
+                self.assertTrue(out.stderr.startswith("command line: "), out.stderr)
+                self.assertEqual(len(out.stderr.splitlines()), 1, out.stderr)
+                self.assertIn(said, out.stderr)
+        self.assertEqual(orrery("gossip", "--peers", "2").returncode, 0)  # base-k is among all of them
+
+    def test_help(self):
+        helps = [orrery(), orrery("help"), orrery("--help"), orrery("help", "compare"), orrery("compare", "--help")]
+        for out in helps:
+            self.assertEqual((out.returncode, out.stderr), (0, ""))
+            self.assertLessEqual(max(map(len, out.stdout.splitlines())), 80)
+        self.assertEqual(len({out.stdout for out in helps[:3]}), 1)
+        self.assertEqual(helps[3].stdout, helps[4].stdout)
+        self.assertIn("simulate", helps[0].stdout)
+        self.assertIn("--vary", helps[3].stdout)
+        for command in ("simulate", "memory", "validate", "calibrate", "converge", "gossip", "list", "schema"):
+            self.assertLessEqual(max(map(len, orrery(command, "--help").stdout.splitlines())), 80)
+        self.assertLessEqual(max(map(len, orrery("list").stdout.splitlines())), 80)
+        with open("/dev/full", "w") as full:
+            for arguments in (["--help"], ["simulate", "--help"], ["--version"], ["help"], []):
+                self.assertEqual(subprocess.run([ORRERY, *arguments], stdout=full, stderr=subprocess.PIPE).returncode, 1)
+
+    def test_names_of_files_are_told_on_one_line(self):
+        out = orrery("simulate", self.path / "a\nb\x1b[31m.json")
+        self.assertEqual((out.returncode, len(out.stderr.splitlines())), (2, 1))
+        self.assertIn("a\\x0ab\\x1b[31m.json", out.stderr)
+        self.assertNotIn("\x1b", orrery("simulate", "--\x1b[31m").stderr)
+        self.experiment.write_text(json.dumps(changed(name="x\x1b[31m\u202ey\nz" + "w" * 100)))
+        summary = orrery("simulate", self.experiment).stdout
+        self.assertIn("x\\x1b[31m\\u202ey\\x0azw", summary)
+        self.assertLessEqual(max(map(len, summary.splitlines())), 80)
+
+    def test_two_names_of_one_output(self):
+        here = self.path / "same"
+        os.symlink(here, self.path / "link")
+        for other in (f"{self.path}/./same", self.path / "link"):
+            out = orrery("simulate", self.experiment, "--json", here, "--csv", other)
+            self.assertEqual(out.returncode, 2)
+            self.assertIn("are one file", out.stderr)
+        here.write_text("old")
+        os.link(here, self.path / "hard")
+        out = orrery("simulate", self.experiment, "--json", here, "--csv", self.path / "hard")
+        self.assertIn("are one file", out.stderr)
+        self.assertEqual(here.read_text(), "old")
+        self.assertEqual(orrery("simulate", self.experiment, "--json", "/dev/null", "--csv", "/dev/null", "--quiet").returncode, 0)
+
+    def test_long_names_links_and_read_only_files(self):
+        for length in (249, 255):
+            name = self.path / ("n" * length)
+            self.assertEqual(orrery("memory", self.experiment, "--json", name).returncode, 0)
+            json.loads(name.read_text())
+            name.unlink()
+        out = orrery("simulate", EXAMPLES / "megatron-145b.json", "--json", self.path / ("n" * 256))
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("File name too long", out.stderr)
+        os.symlink("behind", self.path / "link")
+        self.assertEqual(orrery("memory", self.experiment, "--json", self.path / "link").returncode, 0)
+        self.assertTrue((self.path / "link").is_symlink())
+        json.loads((self.path / "behind").read_text())
+        (self.path / "behind").chmod(0o444)
+        for name in ("behind", "link"):
+            out = orrery("memory", self.experiment, "--json", self.path / name)
+            self.assertEqual(out.returncode, 1)
+            self.assertIn("Permission denied", out.stderr)
+        self.assertEqual(self.files(), ["behind", "e.json", "link"])
+
+    def test_two_outputs_are_put_in_place_together(self):
+        (self.path / "r.json").write_text("old")
+        for csv in ("/dev/full", "-"):
+            with open("/dev/full", "w") as full:
+                out = subprocess.run([ORRERY, "simulate", self.experiment, "--json", self.path / "r.json", "--csv", csv],
+                                     stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(out.returncode, 1)
+            self.assertEqual((self.path / "r.json").read_text(), "old")
+            self.assertEqual(self.files(), ["e.json", "r.json"])
+        self.assertEqual(orrery("simulate", self.experiment, "--json", self.path / "r.json").returncode, 0)
+        json.loads((self.path / "r.json").read_text())
+        self.assertEqual(self.files(), ["e.json", "r.json"])
+
+    def test_a_million_unknown_keys(self):
+        self.experiment.write_text('{"model": "gpt3-125m", "cluster": "dgx-1", ' + ",".join(f'"k{i}":1' for i in range(500_000)) + "}")
+        begin = time.monotonic()
+        lines = orrery("simulate", self.experiment).stderr.splitlines()
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(len(lines), 101)
+        self.assertIn("499900 more mistakes are left out", lines[-1])
+
+    def test_memory_refuses_what_simulate_refuses(self):
+        servers = changed(cluster={"base": "dgx-a100-80gb", "nodes": 8}, plan={}, data_parallel_sync={"method": "parameter-server", "level": "node", "servers": 32})
+        for experiment, pointer in ((changed(plan={**SMALL["plan"], "collectives": {"send-recv": "nvls"}}), "/plan/collectives/send-recv"),
+                                    (servers, "/data_parallel_sync/servers")):
+            self.experiment.write_text(json.dumps(experiment))
+            told = [orrery(command, self.experiment) for command in ("simulate", "memory")]
+            self.assertEqual([out.returncode for out in told], [2, 2])
+            self.assertEqual(told[0].stderr, told[1].stderr)
+            self.assertIn(pointer, told[0].stderr)
+            answer = json.loads(orrery("simulate", "--batch", text=json.dumps(experiment)).stdout)
+            self.assertEqual(answer["error"]["pointer"], pointer)
+
+    def test_an_inherited_calibration_is_told_where_it_stands(self):
+        path = self.path / "ours.json"
+        path.write_text('{"part": "software",\n "inherits": "nemo-2042", "constants": {}}')
+        out = orrery("simulate", self.experiment, "stack=ours", "--calibration", path)
+        self.assertEqual(out.returncode, 2)
+        self.assertTrue(out.stderr.startswith(f"{path}:2:14: /inherits: found \"nemo-2042\""), out.stderr)
+
+    def test_show_and_list_as_json(self):
+        self.assertEqual(json.loads(orrery("show", "gpt3-125m").stdout)["layers"], 12)
+        self.assertEqual(json.loads(orrery("show", "cluster/dgx-h100").stdout)["gpus_per_node"], 8)
+        self.assertEqual(json.loads(orrery("show", "nemo-2024").stdout)["part"], "software")
+        self.assertIn("measured.", orrery("show", "measurements/megatron-2021").stdout)
+        out = orrery("show", "gpt3-175")
+        self.assertEqual((out.returncode, out.stdout), (2, ""))
+        self.assertIn('did you mean "gpt3-175b"?', out.stderr)
+        listed = json.loads(orrery("list", "--json").stdout)
+        self.assertEqual([entry["name"] for entry in listed["collectives"]][:2], ["ring", "tree"])
+        for entry in listed["models"] + listed["gpus"] + listed["clusters"] + listed["measurements"]:
+            out = orrery("show", entry["name"])
+            self.assertTrue(out.returncode == 0 or "several entries" in out.stderr, entry)
+        self.assertEqual(list(json.loads(orrery("list", "gpus", "--json").stdout)), ["gpus"])
+
+    def test_resolved_experiments_run_again_to_the_bit(self):
+        for name in ("gpt3-175b.json", "llama-7b.yaml", "explicit-graph.json", "gossip-resnet-50.json", "mlp-partition-1.json"):
+            with self.subTest(name=name):
+                out = orrery("simulate", EXAMPLES / name, "simulation.network=alpha-beta", "--resolved")
+                self.assertEqual((out.returncode, out.stderr), (0, ""))
+                again = self.path / "again.json"
+                again.write_text(out.stdout)
+                results = [json.loads(orrery("simulate", *arguments, "--json", "-").stdout)
+                           for arguments in ((EXAMPLES / name, "simulation.network=alpha-beta"), (again,))]
+                for result in results:
+                    del result["stats"]
+                self.assertEqual(results[0], results[1])
+        text = orrery("simulate", self.experiment, "plan.zero_stage=1", "--resolved").stdout
+        self.assertRegex(text, r'"zero_stage": 1,  // command line\n')
+        self.assertRegex(text, r'"hidden": 768,  // catalog model gpt3-125m\n')
+        self.assertRegex(text, r'"global_batch_size": 16,  // .*e\.json:\d+\n')
+        self.assertRegex(text, r'"bucket_mb": 40(\.0)?,\n')  # a default
+        self.assertEqual(orrery("simulate", self.experiment, "--resolved", "--json", "-").returncode, 2)
+
+    def test_values_that_look_like_another_unit_get_a_warning(self):
+        for override, pointer, said in (("cluster.node.link_gb_per_s=600", "/cluster/node/link_gb_per_s", "of one direction"),
+                                        ("cluster.gpu.memory_gb=80000", "/cluster/gpu/memory_gb", "looks like MB"),
+                                        ("cluster.gpu.memory_gb_per_s=2.039", "/cluster/gpu/memory_gb_per_s", "looks like TB/s"),
+                                        ("cluster.fabric.nic_gbps=200000", "/cluster/fabric/nic_gbps", "looks like Mb/s")):
+            out = orrery("memory", self.experiment, override)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            self.assertEqual(len(out.stderr.splitlines()), 1, out.stderr)
+            self.assertTrue(out.stderr.startswith(f"command line: {pointer}: warning: found "), out.stderr)
+            self.assertIn(said, out.stderr)
+            self.assertEqual(orrery("memory", self.experiment, override, "--quiet").stderr, "")
+        self.experiment.write_text(json.dumps(changed(model="llama-7b", plan={"recompute": "selective"}), indent=1))
+        self.assertRegex(orrery("memory", self.experiment).stderr, r"e\.json:\d+:\d+: /plan/recompute: warning: .*changes nothing")
+
+    def test_progress_on_a_terminal(self):
+        leader, follower = os.openpty()
+        command = [ORRERY, "simulate", "--batch"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower) as process:
+            process.stdin.write((json.dumps(SMALL) + "\n").encode())
+            process.stdin.flush()
+            process.stdout.readline()
+            shown = b""
+            while b"1 done" not in shown:  # from the third second on
+                shown += os.read(leader, 1000)
+            process.stdin.close()
+            self.assertEqual(process.wait(), 0)
+        os.close(follower)
+        self.assertIn(b"per ", shown)
+        os.close(leader)
+
     def test_infeasible(self):
         self.experiment.write_text(json.dumps(changed(model="gpt3-175b")))
         out = orrery("simulate", self.experiment, "--json", self.path / "r.json")
@@ -181,6 +364,7 @@ class CommandLine(CommandLineCase):
             self.assertEqual(out.returncode, 0)
             answers = [json.loads(line) for line in out.stdout.splitlines()]
             self.assertEqual(len(answers), 4)
+            self.assertEqual([answer["line"] for answer in answers], [1, 3, 4, 5])
             self.assertEqual(answers[0]["step_time_s"], single["step_time_s"])
             self.assertEqual(answers[1]["error"]["pointer"], "/model")
             self.assertGreater(answers[2]["step_time_s"], 0)
@@ -206,7 +390,7 @@ class CommandLine(CommandLineCase):
         out = orrery("simulate", "--batch", "--only", "memory.fits,step_time_s,breakdown_s", text=lines)
         some = [json.loads(line) for line in out.stdout.splitlines()]
         for all_keys, few in zip(whole[:2], some):
-            self.assertEqual(list(few), ["step_time_s", "breakdown_s", "memory"])
+            self.assertEqual(list(few), ["line", "name", "step_time_s", "breakdown_s", "memory"])
             self.assertEqual(few["step_time_s"], all_keys["step_time_s"])
             self.assertEqual(few["breakdown_s"], all_keys["breakdown_s"])
             self.assertEqual(few["memory"], {"fits": all_keys["memory"]["fits"]})
@@ -214,12 +398,52 @@ class CommandLine(CommandLineCase):
         self.assertEqual([few["memory"]["fits"] for few in some[:2]], [True, False])
         out = orrery("simulate", "--batch", "--skip-infeasible", "--only", "step_time_s", text=lines)
         skipped = [json.loads(line) for line in out.stdout.splitlines()]
-        self.assertEqual(skipped[:2], [{"step_time_s": whole[0]["step_time_s"]}, {"step_time_s": None}])
+        self.assertEqual([answer["step_time_s"] for answer in skipped[:2]], [whole[0]["step_time_s"], None])
         for wrong, said in ((["--batch", "--only", "step_tim_s"], 'did you mean "step_time_s"?'), (["--only", "gpus", self.experiment], "--only needs"),
                             (["--skip-infeasible", self.experiment], "--batch")):
             out = orrery("simulate", *wrong, text=lines)
             self.assertEqual(out.returncode, 2)
             self.assertIn(said, out.stderr)
+
+    def test_batch_answers_say_whose_they_are(self):
+        lines = [json.dumps(line) for line in (changed(id="a\"b", name="first"), changed(id=7), {"id": 8, "name": "third", "model": 1}, changed(id=[]))]
+        for options in ([], ["--only", "step_time_s"]):
+            out = orrery("simulate", "--batch", *options, text="\n\n" + "\n".join(lines) + "\n{")
+            first, second, third, fourth, fifth = [json.loads(line) for line in out.stdout.splitlines()]
+            self.assertEqual([first["line"], second["line"], third["line"], fourth["line"], fifth["line"]], [3, 4, 5, 6, 7])
+            self.assertEqual((first["id"], first["name"], second["id"]), ("a\"b", "first", 7))
+            self.assertEqual(second["name"], "gpt3-125m on dgx-a100-80gb")
+            self.assertEqual((third["id"], third["name"]), (8, "third"))
+            self.assertIn("error", third)
+            self.assertEqual(fourth["error"]["pointer"], "/id")
+            self.assertEqual(set(fifth), {"line", "error"})
+            self.assertTrue(all(line.count('"name"') == 1 for line in out.stdout.splitlines()[:3]))
+        out = orrery("memory", "--batch", text=lines[0])
+        self.assertEqual((json.loads(out.stdout)["id"], json.loads(out.stdout)["line"]), ("a\"b", 1))
+
+    def test_batch_tells_a_wrong_override_once(self):
+        lines = "\n".join([json.dumps(SMALL)] * 3)
+        for wrong, said in (("plan.micro_batch=1", 'did you mean "micro_batch_size"?'), ("plan", "KEY=VALUE"), ("plan.zero_stage=9", "from 0 to 3")):
+            out = orrery("simulate", "--batch", wrong, text=lines)
+            self.assertEqual((out.returncode, out.stdout), (2, ""))
+            self.assertEqual(len(out.stderr.splitlines()), 1)
+            self.assertIn(said, out.stderr)
+        out = orrery("simulate", "--batch", "plan.global_batch_size=15", text=lines)  # wrong for these lines
+        self.assertEqual((out.returncode, out.stdout.count('"error"')), (0, 3))
+
+    def test_batch_stops_when_nobody_reads_its_answers(self):
+        line = (json.dumps(SMALL) + "\n").encode()
+        for threads in ("1", "2"):
+            for restore in (True, False):  # with SIGPIPE as usual, and ignored
+                command = [ORRERY, "simulate", "--batch", "--threads", threads]
+                with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      restore_signals=restore) as process:
+                    process.stdin.write(line)
+                    process.stdin.flush()
+                    self.assertIn(b"step_time_s", process.stdout.readline())
+                    process.stdout.close()  # its input stays open
+                    self.assertEqual(process.wait(timeout=60), 1)
+                    self.assertIn(b"cannot write standard output", process.stderr.read())
 
     def test_batch_answers_as_lines_come(self):
         for threads in (1, 2):

@@ -23,7 +23,10 @@ class SynchronizationCommands(CommandLineCase):
         self.assertAlmostEqual(rows[2]["spectral_gap"], 0.4)
         self.assertIn("powers of two", rows[3]["problem"])
         self.assertIn("powers of two", out.stdout)
-        self.assertEqual(len(orrery("gossip").stdout.splitlines()), 2 + len(orrery("list", "gossip").stdout.splitlines()))
+        table = orrery("gossip", "--workers", "16,1000").stdout.splitlines()
+        self.assertLessEqual(max(map(len, table)), 80)
+        for entry in json.loads(orrery("list", "gossip", "--json").stdout)["gossip"]:
+            self.assertEqual(sum(line.startswith(entry["name"] + " ") for line in table), 2)
         wrong = orrery("gossip", "rng")
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertIn('did you mean "ring"?', wrong.stderr)
@@ -34,6 +37,7 @@ class SynchronizationCommands(CommandLineCase):
         out = orrery(*arguments, "--json", self.path / "c.json", "--csv", self.path / "c.csv")
         self.assertEqual((out.returncode, out.stderr), (0, ""))
         self.assertIn("a  method=all-reduce\n", out.stdout)
+        self.assertLessEqual(max(map(len, out.stdout.splitlines())), 80)
         runs = json.loads((self.path / "c.json").read_text())["runs"]
         self.assertEqual([run["method"] for run in runs], ["all-reduce", "gossip"])
         for run in runs:
@@ -50,6 +54,21 @@ class SynchronizationCommands(CommandLineCase):
         self.assertEqual(float(rows[-1]["loss"]), runs[1]["points"][-1]["loss"])
         again = orrery(*arguments, "--threads", 1)
         self.assertEqual(again.stdout, out.stdout)
+
+    def test_converge_varies_as_compare_does(self):
+        arguments = (EXAMPLES / "converge-gossip.json", "--vary", "data_parallel_sync.method=all-reduce,local-sgd",
+                     "--vary", "data_parallel_sync.period=2,4")
+        out = orrery("converge", *arguments, "problem.iterations=20", "--json", "-")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        runs = json.loads(out.stdout)["runs"]  # the period of an all-reduce does nothing
+        self.assertEqual([run["name"] for run in runs], ["method=all-reduce", "method=local-sgd, period=2", "method=local-sgd, period=4"])
+        rows = json.loads(orrery("compare", *arguments, "--json", "-").stdout)["rows"]
+        self.assertEqual([row["method"] for row in rows], [run["method"] for run in runs])
+
+    def test_null_lets_a_file_with_all_degrees_vary(self):
+        out = orrery("compare", self.experiment, "plan.data_parallel=null", "--vary", "plan.tensor_parallel=1,2,4", "--json", "-")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertEqual([row["result"]["plan"]["data_parallel"] for row in json.loads(out.stdout)["rows"]], [4, 2, 1])
 
     def test_converge_refuses(self):
         example = EXAMPLES / "converge-gossip.json"

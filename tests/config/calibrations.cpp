@@ -95,13 +95,14 @@ TEST_CASE("unknown calibrations, and those of another part, are refused where th
 
 TEST_CASE("calibrations that inherit what they cannot are refused") {
   CHECK(cluster_problems(R"({"gpu": {"base": "tuned", "calibration": "odd"}})") ==
-        "e.json:1:71: /cluster/gpu/calibration: calibration \"odd\" inherits \"absent\", allowed a "
+        "catalog/calibrations/odd.json:1:29: /inherits: found \"absent\", allowed a "
         "calibration of a gpu (circle-a, circle-b, mixed, odd, quick, quicker)");
   CHECK(cluster_problems(R"({"gpu": {"base": "tuned", "calibration": "mixed"}})") ==
-        "e.json:1:71: /cluster/gpu/calibration: calibration \"mixed\" inherits \"wires\", which is of a "
+        "catalog/calibrations/mixed.json:1:29: /inherits: found \"wires\", which is of a "
         "node, allowed a calibration of a gpu (circle-a, circle-b, mixed, odd, quick, quicker)");
   CHECK(cluster_problems(R"({"gpu": {"base": "tuned", "calibration": "circle-a"}})") ==
-        "e.json:1:71: /cluster/gpu/calibration: calibration \"circle-a\" inherits from itself");
+        "catalog/calibrations/circle-b.json:1:29: /inherits: found \"circle-a\", so that the calibration "
+        "inherits from itself");
 }
 
 TEST_CASE("errors inside a calibration name it, missing keys do not") {

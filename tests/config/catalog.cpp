@@ -92,8 +92,10 @@ TEST_CASE("a calibration joins the catalog under its name, and what is wrong in 
       "f.json", "f");
   CHECK(name == "mine");
   CHECK(named.part_of_calibration("mine") == "software");
-  const Experiment experiment = read_experiment_text(
-      R"({"model": "tiny", "cluster": "box", "stack": "mine"})", "e.json", {}, named, io_test::menus());
+  const Experiment experiment =
+      read_experiment_text(R"({"model": "tiny", "cluster": "box", "stack": "mine"})", "e.json", {}, named,
+                           io_test::menus())
+          .experiment;
   CHECK(experiment.software.forward_issue_us == 7);
   const auto wrong = [](const char* text) {
     try {

@@ -60,7 +60,7 @@ inline const Catalog& catalog() {
 
 inline Experiment read(std::string_view text, const std::vector<std::string>& overrides = {},
                        const std::string& source = "e.json") {
-  return read_experiment_text(text, source, overrides, catalog(), menus());
+  return read_experiment_text(text, source, overrides, catalog(), menus()).experiment;
 }
 
 /// All problems, one line each; "" where there are none.

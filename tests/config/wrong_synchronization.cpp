@@ -41,7 +41,7 @@ TEST_CASE("what cannot go together says so") {
   CHECK(says(sync_problems(R"({"method": "gossip-aga", "period": 8, "final_period": 4})"),
              "/data_parallel_sync/final_period: found 4, allowed period 8 or more"));
   CHECK(says(sync_problems(R"({"method": "parameter-server", "servers": 100000})"),
-             "/data_parallel_sync/servers: found 100000, allowed at most data_parallel"));
+             "/data_parallel_sync/servers: found 100000, allowed at most the 8 workers"));
   CHECK(says(sync_problems(R"({"method": "gossip"})", {"plan.zero_stage=1"}),
              "/data_parallel_sync/method: found \"gossip\" with plan.zero_stage 1, allowed all-reduce"));
   CHECK(says(sync_problems(R"({"compression": "sign"})", {"plan.zero_stage=1"}),

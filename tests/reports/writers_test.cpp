@@ -49,7 +49,7 @@ std::string json_text(const Report& report, int indent = 2) {
 }
 std::string summary_text(const Report& report, bool colour = false) {
   std::string text;
-  write_summary(report, colour, [&text](std::string_view part) { text += part; });
+  write_summary(report, {colour, 80}, [&text](std::string_view part) { text += part; });
   return text;
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(std::vector<std::string>(all.begin() + 10, all.begin() + 15) ==
         std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
                                  "samples_per_s"});
-  CHECK(summary_text(report).find("8 of 10 measured runs lie in this range") != std::string::npos);
+  CHECK(summary_text(report).find("where 8 of 10 measured runs lie") != std::string::npos);
   CHECK(summary_text(report).find(" days ") != std::string::npos);
   // Equal deciles, 0 where none are known, are no spread.
   report.error_p10 = report.error_p90 = 0;
@@ -218,7 +218,7 @@ TEST_CASE("CSV is a header and a row of the same length, quoted where needed") {
 
 TEST_CASE("the summary fits a terminal") {
   const std::string text = summary_text(finished_report());
-  CHECK(widest_line(text) <= 100);
+  CHECK(widest_line(text) <= 80);
   CHECK(text.find("step time") != std::string::npos);
   CHECK(text.find("\x1b") == std::string::npos);
   CHECK(summary_text(finished_report(), true).find("\x1b[") != std::string::npos);
@@ -234,7 +234,7 @@ TEST_CASE("the summary of an infeasible plan says why and shows no times") {
   CHECK(text.find("nan") == std::string::npos);
   CHECK(text.find("inf ") == std::string::npos);
   CHECK(text.find("Where the time goes") == std::string::npos);
-  CHECK(widest_line(text) <= 100);
+  CHECK(widest_line(text) <= 80);
 }
 
 TEST_CASE("keys that are asked for are written alone, in their order, and say what has to be measured") {

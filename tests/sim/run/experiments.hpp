@@ -18,7 +18,7 @@ inline const Catalog& catalog() {
 }
 
 inline Experiment read(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_experiment_text(text, "test", overrides, catalog(), menus());
+  return read_experiment_text(text, "test", overrides, catalog(), menus()).experiment;
 }
 
 inline std::filesystem::path examples_folder() {
@@ -26,7 +26,7 @@ inline std::filesystem::path examples_folder() {
 }
 
 inline Experiment example(const std::string& name, const std::vector<std::string>& overrides = {}) {
-  return read_experiment_file((examples_folder() / name).string(), overrides, catalog(), menus());
+  return read_experiment_file((examples_folder() / name).string(), overrides, catalog(), menus()).experiment;
 }
 
 /// A small random plan on a random cluster: every schedule, ZeRO stage, wiring and fabric comes up.

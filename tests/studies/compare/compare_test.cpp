@@ -26,7 +26,8 @@ TEST_CASE("a row is what simulating its overrides gives, whatever the threads") 
   for (std::size_t i = 0; i < 4; ++i) {
     std::vector<std::string> overrides{"stack=ideal", "plan.zero_stage=" + one.rows[i].varied[0],
                                        "plan.micro_batch_size=" + one.rows[i].varied[1]};
-    const Report alone = simulate(read_experiment_text(kSmall, "", overrides, wanted.catalog, wanted.menus));
+    const Report alone =
+        simulate(read_experiment_text(kSmall, "", overrides, wanted.catalog, wanted.menus).experiment);
     REQUIRE(one.rows[i].report);
     CHECK(one.rows[i].report->makespan_ps == alone.makespan_ps);
     CHECK(four.rows[i].report->makespan_ps == alone.makespan_ps);
@@ -44,8 +45,8 @@ TEST_CASE("ratios are to the first row") {
   CHECK(weak.rows[0].ratios->scaling_efficiency == 1);
   const double step = second.step_time_s() / first.step_time_s();
   CHECK(weak.rows[1].ratios->step_time == doctest::Approx(step));
-  CHECK(weak.rows[1].ratios->speed_up == doctest::Approx(2 / step));  // twice the samples a step
-  CHECK(weak.rows[1].ratios->scaling_efficiency == doctest::Approx(1 / step));
+  CHECK(weak.rows[1].ratios->speed_up.value() == doctest::Approx(2 / step));  // twice the samples a step
+  CHECK(weak.rows[1].ratios->scaling_efficiency.value() == doctest::Approx(1 / step));
 }
 
 TEST_CASE("what contradicts itself or does not fit is a row with its reason") {
@@ -86,6 +87,26 @@ TEST_CASE("what is wrong in all variants of an experiment stops the comparison")
   CHECK(second[0].source == "b.json");
   CHECK(problems_of(request({"plan.data_parallel=3,5"})).size() == 2);  // nothing left to compare
   CHECK(problems_of(request({"plan.data_parallel=3,8"})).empty());
+}
+
+TEST_CASE("models with other sequences are compared by tokens, those without tokens not at all") {
+  const auto with = [](const std::string& model) {
+    return R"({"model": )" + model + R"(, "cluster": {"base": "dgx-a100-80gb", "nodes": 1}})";
+  };
+  const Comparison models = compare(request({}, {},
+                                            {{"a.json", with(R"({"base": "gpt3-125m", "seq_length": 1024})")},
+                                             {"b.json", with(R"({"base": "gpt3-125m", "seq_length": 2048})")},
+                                             {"c.json", with("\"resnet-50\"")}}),
+                                    2);
+  const Report& shorter = *models.rows[0].report;
+  const Report& longer = *models.rows[1].report;
+  CHECK(models.rows[1].ratios->speed_up.value() ==
+        doctest::Approx(2 * longer.samples_per_s() / shorter.samples_per_s()));
+  CHECK(models.rows[1].ratios->scaling_efficiency.value() ==
+        doctest::Approx(longer.tokens_per_s() / shorter.tokens_per_s()));  // on as many GPUs
+  CHECK(!models.rows[2].ratios->speed_up);
+  CHECK(!models.rows[2].ratios->scaling_efficiency);
+  CHECK(models.rows[2].ratios->step_time > 0);
 }
 
 TEST_CASE("experiments of one name are told apart by their files") {

@@ -87,7 +87,7 @@ TEST_CASE("JSON and CSV agree with each other and with the rows") {
   CHECK(rows[1]["vary"]["plan.stage_layers"] == nlohmann::json::array({12}));
   CHECK(rows[1]["vary"]["plan.bucket_mb"] == 10);
   CHECK(rows[1]["result"]["step_time_s"] == comparison.rows[1].report->step_time_s());
-  CHECK(rows[1]["ratio"]["speed_up"] == comparison.rows[1].ratios->speed_up);
+  CHECK(rows[1]["ratio"]["speed_up"] == comparison.rows[1].ratios->speed_up.value());
   CHECK(rows[1]["method"] == "all-reduce");
   CHECK(rows[1]["workers"] == 8);
   CHECK(rows[2]["result"].is_null());  // 6 layers of 12

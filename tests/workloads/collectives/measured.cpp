@@ -65,7 +65,7 @@ Cluster cluster_of(const Row& row) {
   const std::string text = R"({"model": "gpt3-125m", "plan": {"precision": "fp16"}, "cluster": {"base": ")" +
                            row.cluster + R"(", "nodes": )" + row.nodes + R"(, "gpus_per_node": )" +
                            row.gpus_per_node + "}}";
-  return read_experiment_text(text, "row.json", {}, catalog, menus).cluster;
+  return read_experiment_text(text, "row.json", {}, catalog, menus).experiment.cluster;
 }
 
 Collective collective_of(const Row& row) {

@@ -1,0 +1,30 @@
+// Checks of option values, with the words of the other errors: what was found, what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
+namespace orrery {
+
+/// As simulation.seed.
+inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+
+/// An integer in this range.
+[[nodiscard]] CLI::Validator integer_within(std::int64_t least, std::int64_t most);
+/// A finite number in this range.
+[[nodiscard]] CLI::Validator number_within(double least, double most);
+
+/// One of these names.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> names);
+
+/// Adds an option that names an output: a file, or "-" for standard output.
+CLI::Option* add_output(CLI::App& app, const std::string& option, std::string& path, const std::string& help);
+
+}  // namespace orrery

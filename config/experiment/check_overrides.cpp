@@ -1,0 +1,25 @@
+#include <iterator>
+
+#include "config/catalog/locate.hpp"
+#include "config/experiment/experiment_reader.hpp"
+#include "config/experiment/read_experiment.hpp"
+#include "config/text/document.hpp"
+#include "config/text/overrides.hpp"
+
+namespace orrery {
+
+void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus) {
+  const Document document = parse_document("{}", "");
+  Json given = document.value;
+  std::vector<Problem> problems;
+  const std::vector<std::string> set = apply_overrides(given, overrides, problems);
+  ExperimentReader reader(catalog, menus);
+  reader.check_parts(given);
+  for (Problem& problem :
+       located(reader.findings(), {document, "", given, set, reader.resolver().uses(), catalog.data()})) {
+    if (problem.source == kCommandLine) problems.push_back(std::move(problem));  // else a key that lines have
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+}  // namespace orrery

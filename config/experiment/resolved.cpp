@@ -1,0 +1,212 @@
+#include "config/experiment/resolved.hpp"
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+// Keeps keys in the order of the tables.
+using Tree = nlohmann::ordered_json;
+
+bool lies_within(double value, const FieldInfo& field) {
+  return value >= field.minimum && value <= field.maximum;
+}
+
+/// The name whose choice leaves `object` as it is.
+template <class T>
+std::optional<Tree> chosen_name(const T& object, void (*set)(T&, std::size_t), const FieldInfo& field,
+                                const Menus& menus) {
+  if constexpr (std::equality_comparable<T>) {
+    const std::vector<std::string_view> names = field.choices.names(menus);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      T other = object;
+      set(other, i);
+      if (other == object) return names[i];
+    }
+  }
+  return std::nullopt;
+}
+
+/// The value as a document has it; nothing where the key is off: an empty text or list, a number out of
+/// range.
+template <class T>
+std::optional<Tree> value_of(const T& object, const Field<T>& field, const Menus& menus) {
+  return std::visit(
+      [&](auto member) -> std::optional<Tree> {
+        using M = decltype(member);
+        if constexpr (std::is_same_v<M, void (*)(T&, std::size_t)>) {
+          return chosen_name(object, member, field, menus);
+        } else if constexpr (std::is_member_object_pointer_v<M>) {
+          const auto& value = object.*member;
+          using Value = std::remove_cvref_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, bool>) {
+            return value;
+          } else if constexpr (std::is_arithmetic_v<Value>) {
+            return lies_within(static_cast<double>(value), field) ? std::optional<Tree>(value) : std::nullopt;
+          } else {
+            return value.empty() ? std::nullopt : std::optional<Tree>(value);
+          }
+        } else {
+          return std::nullopt;
+        }
+      },
+      field.target);
+}
+
+class ResolvedTree {
+ public:
+  ResolvedTree(const Experiment& experiment, const Json& cluster, const Menus& menus)
+      : e_(experiment), given_cluster_(cluster), menus_(menus) {}
+
+  Tree tree() const {
+    Tree all;
+    if (!e_.name.empty()) all["name"] = e_.name;
+    all["model"] = model();
+    all["cluster"] = cluster();
+    all["plan"] = plan();
+    all["data_parallel_sync"] = sync();
+    all["simulation"] = part(e_.simulation, simulation_fields());
+    if (Tree training = part(e_.training, training_fields()); !training.empty()) all["training"] = training;
+    if (e_.accuracy.wanted()) all["accuracy"] = part(e_.accuracy, accuracy_fields());
+    all["problem"] = part(e_.problem, problem_fields());
+    if (!e_.stack.empty()) all["stack"] = e_.stack;
+    all["software"] = part(e_.software, software_fields());
+    return all;
+  }
+
+ private:
+  template <class T>
+  Tree part(const T& object, const std::vector<Field<T>>& fields, std::string_view kind = "") const {
+    Tree out = Tree::object();
+    for (const Field<T>& field : fields) {
+      if (field.name == "sharding") continue;  // stands here as its zero_stage
+      if (!field.only_for.empty() && field.only_for != kind) continue;
+      if (std::optional<Tree> value = value_of(object, field, menus_)) out[std::string(field.name)] = *value;
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string_view kind() const {
+    constexpr std::array<std::string_view, 3> kKinds{"transformer", "mlp", "convnet"};
+    return kKinds[static_cast<std::size_t>(e_.model.kind)];
+  }
+
+  Tree model() const {
+    Tree out = part(e_.model, model_fields(), kind());
+    if (e_.model.kind == ModelKind::convnet) out.erase("hidden");
+    if (e_.model.lora_rank == 0) return out;
+    for (std::size_t i = 0; i < kLinearNames.size(); ++i)
+      if (e_.model.lora_targets[i]) out["lora_targets"].push_back(kLinearNames[i]);
+    return out;
+  }
+
+  Tree cluster() const {
+    Tree out = Tree::object();
+    if (!e_.cluster.name.empty()) out["name"] = e_.cluster.name;
+    out["gpu"] = part(e_.cluster.gpu, gpu_fields());
+    for (std::size_t i = 0; i < kPrecisionCount; ++i) {
+      const double peak = e_.cluster.gpu.peak_tflops[i];
+      if (peak > 0) out["gpu"]["peak_tflops"][std::string(kPrecisionNames[i])] = peak;
+    }
+    out["gpus_per_node"] = e_.cluster.gpus_per_node;
+    out["nodes"] = e_.cluster.nodes;
+    if (e_.cluster.graph) {
+      out["graph"] = Tree::parse(given_cluster_.at("graph").dump());
+    } else {
+      wiring(out, "node", part(e_.cluster.node, node_fields()));
+      wiring(out, "fabric", part(e_.cluster.fabric, fabric_fields()));
+    }
+    const auto slow = given_cluster_.find("overrides");
+    if (slow != given_cluster_.end()) out["overrides"] = Tree::parse(slow->dump());
+    return out;
+  }
+
+  /// The part that the cluster has: a single GPU or node may lack one.
+  void wiring(Tree& cluster, const char* key, Tree keys) const {
+    if (given_cluster_.contains(key)) cluster[key] = std::move(keys);
+  }
+
+  Tree plan() const {
+    Tree out = part(e_.plan, plan_fields(), kind());
+    for (const MatrixPartition cut : e_.plan.tensor_partition)
+      out["tensor_partition"].push_back(cut == MatrixPartition::column ? "column" : "row");
+    for (std::size_t i = 0; i < kCollectiveCount; ++i)
+      out["collectives"][std::string(kCollectiveNames[i])] = e_.plan.collectives[i];
+    return out;
+  }
+
+  Tree sync() const {
+    const DataParallelSync& s = e_.data_parallel_sync;
+    Tree out = part(s, sync_fields());
+    if (!s.neighbours.empty()) out["topology"] = s.neighbours;
+    if (s.neighbours.empty() && !s.topology.empty()) out["topology"] = s.topology;
+    if (!s.places.empty()) out["placement"] = s.places;
+    if (s.places.empty())
+      if (const auto placement = value_of(s, placement_field(), menus_)) out["placement"] = *placement;
+    out["compression"] = part(s.compression, compression_fields());
+    return out;
+  }
+
+  const Experiment& e_;
+  const Json& given_cluster_;
+  const Menus& menus_;
+};
+
+/// Writes a tree with the origin of each value behind it.
+class ResolvedText {
+ public:
+  explicit ResolvedText(const Origins& origins) : origins_(origins) {}
+
+  std::string text(const Tree& tree) {
+    want(tree, "");
+    find_positions(origins_.document, table_);
+    write(tree, "", 0, "");
+    return std::move(out_);
+  }
+
+ private:
+  static bool opens(const Tree& value) { return value.is_object() && !value.empty(); }
+
+  void want(const Tree& value, const std::string& pointer) {
+    table_.want(pointer);
+    if (!opens(value)) return;
+    for (const auto& [key, item] : value.items()) want(item, pointer + "/" + pointer_token(key));
+  }
+
+  void write(const Tree& value, const std::string& pointer, std::size_t depth, const char* comma) {
+    if (!opens(value)) {
+      out_ += value.dump(-1, ' ', false, Tree::error_handler_t::replace) + comma;
+      const std::string origin = origin_of(pointer, table_, origins_);
+      if (!origin.empty()) out_ += "  // " + one_line(origin);
+      out_ += "\n";
+      return;
+    }
+    out_ += "{\n";
+    std::size_t left = value.size();
+    for (const auto& [key, item] : value.items()) {
+      out_.append(2 * depth + 2, ' ').append(Tree(key).dump()).append(": ");
+      write(item, pointer + "/" + pointer_token(key), depth + 1, --left > 0 ? "," : "");
+    }
+    out_.append(2 * depth, ' ').append("}").append(comma).append("\n");
+  }
+
+  const Origins& origins_;
+  PositionTable table_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
+                              const Menus& menus) {
+  return ResolvedText(origins).text(ResolvedTree(experiment, cluster, menus).tree());
+}
+
+}  // namespace orrery

@@ -1,0 +1,19 @@
+// A whole experiment as a document: every key with its value, and where the value came from. Internal to
+// config/.
+#pragma once
+
+#include <string>
+
+#include "config/catalog/locate.hpp"
+#include "config/schema/menus.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+/// JSON with a comment behind each value: the line of the text, the command line, an entry of the catalog, or
+/// nothing for a default. Reading it gives an equal experiment. `cluster`: the cluster's keys, bases
+/// resolved.
+std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
+                              const Menus& menus);
+
+}  // namespace orrery

@@ -1,0 +1,84 @@
+// Values that are allowed and yet hardly meant: they look like another unit, or change nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "config/catalog/catalog_data.hpp"
+#include "config/catalog/resolve.hpp"
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/wording.hpp"
+
+namespace orrery {
+namespace {
+
+/// What values of a key usually lie between, and the units that others look like.
+struct UsualRange {
+  const char* pointer;
+  double value;
+  const char* unit;
+  double least;
+  const char* if_less;
+  double most;
+  const char* if_more;
+};
+
+void warn_of_units(const Cluster& cluster, Findings& warnings) {
+  const Gpu& gpu = cluster.gpu;
+  const double peak = *std::ranges::max_element(gpu.peak_tflops);
+  for (const UsualRange& usual : {
+           UsualRange{"/cluster/gpu/memory_gb", gpu.memory_gb, "GB", 1, "TB", 2000, "MB"},
+           UsualRange{"/cluster/gpu/memory_gb_per_s", gpu.memory_gb_per_s, "GB/s", 20, "TB/s", 2e5, "MB/s"},
+           UsualRange{"/cluster/gpu/peak_tflops", peak, "TFLOP/s", 0.1, "PFLOP/s", 2e5, "GFLOP/s"},
+           UsualRange{"/cluster/node/link_gb_per_s", cluster.node.link_gb_per_s, "GB/s", 0.5, "TB/s", 1e4,
+                      "MB/s"},
+           UsualRange{"/cluster/fabric/nic_gbps", cluster.fabric.nic_gbps, "Gb/s", 0.5, "Tb/s", 1e4, "Mb/s"},
+           UsualRange{"/cluster/node/latency_us", cluster.node.latency_us, "us", 0, "ms", 300, "ns"},
+           UsualRange{"/cluster/fabric/latency_us", cluster.fabric.latency_us, "us", 0, "ms", 3000, "ns"},
+       }) {
+    if (usual.value <= 0 || (usual.value >= usual.least && usual.value <= usual.most)) continue;
+    warnings.add(usual.pointer, fmt::format("found {} {}, which looks like {}", usual.value, usual.unit,
+                                            usual.value < usual.least ? usual.if_less : usual.if_more));
+  }
+}
+
+/// GB/s of a link, in one direction, of the catalog's clusters with such GPUs and such a wiring; 0: unknown.
+double catalog_link(const Cluster& cluster, const CatalogData& catalog) {
+  double fastest = 0;
+  for (const auto& [name, file] : catalog.entries[static_cast<std::size_t>(CatalogKind::cluster)]) {
+    Findings ignored;
+    const Json known = Resolver(catalog, ignored).resolve(CatalogKind::cluster, name, Path());
+    if (!known.is_object() || !known.contains("gpu") || !known.contains("node")) continue;
+    const Json& gpu = known["gpu"];
+    const Json& node = known["node"];
+    if (gpu.value("name", "") != cluster.gpu.name || node.value("kind", "") != cluster.node.kind) continue;
+    fastest = std::max(fastest, node.value("link_gb_per_s", 0.0));
+  }
+  return fastest;
+}
+
+/// Vendors add both directions up.
+void warn_of_both_directions(const Cluster& cluster, const CatalogData& catalog, Findings& warnings) {
+  if (cluster.gpu.name.empty() || cluster.node.link_gb_per_s <= 0) return;
+  const double known = catalog_link(cluster, catalog);
+  const double factor = known > 0 ? cluster.node.link_gb_per_s / known : 1;
+  if (factor < 1.9) return;
+  warnings.add("/cluster/node/link_gb_per_s",
+               fmt::format("found {} GB/s, {:.3g} times the {} GB/s of {} in the catalog: the key is of one "
+                           "direction",
+                           cluster.node.link_gb_per_s, factor, known, printable(cluster.gpu.name)));
+}
+
+}  // namespace
+
+void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings) {
+  warn_of_units(experiment.cluster, warnings);
+  warn_of_both_directions(experiment.cluster, catalog, warnings);
+  const Model& model = experiment.model;
+  if (experiment.plan.recompute == Recompute::selective && model.kind == ModelKind::transformer &&
+      model.attention == Attention::flash)
+    warnings.add("/plan/recompute",
+                 "found \"selective\", which changes nothing with attention \"flash\": it keeps no scores");
+}
+
+}  // namespace orrery
