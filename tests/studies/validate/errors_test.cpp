@@ -34,7 +34,7 @@ constexpr std::int64_t kManyGpus = 2048;
 using Percentages = std::map<std::string, double>;
 
 std::filesystem::path file_named(const char* name) {
-  return std::filesystem::path(ORRERY_SOURCE_DIR) / "tests/validation" / name;
+  return std::filesystem::path(ORRERY_SOURCE_DIR) / "tests/studies/validate" / name;
 }
 
 /// The recorded figures; the comment at the head of the file goes to `head`.

@@ -54,10 +54,11 @@ TEST_CASE("predictions stand beside measurements, in the order of the rows") {
 
 TEST_CASE("what a run alone can refuse is an error in its line") {
   const MeasuredTable table = read(
-      "name,model,cluster,plan.zero_stage,plan.collectives.all-gather,measured.step_time_s\n"
-      "a,gpt3-125m,dgx-a100-80gb,,,1\nb,gpt3-125m,dgx-a100-80gb,1,tree,1\n");
+      "name,model,cluster.base,cluster.gpus_per_node,cluster.node.kind,cluster.node.link_gb_per_s,"
+      "measured.step_time_s\n"
+      "a,gpt3-125m,dgx-a100-80gb,,,,1\nb,gpt3-125m,dgx-a100-80gb,16,hybrid-cube-mesh,25,1\n");
   CHECK_THROWS_WITH(static_cast<void>(validate({table}, 2)),
-                    doctest::Contains("folder/t.csv:3:1: /plan/collectives/all-gather"));
+                    doctest::Contains("folder/t.csv:3:1: /cluster"));
 }
 
 TEST_CASE("a table of which nothing can be simulated has no statistics") {

@@ -41,7 +41,7 @@ Row parse(const std::string& line) {
 
 /// Curves by name.
 std::map<std::string, std::vector<Row>> curves() {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/tests/collectives/measured.csv");
+  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/tests/workloads/collectives/measured.csv");
   std::string line;
   REQUIRE(std::getline(file, line));
   REQUIRE(line ==
