@@ -4,6 +4,7 @@
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
+#include "workloads/parallel/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
@@ -14,6 +15,12 @@ std::vector<std::string> names(const Entries& entries) {
   std::vector<std::string> result;
   for (const auto& entry : entries) result.emplace_back(entry.name);
   return result;
+}
+
+void check_dimensions(const Experiment& experiment, const Complain& complain) {
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    if (kind->check != nullptr) kind->check(experiment, complain);
+  }
 }
 
 }  // namespace
@@ -29,7 +36,8 @@ Menus menus() {
           interleaved,
           names(collective_algorithms()),
           names(gossip_topologies()),
-          usual_steps};
+          usual_steps,
+          check_dimensions};
 }
 
 }  // namespace orrery

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/experiment.hpp"
 
 namespace orrery {
+
+/// Says what is wrong at the first of the keys of the plan that is given.
+using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 struct Menus {
   std::vector<std::string> node_wirings;           ///< cluster.node.kind
@@ -19,6 +25,8 @@ struct Menus {
 
   /// Training steps to simulate where an experiment does not say; null: 1.
   std::int64_t (*usual_steps)(const Experiment&) = nullptr;
+  /// Says what is wrong with the degrees of a plan, and at which of its keys; null: nothing.
+  void (*check_dimensions)(const Experiment&, const Complain&) = nullptr;
 };
 
 /// What an experiment can name, from the tables of all rooms.

@@ -68,14 +68,14 @@ struct Plan {
   [[nodiscard]] std::int64_t micro_batches() const {
     return global_batch_size / (data_parallel * micro_batch_size);
   }
-  /// Replicas among which ZeRO shards.
-  [[nodiscard]] std::int64_t sharding_replicas() const {
-    return zero_group_size > 0 ? zero_group_size : data_parallel;
+  /// Ranks that hold the same weights and add up their gradients.
+  [[nodiscard]] constexpr std::int64_t weight_copies() const;
+  /// Of those, the ranks among which ZeRO shards: all of as many replicas as its group holds.
+  [[nodiscard]] std::int64_t sharding_ranks() const {
+    return zero_group_size > 0 ? weight_copies() / data_parallel * zero_group_size : weight_copies();
   }
   /// Whether there are several copies of what ZeRO shards.
-  [[nodiscard]] bool shards_in_groups() const {
-    return zero_stage > 0 && sharding_replicas() < data_parallel;
-  }
+  [[nodiscard]] bool shards_in_groups() const { return zero_stage > 0 && sharding_ranks() < weight_copies(); }
   /// Ranks along an axis.
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
   [[nodiscard]] constexpr std::int64_t gpus() const;
@@ -90,20 +90,28 @@ struct AxisRow {
   std::string_view key;                  ///< of the degree
   std::int64_t Plan::*degree = nullptr;  ///< nullptr: not modelled yet, always 1
   bool always_named = false;             ///< in reports also where the degree is 1
+  bool copies_weights = false;           ///< its ranks have the same weights, and add up their gradients
 };
 
 /// By Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
-    {"cp", "context", "context_parallel"},
+    {"cp", "context", "context_parallel", nullptr, false, true},
     {"ep", "expert", "expert_parallel"},
-    {"dp", "data", "data_parallel", &Plan::data_parallel, true},
+    {"dp", "data", "data_parallel", &Plan::data_parallel, true, true},
     {"pp", "pipeline", "pipeline_parallel", &Plan::pipeline_parallel, true},
 }};
 
 constexpr std::int64_t Plan::degree(Axis axis) const {
   const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
   return row.degree == nullptr ? 1 : this->*row.degree;
+}
+
+constexpr std::int64_t Plan::weight_copies() const {
+  std::int64_t product = 1;
+  for (std::size_t axis = 0; axis < kAxisCount; ++axis)
+    product *= kAxes[axis].copies_weights ? degree(static_cast<Axis>(axis)) : 1;
+  return product;
 }
 
 constexpr std::int64_t Plan::gpus() const {

@@ -35,8 +35,9 @@ Signature sign_communicators(const Plan& plan, const CommunicatorSpec& spec) {
   signature.append(static_cast<std::uint64_t>(plan.tensor_parallel));
   signature.append(static_cast<std::uint64_t>(plan.pipeline_parallel));
   signature.append(static_cast<std::uint64_t>(plan.data_parallel));
+  signature.append(static_cast<std::uint64_t>(plan.degree(Axis::context)));
   signature.append((spec.pipeline_wraps ? 1U : 0U) | (spec.tensor_passes ? 2U : 0U) | (spec.tied ? 4U : 0U));
-  signature.append(static_cast<std::uint64_t>(spec.sharding_replicas));
+  signature.append(static_cast<std::uint64_t>(spec.sharding_ranks));
   append(plan.rank_order, signature);
   return signature;
 }

@@ -13,4 +13,9 @@ extern const CommunicatorKind kWorkerGroups;
 extern const CommunicatorKind kShardGroups;
 extern const CommunicatorKind kGossipPairs;
 
+/// Those that join some replicas with others come last.
+inline constexpr std::array kCommunicatorKinds{&kTensorGroups,   &kReplicaGroups, &kNeighbourStages,
+                                               &kTiedEmbeddings, &kWorkerGroups,  &kShardGroups,
+                                               &kGossipPairs};
+
 }  // namespace orrery

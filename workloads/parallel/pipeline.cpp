@@ -10,7 +10,7 @@ constexpr std::array kNeighbourStreams{Stream::send_forward, Stream::recv_forwar
 constexpr std::array kTiedStreams{Stream::data};
 
 std::uint32_t neighbour_slots(const CommunicatorSpec& spec) {
-  return spec.grid.size(Axis::pipeline) > 1 ? kNeighbourStreams.size() : 0;
+  return spec.grid.size(Axis::pipeline) > 1 ? std::uint32_t{kNeighbourStreams.size()} : 0;
 }
 
 /// Pairs along the pipeline; around its end as well when ranks hold several chunks in turn.
