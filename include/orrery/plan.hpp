@@ -36,6 +36,11 @@ enum class MatrixPartition : std::uint8_t {
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
+/// How ranks that share sequences run attention: keys and values go around, or heads are exchanged for
+/// tokens.
+enum class ContextParallelType : std::uint8_t { ring, all_to_all };
+inline constexpr std::array<std::string_view, 2> kContextParallelTypeNames{"ring", "all-to-all"};
+
 /// The dimensions along which ranks are arranged; `kAxes` has a row for each.
 enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::size_t kAxisCount = 5;
@@ -44,6 +49,8 @@ struct Plan {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
   std::int64_t data_parallel = 1;
+  std::int64_t context_parallel = 1;  ///< ranks that share sequences
+  ContextParallelType context_parallel_type = ContextParallelType::ring;
   bool sequence_parallel = false;
   std::int64_t micro_batch_size = 1;       ///< samples
   std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
@@ -96,7 +103,7 @@ struct AxisRow {
 /// By Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
-    {"cp", "context", "context_parallel", nullptr, false, true},
+    {"cp", "context", "context_parallel", &Plan::context_parallel, false, true},
     {"ep", "expert", "expert_parallel"},
     {"dp", "data", "data_parallel", &Plan::data_parallel, true, true},
     {"pp", "pipeline", "pipeline_parallel", &Plan::pipeline_parallel, true},
