@@ -64,7 +64,7 @@ std::size_t bytes_of(const std::vector<T>& vector) {
 }
 
 std::size_t bytes_of(const TaskGraph& graph) {
-  return bytes_of(graph.cost) + bytes_of(graph.pred_begin) + bytes_of(graph.preds) + bytes_of(graph.costs) +
+  return graph.cost.bytes() + graph.pred_begin.bytes() + graph.preds.bytes() + bytes_of(graph.costs) +
          bytes_of(graph.legs) + bytes_of(graph.uses);
 }
 

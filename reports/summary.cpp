@@ -173,7 +173,7 @@ class Summary {
     if (p.recompute != Recompute::none)
       text += fmt::format(", recompute {}", at(kRecomputeNames, p.recompute));
     if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
-    if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_replicas());
+    if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_ranks());
     if (p.sequence_parallel) text += ", sequence parallel";
     wrapped("", fmt::format("{}, {}", text, at(kPrecisionNames, p.precision)));
     if (p.data_parallel == 1) return;

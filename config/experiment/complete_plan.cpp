@@ -16,7 +16,8 @@ namespace {
 class PlanCompletion {
  public:
   PlanCompletion(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings)
-      : model_(experiment.model),
+      : experiment_(experiment),
+        model_(experiment.model),
         cluster_(experiment.cluster),
         plan_(experiment.plan),
         sync_(experiment.data_parallel_sync),
@@ -29,6 +30,7 @@ class PlanCompletion {
     complete_precision();
     complete_overlap();
     check_tensor_parallel();
+    check_dimensions();
     check_layers();
     check_sync();
     if (!complete_data_parallel()) return;
@@ -117,6 +119,13 @@ class PlanCompletion {
     if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
     if (!has("overlap_parameter_gather"))
       plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
+  }
+
+  /// What the files of the dimensions ask of their degrees.
+  void check_dimensions() {
+    if (menus_.check_dimensions == nullptr) return;
+    menus_.check_dimensions(experiment_, [this](std::initializer_list<std::string_view> keys,
+                                                std::string message) { add(keys, std::move(message)); });
   }
 
   void check_tensor_parallel() {
@@ -292,6 +301,7 @@ class PlanCompletion {
                     plan_.micro_batches(), plan_.pipeline_parallel, plan_.pipeline_schedule));
   }
 
+  const Experiment& experiment_;
   const Model& model_;
   const Cluster& cluster_;
   Plan& plan_;

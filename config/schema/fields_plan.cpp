@@ -6,6 +6,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kSchedulesLater{"zb-h2", "zb-v", "dualpipe"};
 constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES",
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
+constexpr std::array<std::string_view, 1> kContextTypesLater{"hierarchical"};
 constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
 constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
 constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
@@ -30,8 +31,12 @@ const std::vector<Field<Plan>>& plan_fields() {
                  "ranks that share the layers"),
       T::integer("data_parallel", 1, kMaxGpus, &Plan::data_parallel, "GPUs / (tensor x pipeline)",
                  "replicas"),
-      T::integer("context_parallel", 1, 1, std::monostate{}, "1", "ranks that share a sequence")
-          .later(kMaxGpus, kOnlyOne),
+      T::integer("context_parallel", 1, kMaxGpus, &Plan::context_parallel, "1",
+                 "ranks that share sequences, each with part of their tokens"),
+      T::choice(
+          "context_parallel_type", {kContextParallelTypeNames, nullptr, kContextTypesLater},
+          +[](Plan& p, std::size_t i) { p.context_parallel_type = static_cast<ContextParallelType>(i); },
+          "ring", "ring: keys and values go around; all-to-all: tokens are exchanged for heads"),
       T::integer("expert_parallel", 1, 1, std::monostate{}, "1", "ranks that share the experts")
           .later(kMaxGpus, kOnlyOne),
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",

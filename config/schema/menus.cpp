@@ -3,6 +3,7 @@
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
+#include "workloads/parallel/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
@@ -15,6 +16,12 @@ std::vector<std::string> names(const Entries& entries) {
   return result;
 }
 
+void check_dimensions(const Experiment& experiment, const Complain& complain) {
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    if (kind->check != nullptr) kind->check(experiment, complain);
+  }
+}
+
 }  // namespace
 
 Menus menus() {
@@ -22,8 +29,13 @@ Menus menus() {
   for (const PipelineSchedule& schedule : pipeline_schedules()) {
     if (schedule.interleaved) interleaved.emplace_back(schedule.name);
   }
-  return {names(node_wirings()),          names(fabrics()),          names(pipeline_schedules()), interleaved,
-          names(collective_algorithms()), names(gossip_topologies())};
+  return {names(node_wirings()),
+          names(fabrics()),
+          names(pipeline_schedules()),
+          interleaved,
+          names(collective_algorithms()),
+          names(gossip_topologies()),
+          check_dimensions};
 }
 
 }  // namespace orrery

@@ -1,10 +1,18 @@
 // The names an experiment may choose from that other rooms own: the caller collects their menus.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "orrery/experiment.hpp"
+
 namespace orrery {
+
+/// Says what is wrong at the first of the keys of the plan that is given.
+using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 struct Menus {
   std::vector<std::string> node_wirings;           ///< cluster.node.kind
@@ -13,6 +21,8 @@ struct Menus {
   std::vector<std::string> interleaved_schedules;  ///< those of them that take virtual stages
   std::vector<std::string> collective_algorithms;  ///< plan.collectives.*, besides "auto"
   std::vector<std::string> gossip_topologies;      ///< data_parallel_sync.topology
+  /// Says what is wrong with the degrees of a plan, and at which of its keys; null: nothing.
+  void (*check_dimensions)(const Experiment&, const Complain&) = nullptr;
 };
 
 /// What an experiment can name, from the tables of all rooms.

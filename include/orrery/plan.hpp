@@ -37,6 +37,11 @@ enum class MatrixPartition : std::uint8_t {
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
+/// How ranks that share sequences run attention: keys and values go around, or heads are exchanged for
+/// tokens.
+enum class ContextParallelType : std::uint8_t { ring, all_to_all };
+inline constexpr std::array<std::string_view, 2> kContextParallelTypeNames{"ring", "all-to-all"};
+
 /// The dimensions along which ranks are arranged; `kAxes` has a row for each.
 enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::size_t kAxisCount = 5;
@@ -45,6 +50,8 @@ struct Plan {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
   std::int64_t data_parallel = 1;
+  std::int64_t context_parallel = 1;  ///< ranks that share sequences
+  ContextParallelType context_parallel_type = ContextParallelType::ring;
   bool sequence_parallel = false;
   std::int64_t micro_batch_size = 1;       ///< samples
   std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
@@ -69,25 +76,25 @@ struct Plan {
   [[nodiscard]] std::int64_t micro_batches() const {
     return global_batch_size / (data_parallel * micro_batch_size);
   }
-  /// Replicas among which ZeRO shards.
-  [[nodiscard]] std::int64_t sharding_replicas() const {
-    return zero_group_size > 0 ? zero_group_size : data_parallel;
+  /// Ranks that hold the same weights and add up their gradients.
+  [[nodiscard]] constexpr std::int64_t weight_copies() const;
+  /// Of those, the ranks among which ZeRO shards: all of as many replicas as its group holds.
+  [[nodiscard]] std::int64_t sharding_ranks() const {
+    return zero_group_size > 0 ? weight_copies() / data_parallel * zero_group_size : weight_copies();
   }
   /// Whether there are several copies of what ZeRO shards.
-  [[nodiscard]] bool shards_in_groups() const {
-    return zero_stage > 0 && sharding_replicas() < data_parallel;
-  }
+  [[nodiscard]] bool shards_in_groups() const { return zero_stage > 0 && sharding_ranks() < weight_copies(); }
   /// Ranks along an axis.
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
   [[nodiscard]] constexpr std::int64_t gpus() const;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, sequence_parallel, micro_batch_size,
-                    global_batch_size, pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage,
-                    zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
-                    overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
-                    tensor_partition);
+    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
+                    context_parallel_type, sequence_parallel, micro_batch_size, global_batch_size,
+                    pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage, zero_group_size,
+                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -99,20 +106,28 @@ struct AxisRow {
   std::string_view key;                  ///< of the degree
   std::int64_t Plan::*degree = nullptr;  ///< nullptr: not modelled yet, always 1
   bool always_named = false;             ///< in reports also where the degree is 1
+  bool copies_weights = false;           ///< its ranks have the same weights, and add up their gradients
 };
 
 /// By Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
-    {"cp", "context", "context_parallel"},
+    {"cp", "context", "context_parallel", &Plan::context_parallel, false, true},
     {"ep", "expert", "expert_parallel"},
-    {"dp", "data", "data_parallel", &Plan::data_parallel, true},
+    {"dp", "data", "data_parallel", &Plan::data_parallel, true, true},
     {"pp", "pipeline", "pipeline_parallel", &Plan::pipeline_parallel, true},
 }};
 
 constexpr std::int64_t Plan::degree(Axis axis) const {
   const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
   return row.degree == nullptr ? 1 : this->*row.degree;
+}
+
+constexpr std::int64_t Plan::weight_copies() const {
+  std::int64_t product = 1;
+  for (std::size_t axis = 0; axis < kAxisCount; ++axis)
+    product *= kAxes[axis].copies_weights ? degree(static_cast<Axis>(axis)) : 1;
+  return product;
 }
 
 constexpr std::int64_t Plan::gpus() const {

@@ -31,11 +31,14 @@ enum class Stream : std::uint16_t {
   send_backward,  ///< activation gradients to the previous stage
   recv_backward,  ///< activation gradients from the next stage
   host,           ///< the CPU thread that issues the others' work
+  context,        ///< collectives of ranks that share sequences
+  send_context,   ///< keys and values, and their gradients, to the next rank of a ring
+  recv_context,   ///< the same from the rank before
 };
-inline constexpr std::size_t kStreamCount = 8;
+inline constexpr std::size_t kStreamCount = 11;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
-    "compute",      "tensor comm",   "data comm",     "send forward",
-    "recv forward", "send backward", "recv backward", "host"};
+    "compute",       "tensor comm", "data comm",    "send forward", "recv forward", "send backward",
+    "recv backward", "host",        "context comm", "send context", "recv context"};
 
 /// Streams of the k-th gossip neighbour to send to and to receive from, k from 0.
 [[nodiscard]] constexpr Stream send_stream(std::size_t k) {
@@ -181,13 +184,16 @@ enum class Slot : std::uint16_t {
   backward_out,
   backward_in,
   embedding,
+  context,      ///< ranks that share sequences
+  context_out,  ///< the next one of them on a ring, and the one before
+  context_in,
   node,       ///< replicas of one worker
   workers,    ///< one replica of each worker
   sharding,   ///< replicas that share one copy of what ZeRO shards
   copies,     ///< replicas that hold the same shard of their copies
   neighbours  ///< the first pair of slots with gossip neighbours; the others follow it
 };
-inline constexpr std::size_t kSlotCount = 12;
+inline constexpr std::size_t kSlotCount = 15;
 
 /// Memory of one pipeline stage on one GPU, in bytes.
 struct StageMemory {

@@ -218,7 +218,7 @@ void Refinement::colour_groups() {
       const std::uint32_t group = group_of_[i * workload_.slots + slot];
       if (group == kNone) continue;
       ContentHash one = any;
-      if (slot >= workload_.common_slots) one.append(slot);  // ranks of one program may send and receive
+      one.append(slot);  // ranks of one program may send and receive
       members[group].add(one, wide(groups_[group]) ? times_[i] : 1);
     }
   }

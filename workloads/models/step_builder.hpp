@@ -14,6 +14,11 @@ namespace orrery {
 }
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
+/// So many values of so many bytes each.
+[[nodiscard]] inline Kernel scaled(std::int64_t count, double bytes_each) {
+  return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
+}
+
 /// Gradients of a product's input (m x k) and weight (k x n).
 [[nodiscard]] inline Kernel input_gradient(const Kernel& p) { return gemm(p.m, p.k, p.n, p.batch); }
 [[nodiscard]] inline Kernel weight_gradient(const Kernel& p) { return gemm(p.k, p.n, p.m, p.batch); }

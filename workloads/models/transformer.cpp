@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
+#include "workloads/models/attention_kernels.hpp"
+#include "workloads/models/attention_work.hpp"
 #include "workloads/models/step_builder.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/models/weight_products.hpp"
+#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 namespace {
@@ -17,10 +21,11 @@ namespace {
 struct SubBlock {
   Kernel before;             ///< norm: recomputed and differentiated with the block
   Weight first;              ///< cut by columns
-  std::vector<Kernel> core;  ///< between the two products
+  std::vector<Kernel> core;  ///< between the two products, over whole sequences
   std::vector<Kernel> core_backward;
   Weight second;  ///< cut by rows
   Kernel after;   ///< bias, dropout, residual
+  bool attends = false;
 };
 /// Those of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
@@ -41,7 +46,8 @@ class Transformer {
         experiment_(experiment),
         software_(experiment.software),
         shape_(model_, plan_),
-        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic) {}
+        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
+        shared_(shared_attention(CommunicatorSpec(plan_))) {}
 
   [[nodiscard]] ModelBlocks describe() const;
   void write_steps(ModelBlocks& blocks, Workload& workload) const;
@@ -57,16 +63,6 @@ class Transformer {
   }
   /// Kernels beside the products, which a framework fuses more or less.
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
-  [[nodiscard]] static Kernel scaled(std::int64_t count, double bytes_each) {
-    return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
-  }
-  /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
-  /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
-  void add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const;
-  void add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const;
-  [[nodiscard]] bool fuses_softmax() const {
-    return plan_.micro_batch_size * shape_.heads % software_.fused_softmax_multiple == 0;
-  }
   /// Adds the gradients of one micro-batch to those of the ones before it.
   void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
     if (software_.accumulation_bytes_per_parameter > 0)
@@ -81,12 +77,12 @@ class Transformer {
 
   [[nodiscard]] SubBlock attention() const;
   [[nodiscard]] SubBlock mlp() const;
-  [[nodiscard]] std::vector<Kernel> core_attention() const;
-  [[nodiscard]] std::vector<Kernel> core_attention_backward(const std::vector<Kernel>& ahead) const;
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
+  std::int32_t core(StepBuilder& to, Part part, const SubBlock& sub, bool back, std::vector<Kernel>& kernels,
+                    std::int32_t after) const;
   std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
@@ -114,66 +110,8 @@ class Transformer {
   const Software& software_;
   TransformerShape shape_;
   WeightProducts products_;
+  const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
 };
-
-void Transformer::add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const {
-  if (fuses_softmax()) return kernels.push_back(elementwise(2 * shape_.element * scores));
-  for (const std::int64_t bytes : {shape_.element + 4, Bytes{8}, Bytes{5}, Bytes{8}, 4 + shape_.element})
-    kernels.push_back(elementwise(bytes * scores));
-}
-
-void Transformer::add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const {
-  if (fuses_softmax()) return kernels.push_back(elementwise(3 * shape_.element * scores));
-  for (const std::int64_t bytes : {shape_.element + 4, Bytes{12}, Bytes{9}, Bytes{8}, 4 + shape_.element})
-    kernels.push_back(elementwise(bytes * scores));
-}
-
-std::vector<Kernel> Transformer::core_attention() const {
-  const auto& s = shape_;
-  const std::int64_t batch = plan_.micro_batch_size * s.heads;
-  const std::int64_t n = model_.seq_length;
-  if (model_.attention == Attention::flash) {
-    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
-    // leave blocks on the diagonal.
-    const std::int64_t sample = model_.attended_length();
-    const Bytes traffic = s.tokens * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
-    Kernel fused{
-        Kernel::Kind::attention, divide_up(batch * n, sample), sample, sample, model_.head_dim, traffic, 0};
-    fused.flops = 4 * batch * n * sample * model_.head_dim / 2;
-    fused.causal = true;
-    if (sample < n) fused.more_columns = software_.packed_attention_columns;
-    return {fused};
-  }
-  const Bytes scores = batch * n * n * s.element;
-  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch)};
-  add_softmax(kernels, batch * n * n);
-  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  kernels.push_back(gemm(n, model_.head_dim, n, batch));
-  return kernels;
-}
-
-/// `ahead`: of the forward pass.
-std::vector<Kernel> Transformer::core_attention_backward(const std::vector<Kernel>& ahead) const {
-  const auto& s = shape_;
-  const std::int64_t batch = plan_.micro_batch_size * s.heads;
-  const std::int64_t n = model_.seq_length;
-  if (model_.attention == Attention::flash) {
-    Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
-    fused.flops = fused.flops / 2 * 5;
-    fused.bytes *= 2;
-    fused.backward = true;
-    return {fused};
-  }
-  const Bytes scores = batch * n * n * s.element;
-  const Kernel& score = ahead.front();
-  const Kernel& context = ahead.back();
-  std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
-  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  add_softmax_backward(kernels, batch * n * n);
-  kernels.push_back(input_gradient(score));
-  kernels.push_back(weight_gradient(score));
-  return kernels;
-}
 
 SubBlock Transformer::attention() const {
   const auto& s = shape_;
@@ -182,8 +120,10 @@ SubBlock Transformer::attention() const {
   SubBlock block;
   block.before = elementwise(2 * outside());
   block.first = weight(Linear::qkv, gemm(s.tokens, query + key_value, model_.hidden));
-  block.core = core_attention();
-  block.core_backward = core_attention_backward(block.core);
+  block.attends = true;
+  const AttentionKernels kernels(experiment_, s);
+  block.core = kernels.forward();
+  block.core_backward = kernels.backward(block.core);
   block.second = weight(Linear::proj, gemm(s.tokens, model_.hidden, query));
   block.after = elementwise(3 * outside() + s.dropout_mask());
   return block;
@@ -223,19 +163,34 @@ void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, in
   to.collective(part, Collective::reduce_scatter, hidden(), after);
 }
 
+/// Adds what lies between the two products. Where ranks share attention, `kernels` run as a step before it,
+/// and what comes next follows the step that is returned.
+std::int32_t Transformer::core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
+                               std::vector<Kernel>& kernels, std::int32_t after) const {
+  const std::vector<Kernel>& own = back ? sub.core_backward : sub.core;
+  if (!sub.attends || shared_ == nullptr) {
+    append(kernels, own);
+    return after;
+  }
+  const std::int32_t inputs = to.compute(part, std::exchange(kernels, {}), after);
+  const AttentionWork work{experiment_, shape_, part, own};
+  return back ? shared_->backward(to, work, inputs) : shared_->forward(to, work, inputs);
+}
+
 std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
   const std::int32_t ready = enter(to, part, after, whole() - hidden());
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
   kernels.push_back(subs.front().before);  // a parallel block has one norm
+  std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add(sub.first, kernels);
-    append(kernels, sub.core);
+    at = core(to, part, sub, false, kernels, at);
     products_.add(sub.second, kernels);
   }
   kernels.push_back(subs.front().after);
-  return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+  return leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
 }
 
 std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
@@ -248,10 +203,11 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   kernels.push_back(subs.front().after);
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   late.reserve(4);
+  std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
-    append(kernels, sub.core_backward);
+    at = core(to, part, sub, true, kernels, at);
     products_.add_input_gradient(sub.first, kernels);
     products_.add_weight_gradient(sub.first, late);
     accumulate(late, products_.trained_in(sub.first) + products_.trained_in(sub.second));
@@ -261,11 +217,11 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
         input == ready ? kernels : late;  // with a gather in between, a step of its own
     if (input == ready) append(kernels, late);
     rest.push_back(elementwise(3 * outside()));
-    std::int32_t done = to.compute(part, std::move(kernels), ready);
+    std::int32_t done = to.compute(part, std::move(kernels), at);
     if (input != ready) done = to.compute(part, std::move(late), input);
     return leave(to, part, done, whole() - hidden());
   }
-  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
   to.compute(part, std::move(late), input);
   return to.compute(part, {elementwise(3 * outside())}, sum);
 }
@@ -277,13 +233,14 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
   kernels.push_back(subs.front().after);
+  std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
-    append(kernels, sub.core_backward);
+    at = core(to, part, sub, true, kernels, at);
     products_.add_input_gradient(sub.first, kernels);
   }
   kernels.push_back(elementwise(3 * outside()));
-  return leave(to, part, to.compute(part, std::move(kernels), ready), whole() - hidden());
+  return leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
 }
 
 /// The gradients of the outputs are still whole; sequence parallelism gathers the input again.

@@ -80,7 +80,7 @@ TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Rec
 
 TransformerShape::TransformerShape(const Model& model, const Plan& plan)
     : tensor(plan.tensor_parallel),
-      tokens(plan.micro_batch_size * model.seq_length),
+      tokens(plan.micro_batch_size * model.seq_length / plan.degree(Axis::context)),
       heads(divide_up(model.heads, tensor)),
       kv_heads(divide_up(model.kv_heads, tensor)),
       ffn(divide_up(model.ffn_hidden, tensor)),

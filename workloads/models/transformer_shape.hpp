@@ -21,7 +21,7 @@ struct TransformerShape {
   TransformerShape(const Model& model, const Plan& plan);
 
   std::int64_t tensor;    ///< tensor-parallel ranks t
-  std::int64_t tokens;    ///< micro-batch size times sequence length
+  std::int64_t tokens;    ///< micro-batch size times the part of the sequence on this rank
   std::int64_t heads;     ///< query heads of this rank
   std::int64_t kv_heads;  ///< key/value heads of this rank; replicated when fewer than ranks
   std::int64_t ffn;       ///< MLP width of this rank

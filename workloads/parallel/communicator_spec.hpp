@@ -36,13 +36,12 @@ struct CommunicatorSpec {
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
   bool tied = false;                     ///< first and last stage add up the gradients of one embedding
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
-  std::int64_t sharding_replicas = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
+  std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
   std::vector<GossipRound> rounds;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(grid, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_replicas,
-                    rounds);
+    return std::tie(grid, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_ranks, rounds);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

@@ -6,11 +6,7 @@
 
 namespace orrery {
 
-std::span<const CommunicatorKind* const> communicator_kinds() {
-  static constexpr std::array kKinds{&kTensorGroups, &kReplicaGroups, &kNeighbourStages, &kTiedEmbeddings,
-                                     &kWorkerGroups, &kShardGroups,   &kGossipPairs};
-  return kKinds;
-}
+std::span<const CommunicatorKind* const> communicator_kinds() { return kCommunicatorKinds; }
 
 const CommunicatorKind& communicator_kind(Slot slot) {
   const CommunicatorKind* found = communicator_kinds().front();
@@ -18,6 +14,13 @@ const CommunicatorKind& communicator_kind(Slot slot) {
     if (kind->first_slot <= slot && kind->first_slot > found->first_slot) found = kind;
   }
   return *found;
+}
+
+const SharedAttention* shared_attention(const CommunicatorSpec& spec) {
+  for (const CommunicatorKind* kind : communicator_kinds()) {
+    if (kind->attention != nullptr && kind->slots(spec) > 0) return kind->attention;
+  }
+  return nullptr;
 }
 
 Stream stream_of(Slot slot) {

@@ -5,12 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "orrery/communicator_set.hpp"
+#include "orrery/experiment.hpp"
 #include "orrery/workload.hpp"
 #include "workloads/parallel/communicator_spec.hpp"
 
@@ -40,6 +43,19 @@ class GroupWriter {
   CommunicatorSet set_;
 };
 
+class StepBuilder;
+struct AttentionWork;
+
+/// How attention runs where the ranks of a group share sequences: steps between those for its inputs and
+/// those for its output. It follows step `after`; the step that completes it is returned.
+struct SharedAttention {
+  std::int32_t (*forward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
+  std::int32_t (*backward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
+};
+
+/// Says what is wrong at the first of the keys of the plan that is given.
+using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
+
 /// A row of the menu.
 struct CommunicatorKind {
   std::string_view name;
@@ -51,12 +67,18 @@ struct CommunicatorKind {
   std::uint32_t (*slots)(const CommunicatorSpec& spec);
   /// Forms its groups, in slots from `first` on.
   void (*form)(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to);
+  /// nullptr: it leaves attention alone.
+  const SharedAttention* attention = nullptr;
+  /// Checks the degree of its dimension, and what goes with it. nullptr: nothing to check.
+  void (*check)(const Experiment& experiment, const Complain& complain) = nullptr;
 };
 
 /// Those that join some replicas with others come last.
 [[nodiscard]] std::span<const CommunicatorKind* const> communicator_kinds();
 /// The one that takes the slot.
 [[nodiscard]] const CommunicatorKind& communicator_kind(Slot slot);
+/// How attention runs in an experiment with these communicators; nullptr: on each rank alone.
+[[nodiscard]] const SharedAttention* shared_attention(const CommunicatorSpec& spec);
 /// Of the messages in the slot.
 [[nodiscard]] Stream stream_of(Slot slot);
 

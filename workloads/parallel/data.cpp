@@ -1,4 +1,4 @@
-// Data parallelism: all replicas of the same part of the model.
+// Data parallelism: all ranks that hold the same weights, those that share sequences included.
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {
@@ -6,10 +6,12 @@ namespace {
 
 constexpr std::array kReplicaStreams{Stream::data};
 
-std::uint32_t replica_slots(const CommunicatorSpec& spec) { return spec.grid.size(Axis::data) > 1 ? 1 : 0; }
+std::uint32_t replica_slots(const CommunicatorSpec& spec) {
+  return spec.grid.size(Axis::context) * spec.grid.size(Axis::data) > 1 ? 1 : 0;
+}
 
 void form_replica_groups(const CommunicatorSpec& spec, std::uint32_t slot, GroupWriter& to) {
-  to.add_along(spec.grid, {Axis::data}, slot);
+  to.add_along(spec.grid, {Axis::context, Axis::data}, slot);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ bool averages_gradients(const DataParallelSync& sync) {
 
 bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
-  if (experiment.plan.data_parallel == 1 || sync.method == SyncMethod::none) return false;
+  if (experiment.plan.weight_copies() == 1 || sync.method == SyncMethod::none) return false;
   return averages_gradients(sync) || layout.by_node();
 }
 
@@ -55,7 +55,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
               {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t owned =
-      plan_.zero_stage >= 1 ? divide_up(stage.trained(), plan_.sharding_replicas()) : stage.trained();
+      plan_.zero_stage >= 1 ? divide_up(stage.trained(), plan_.sharding_ranks()) : stage.trained();
   optimizer_work_ = add_optimizer(experiment.software, owned, stage.trained_tensors(blocks), workload);
 }
 
@@ -198,7 +198,7 @@ OpId DataParallel::reduce_shards(const Pass* pass, OpId done, std::int64_t piece
   const OpId scattered =
       collective(Collective::reduce_scatter, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
   if (!plan_.shards_in_groups()) return scattered;
-  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_replicas());
+  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_ranks());
   return collective(Collective::all_reduce, shard * pieces, Part::bucket, Phase::synchronize, pass, scattered,
                     pieces);
 }
@@ -271,7 +271,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.slot = layout_.slot(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
-  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_replicas()) : whole;
+  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_ranks()) : whole;
   op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline, message_host_});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});

@@ -11,6 +11,12 @@ extern const CommunicatorKind kNeighbourStages;
 extern const CommunicatorKind kTiedEmbeddings;
 extern const CommunicatorKind kWorkerGroups;
 extern const CommunicatorKind kShardGroups;
+extern const CommunicatorKind kContextGroups;
 extern const CommunicatorKind kGossipPairs;
+
+/// Those that join some replicas with others come last.
+inline constexpr std::array kCommunicatorKinds{&kTensorGroups,   &kReplicaGroups, &kNeighbourStages,
+                                               &kTiedEmbeddings, &kContextGroups, &kWorkerGroups,
+                                               &kShardGroups,    &kGossipPairs};
 
 }  // namespace orrery

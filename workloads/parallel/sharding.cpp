@@ -1,5 +1,7 @@
-// Sharding in groups: replicas that share one copy of what ZeRO shards, and those that hold the same shard
-// of their copies (hybrid sharding, Zhao et al. 2023).
+// Sharding in groups: ranks with the same weights that share one copy of what ZeRO shards, and those that
+// hold the same shard of their copies (hybrid sharding, Zhao et al. 2023).
+#include <vector>
+
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {
@@ -7,21 +9,21 @@ namespace {
 
 constexpr std::array kShardStreams{Stream::data, Stream::data};
 
-std::uint32_t shard_slots(const CommunicatorSpec& spec) { return spec.sharding_replicas > 0 ? 2 : 0; }
+std::uint32_t shard_slots(const CommunicatorSpec& spec) { return spec.sharding_ranks > 0 ? 2 : 0; }
 
 void form_shard_groups(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to) {
-  const RankGrid& grid = spec.grid;
-  const std::int64_t replicas = grid.size(Axis::data);
-  const std::int64_t size = spec.sharding_replicas;
-  grid.for_each_group({Axis::data}, [&](RankCoordinates at) {
-    const auto add_every = [&](std::int64_t begin, std::int64_t end, std::int64_t stride,
-                               std::uint32_t slot) {
-      for (at[Axis::data] = begin; at[Axis::data] < end; at[Axis::data] += stride)
-        to.join(grid.rank(at), slot);
+  const std::initializer_list<Axis> copied{Axis::context, Axis::data};
+  const auto size = static_cast<std::size_t>(spec.sharding_ranks);
+  std::vector<std::uint32_t> copies;
+  spec.grid.for_each_group(copied, [&](const RankCoordinates& at) {
+    copies.clear();
+    spec.grid.for_each_member(at, copied, [&](std::uint32_t rank) { copies.push_back(rank); });
+    const auto add_every = [&](std::size_t i, std::size_t end, std::size_t stride, std::uint32_t slot) {
+      for (; i < end; i += stride) to.join(copies[i], slot);
       to.close();
     };
-    for (std::int64_t d = 0; d < replicas; d += size) add_every(d, d + size, 1, first);
-    for (std::int64_t shard = 0; shard < size; ++shard) add_every(shard, replicas, size, first + 1);
+    for (std::size_t i = 0; i < copies.size(); i += size) add_every(i, i + size, 1, first);
+    for (std::size_t shard = 0; shard < size; ++shard) add_every(shard, copies.size(), size, first + 1);
   });
 }
 

@@ -79,7 +79,7 @@ std::int64_t most_in_block(const Stage& stage, std::int64_t PlacedBlock::*parame
 Bytes workspace_of(const Stage& stage, const Plan& plan) {
   Bytes recomputed = 0;
   for (const Chunk& chunk : stage.chunks) recomputed = std::max(recomputed, chunk.workspace);
-  if (plan.sharding_replicas() <= 1 || plan.zero_stage < 2) return recomputed;
+  if (plan.sharding_ranks() <= 1 || plan.zero_stage < 2) return recomputed;
   // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
   // counted at the size of the largest.
   const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
@@ -185,7 +185,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
   const auto sharded = [&](Bytes bytes, int from_stage) {
-    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.sharding_replicas()) : bytes;
+    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.sharding_ranks()) : bytes;
   };
   const std::int64_t trained = stage.trained();
   StageMemory memory;

@@ -92,7 +92,7 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   spec.tensor_passes = has_whole_passes(experiment);
   spec.pipeline_wraps = plan.virtual_stages > 1;
   spec.tied = ties_gradients(experiment.model);
-  if (plan.shards_in_groups()) spec.sharding_replicas = plan.sharding_replicas();
+  if (plan.shards_in_groups()) spec.sharding_ranks = plan.sharding_ranks();
   return spec;
 }
 

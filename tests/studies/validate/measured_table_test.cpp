@@ -79,7 +79,7 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
   const auto reason = [](const std::string& header, const std::string& cell) {
     return read(with(header, cell)).rows.at(0).skipped_because;
   };
-  CHECK(reason("plan.context_parallel", "2").starts_with("/plan/context_parallel: found 2"));
+  CHECK(reason("plan.expert_parallel", "2").starts_with("/plan/expert_parallel: found 2"));
   CHECK(reason("plan.expert_parallel", "8").starts_with("/plan/expert_parallel"));
   CHECK(reason("plan.pipeline_schedule", "dualpipe").starts_with("/plan/pipeline_schedule"));
   CHECK(reason("model.kind", "moe-transformer").starts_with("/model/kind"));
@@ -92,10 +92,10 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
 }
 
 TEST_CASE("a row that is wrong besides is an error") {
-  CHECK(problems(with("plan.context_parallel,plan.zero_stage", "2,7")).find("/plan/zero_stage: found 7") !=
+  CHECK(problems(with("plan.expert_parallel,plan.zero_stage", "2,7")).find("/plan/zero_stage: found 7") !=
         std::string::npos);
-  CHECK(problems(with("plan.context_parallel", "0")) ==
-        "folder/t.csv:2:31: /plan/context_parallel: found 0, allowed 1 (more is not modelled yet)");
+  CHECK(problems(with("plan.expert_parallel", "0")) ==
+        "folder/t.csv:2:31: /plan/expert_parallel: found 0, allowed 1 (more is not modelled yet)");
 }
 
 TEST_CASE("problems name the cell they come from") {

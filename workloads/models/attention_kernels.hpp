@@ -1,0 +1,38 @@
+// The kernels of the attention of one rank over whole sequences: between the products that make queries, keys
+// and values, and the one that takes its output.
+#pragma once
+
+#include <vector>
+
+#include "workloads/models/step_builder.hpp"
+#include "workloads/models/transformer_shape.hpp"
+
+namespace orrery {
+
+class AttentionKernels {
+ public:
+  /// Keeps references.
+  AttentionKernels(const Experiment& experiment, const TransformerShape& shape)
+      : model_(experiment.model), plan_(experiment.plan), software_(experiment.software), shape_(shape) {}
+
+  [[nodiscard]] std::vector<Kernel> forward() const;
+  /// `ahead`: of the forward pass.
+  [[nodiscard]] std::vector<Kernel> backward(const std::vector<Kernel>& ahead) const;
+
+ private:
+  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
+  /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
+  void add_softmax(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  void add_softmax_backward(std::vector<Kernel>& kernels, std::int64_t scores) const;
+  [[nodiscard]] bool fuses_softmax() const {
+    return plan_.micro_batch_size * shape_.heads % software_.fused_softmax_multiple == 0;
+  }
+
+  const Model& model_;
+  const Plan& plan_;
+  const Software& software_;
+  const TransformerShape& shape_;
+};
+
+}  // namespace orrery
