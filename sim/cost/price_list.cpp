@@ -121,7 +121,7 @@ PriceList price(const Workload& workload, const Channels& channels, const Experi
   list.passes.resize(workload.passes.size());
   list.pace = Pace(experiment);
   if (experiment.cluster.gpu_classes() > 1) list.pace.set_prices(price_works_by_class(workload, experiment));
-  if (experiment.plan.data_parallel > 1) list.interference = experiment.software.communication_interference;
+  if (experiment.plan.weight_copies() > 1) list.interference = experiment.software.communication_interference;
   ListPricer(workload, channels, experiment.software.split_node_efficiency, with_links, prices, list).run();
   return list;
 }

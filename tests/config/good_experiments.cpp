@@ -189,7 +189,7 @@ TEST_CASE("ZeRO shards over all replicas, those named, or as the stack does by i
         read(R"({"model": "tiny", "cluster": {"base": "box", "nodes": 4}, "plan": )" + plan +
              R"(, "software": {"shards_in_nodes": )" + (in_nodes ? "true" : "false") + "}}")
             .plan;
-    return read_plan.sharding_replicas();
+    return read_plan.sharding_ranks();
   };
   CHECK(group(R"({"zero_stage": 1})", false) == 32);
   CHECK(group(R"({"zero_stage": 1, "zero_group_size": 8})", false) == 8);

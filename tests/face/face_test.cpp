@@ -137,7 +137,7 @@ TEST_CASE("every format is written to a sink and to a file, whole or not at all"
   const auto json = [&](const Sink& sink) { write_json(report, sink); };
   CHECK(text_of(json).starts_with("{\n"));
   CHECK(text_of([&](const Sink& sink) { write_csv(report, sink); }).find("\n") != std::string::npos);
-  CHECK(text_of([&](const Sink& sink) { write_summary(report, false, sink); }).find("GPUs") !=
+  CHECK(text_of([&](const Sink& sink) { write_summary(report, {}, sink); }).find("GPUs") !=
         std::string::npos);
   const std::string trace = text_of([&](const Sink& sink) { CHECK(write_trace(run, {}, sink).ranks == 8); });
   CHECK(trace.find("traceEvents") != std::string::npos);

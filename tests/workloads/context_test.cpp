@@ -26,7 +26,7 @@ Experiment shared(Model model, std::int64_t ranks, ContextParallelType type, std
 }
 
 /// Attention is causal in the kernels, so FLOPs are compared kernel by kernel.
-TotalFlops flops_of(const Workload& w) {
+TotalFlops context_flops_of(const Workload& w) {
   TotalFlops sum = 0;
   for (const std::uint32_t program : w.program_of_rank) {
     for (const Op& op : w.programs[program].ops) {
@@ -52,19 +52,20 @@ constexpr std::array kTypes{ContextParallelType::ring, ContextParallelType::all_
 
 TEST_CASE("ranks that share sequences do together what one does alone") {
   const Model model = llama(4, 512, 1536, 8, 4, 256, 4096);
-  const TotalFlops alone = flops_of(lower(experiment(model, 1, 1, 1, 2)));
+  const TotalFlops alone = context_flops_of(lower(experiment(model, 1, 1, 1, 2)));
   for (const ContextParallelType type : kTypes) {
     for (const std::int64_t ranks : {2, 4}) {
       for (const Recompute recompute : {Recompute::none, Recompute::full}) {
         Experiment one = experiment(model, 1, 1, 1, 2);
         Experiment many = shared(model, ranks, type);
         one.plan.recompute = many.plan.recompute = recompute;
-        CHECK(flops_of(lower(many)) == flops_of(lower(one)));
+        CHECK(context_flops_of(lower(many)) == context_flops_of(lower(one)));
       }
       CHECK(lower(shared(model, ranks, type)).model_flops ==
             lower(experiment(model, 1, 1, 1, 2)).model_flops);
     }
-    CHECK(flops_of(lower(shared(model, 2, type, 2, 2, 2))) == 4 * alone);  // as many micro-batches per stage
+    CHECK(context_flops_of(lower(shared(model, 2, type, 2, 2, 2))) ==
+          4 * alone);  // as many micro-batches per stage
   }
 }
 

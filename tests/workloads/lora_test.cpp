@@ -21,7 +21,7 @@ Model adapted(Model model, std::int64_t rank, std::array<bool, kLinearCount> tar
 constexpr std::array<bool, kLinearCount> kQkv{true, false, false, false};
 constexpr std::array<bool, kLinearCount> kAll{true, true, true, true};
 
-TotalFlops flops_of(const Workload& workload, bool recompute) {
+TotalFlops adapter_flops_of(const Workload& workload, bool recompute) {
   TotalFlops sum = 0;
   for (const std::uint32_t program : workload.program_of_rank) {
     for (const Op& op : workload.programs[program].ops) {
@@ -74,8 +74,8 @@ TEST_CASE("the kernels of adapters do the FLOPs of the formula") {
       Experiment e = experiment(adapted(gpt(8, 512, 8, 256, 4096), 16, targets), 1, 2, 2, 4, 2);
       e.plan.recompute = recompute;
       const Workload w = lower(e);
-      CHECK(flops_of(w, false) == w.model_flops);
-      CHECK(flops_of(w, true) == w.hardware_flops - w.model_flops);
+      CHECK(adapter_flops_of(w, false) == w.model_flops);
+      CHECK(adapter_flops_of(w, true) == w.hardware_flops - w.model_flops);
     }
   }
 }

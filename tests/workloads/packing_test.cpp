@@ -30,7 +30,7 @@ std::vector<Kernel> attention_of(const Workload& workload) {
   return found;
 }
 
-TotalFlops flops_of(const Workload& workload) {
+TotalFlops packed_flops_of(const Workload& workload) {
   TotalFlops sum = 0;
   for (const std::uint32_t program : workload.program_of_rank) {
     for (const Op& op : workload.programs[program].ops) {
@@ -80,7 +80,7 @@ TEST_CASE("model FLOPs count the scores within samples, and the kernels do them"
       // Counted are three times the scores, with full recomputation four; the causal kernels do half of each
       // forward pass and half of five products in place of four backward.
       const TotalFlops skipped = recompute == Recompute::full ? 7 * scores / 4 : 5 * scores / 4;
-      CHECK(flops_of(workload) == workload.hardware_flops - 3 * kSequence * skipped);
+      CHECK(packed_flops_of(workload) == workload.hardware_flops - 3 * kSequence * skipped);
     }
   }
 }
