@@ -15,7 +15,7 @@ namespace {
                                 std::to_string(limit - 1) + ", such as 0-7,64"}});
 }
 
-bool parse(std::string_view text, std::uint64_t& value) {
+bool parse_rank_number(std::string_view text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
@@ -30,8 +30,8 @@ std::vector<std::uint32_t> parse_number_list(const std::string& text, std::uint6
     const auto dash = part.find('-');
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    const bool good = parse(part.substr(0, dash), first) &&
-                      parse(dash == std::string::npos ? part : part.substr(dash + 1), last);
+    const bool good = parse_rank_number(part.substr(0, dash), first) &&
+                      parse_rank_number(dash == std::string::npos ? part : part.substr(dash + 1), last);
     if (!good || first > last || last >= limit) refuse_ranks(option, part, limit);
     for (std::uint64_t number = first; number <= last; ++number)
       numbers.push_back(static_cast<std::uint32_t>(number));

@@ -29,10 +29,19 @@ struct RankTrace {
   LinkCounter link;
 };
 
+/// Streams up to the last one that a program uses.
+std::uint32_t used_streams(const Workload& workload) {
+  std::uint32_t used = 0;
+  for (const Program& program : workload.programs) {
+    for (const Op& op : program.ops) used = std::max(used, static_cast<std::uint32_t>(op.stream) + 1);
+  }
+  return used;
+}
+
 /// Process ids are ranks plus this: a power of ten above every thread id.
-std::int64_t first_process(std::uint32_t streams) {
+std::int64_t first_process(const Workload& workload) {
   std::int64_t first = 10;
-  while (first <= streams) first *= 10;
+  while (first <= used_streams(workload)) first *= 10;
   return first;
 }
 
@@ -53,7 +62,7 @@ class TraceWriter {
         grid_(grid),
         out_(sink),
         streams_(plan.run.workload.streams),
-        first_process_(first_process(plan.run.workload.streams)) {
+        first_process_(first_process(plan.run.workload)) {
     info_.ranks = plan.ranks.size();
   }
 

@@ -7,7 +7,7 @@ int main(int argc, char** argv) try {
   const orrery::Experiment experiment =
       orrery::read_experiment(argv[1], {.overrides = {argv + 2, argv + argc}});
   const orrery::RecordedRun run = orrery::record(experiment);
-  orrery::write_summary(run.report(), false, [](std::string_view text) { std::cout << text; });
+  orrery::write_summary(run.report(), {}, [](std::string_view text) { std::cout << text; });
   orrery::write_file("trace.json.gz", [&](const orrery::Sink& sink) { orrery::write_trace(run, {}, sink); });
 } catch (const orrery::InputError& error) {
   for (const orrery::Problem& problem : error.problems()) std::cerr << problem.text() << '\n';

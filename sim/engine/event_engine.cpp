@@ -24,8 +24,11 @@ class EventEngine {
   void start_flow(std::uint32_t task);
   void settle(std::uint32_t task, Picoseconds finish);
   void settle_successors();
+  [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs_[cost_[task]]; }
 
   const TaskGraph& graph_;
+  const std::uint32_t* cost_;  ///< of the graph, as costs_
+  const Cost* costs_;
   NetworkModel& network_;
   const Successors successors_;
   /// Per task, what is left before it finishes: predecessors, and once there are none, legs.
@@ -38,7 +41,12 @@ class EventEngine {
 };
 
 EventEngine::EventEngine(const TaskGraph& graph, NetworkModel& network)
-    : graph_(graph), network_(network), successors_(graph), left_(predecessor_counts(graph)) {
+    : graph_(graph),
+      cost_(graph.cost.data()),
+      costs_(graph.costs.data()),
+      network_(network),
+      successors_(graph),
+      left_(predecessor_counts(graph)) {
   timeline_.start_ps.resize(graph.tasks());
   timeline_.finish_ps.resize(graph.tasks());
 }
@@ -75,7 +83,7 @@ void EventEngine::handle_time(Picoseconds now) {
 
 /// All predecessors of the task are known.
 void EventEngine::release(std::uint32_t task) {
-  const Cost& cost = graph_.cost_of(task);
+  const Cost& cost = cost_of(task);
   const Picoseconds start = timeline_.start_ps[task];
   left_[task] = cost.leg_end - cost.leg_begin;
   if (left_[task] > 0) return continue_legs(task, start);
@@ -84,7 +92,7 @@ void EventEngine::release(std::uint32_t task) {
 
 /// From `time` on: latencies and legs that meet nobody pass, up to the next flow or the end.
 void EventEngine::continue_legs(std::uint32_t task, Picoseconds time) {
-  for (const std::uint32_t end = graph_.cost_of(task).leg_end; left_[task] > 0; --left_[task]) {
+  for (const std::uint32_t end = cost_of(task).leg_end; left_[task] > 0; --left_[task]) {
     const Leg& leg = graph_.legs[end - left_[task]];
     time = later(time, leg.latency_ps, task);
     if (leg.alone_ps > 0 && leg.use_begin != leg.use_end) {
@@ -96,7 +104,7 @@ void EventEngine::continue_legs(std::uint32_t task, Picoseconds time) {
 }
 
 void EventEngine::start_flow(std::uint32_t task) {
-  const Leg& leg = graph_.legs[graph_.cost_of(task).leg_end - left_[task]];
+  const Leg& leg = graph_.legs[cost_of(task).leg_end - left_[task]];
   network_.start(task, leg, {graph_.uses.data() + leg.use_begin, graph_.uses.data() + leg.use_end});
   ++timeline_.events;
 }

@@ -76,7 +76,7 @@ class CommandLine(CommandLineCase):
         self.wrong(changed(plan={**plan, "pipeline_schedule": "1f2b"}), "/plan/pipeline_schedule", where, "1f1b")
         self.wrong(changed(plan={**plan, "pipeline_schedule": "interleaved"}), "/plan/pipeline_schedule", where, 'did you mean "interleaved-1f1b"?')
         self.wrong(changed(plan={**plan, "precision": "fp8"}), "/plan/precision", where)
-        self.wrong(changed(plan={**plan, "context_parallel": 2}), "/plan/context_parallel", where)
+        self.wrong(changed(plan={**plan, "expert_parallel": 2}), "/plan/expert_parallel", where)
         self.wrong(changed(plan={**plan, "zero_stage": 3}, data_parallel_sync={"method": "none"}), "/plan/zero_stage", where)
         self.wrong(changed(plan={**plan, "bucket_mb": 2e-6}), "/plan", where, "operations")
         self.wrong(changed(model={"kind": "mlp", "widths": [8, 8, 8], "seq_length": 8}, plan={**plan, "recompute": "full"}), "/plan/recompute", where)
@@ -463,7 +463,7 @@ class CommandLine(CommandLineCase):
                 self.assertIn("step_time_s", json.loads(process.stdout.read()))  # without an end of line
                 self.assertEqual(process.wait(), 0)
 
-    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.context_parallel,measured.step_time_s,source"):
+    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.expert_parallel,measured.step_time_s,source"):
         path = self.path / "t.csv"
         path.write_text("\n".join([header, *rows]) + "\n")
         return path
@@ -473,7 +473,7 @@ class CommandLine(CommandLineCase):
                            "c,gpt3-125m,dgx-a100-80gb,,2,0.1,here", "d,gpt3-175b,dgx-a100-80gb,,,9,here")
         out = orrery("validate", table, "--json", self.path / "v.json", "--csv", self.path / "v.csv", "--markdown", self.path / "v.md")
         self.assertEqual((out.returncode, out.stderr), (0, ""))
-        self.assertIn("1 row skipped: /plan/context_parallel", out.stdout)
+        self.assertIn("1 row skipped: /plan/expert_parallel", out.stdout)
         self.assertIn("does not fit", out.stdout)
         (result,) = json.loads((self.path / "v.json").read_text())["tables"]
         self.assertEqual(result["table"], "t")
@@ -493,7 +493,7 @@ class CommandLine(CommandLineCase):
         with open(self.path / "v.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["name"] for row in rows], ["a", "b", "d", "c"])
-        self.assertIn("context_parallel", rows[3]["skipped"])
+        self.assertIn("expert_parallel", rows[3]["skipped"])
         self.assertIn("# Validation results", (self.path / "v.md").read_text())
         single = json.loads(orrery("simulate", self.experiment, "--json", "-", "plan={}").stdout)
         self.assertEqual(result["rows"][0]["predicted"], single["step_time_s"])

@@ -14,6 +14,7 @@ using namespace orrery;
 using orrery::test::check_same_times;
 using orrery::test::RandomExperiment;
 using orrery::test::read;
+using orrery::test::told_from_fewer;
 
 namespace {
 
@@ -35,15 +36,6 @@ void check_same_figures(const Report& a, const Report& b) {
   for (std::size_t s = 0; s < a.stage_memory.size(); ++s) {
     CHECK(a.stage_memory[s].total() == b.stage_memory[s].total());
   }
-}
-
-/// The report of a step that comes to a steady state and is told from fewer micro-batches.
-std::optional<Report> told_from_fewer(const Experiment& e) {
-  Report report = simulate(e);
-  const bool fewer = std::ranges::any_of(report.assumptions, [](const std::string& sentence) {
-    return sentence.find("are simulated up to the") != std::string::npos;
-  });
-  return fewer ? std::optional(std::move(report)) : std::nullopt;
 }
 
 /// Time along the chain; which of several chains that end last is told may differ.

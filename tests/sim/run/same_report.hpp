@@ -3,7 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "orrery/report.hpp"
+#include "orrery/simulate.hpp"
 
 namespace orrery::test {
 
@@ -17,6 +23,15 @@ inline void check_same_times(const Report& a, const Report& b) {
   CHECK(a.pipeline_bubble_fraction == b.pipeline_bubble_fraction);
   CHECK(a.gpu_utilization_mean == b.gpu_utilization_mean);
   CHECK(a.gpu_utilization_min == b.gpu_utilization_min);
+}
+
+/// The report of a step that comes to a steady state and is told from fewer micro-batches.
+inline std::optional<Report> told_from_fewer(const Experiment& e) {
+  Report report = simulate(e);
+  const bool fewer = std::ranges::any_of(report.assumptions, [](const std::string& sentence) {
+    return sentence.find("are simulated up to the") != std::string::npos;
+  });
+  return fewer ? std::optional(std::move(report)) : std::nullopt;
 }
 
 }  // namespace orrery::test

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "orrery/simulate.hpp"
-#include "sim/run/repeats.hpp"
 #include "sim/run/run.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
@@ -10,6 +9,7 @@
 using namespace orrery;
 using orrery::test::check_same_times;
 using orrery::test::read;
+using orrery::test::told_from_fewer;
 
 namespace {
 
@@ -27,9 +27,7 @@ TEST_CASE("a step of ZB-H1 is told from its first micro-batches, and takes less 
   for (const char* detail : {"layer", "stage"}) {
     CAPTURE(detail);
     const Experiment e = pipeline("zb-h1", detail);
-    FreshRunner runner;
-    runner.outline(e);
-    const std::optional<Report> told = simulate_repeats(e, runner);
+    const std::optional<Report> told = told_from_fewer(e);
     REQUIRE(told);
     const Report whole = run(e).report;
     check_same_times(*told, whole);
