@@ -32,7 +32,8 @@ std::vector<ShownEntry> entries_named(const std::string& name) {
     for (const std::string& known : catalog.names(kind))
       add(to_string(kind), known, [&] { return catalog.text(kind, known); });
   }
-  for (const auto& [known, text] : embedded_measurements()) add("measurements", known, [&] { return text; });
+  for (const auto& table : embedded_measurements())
+    add("measurements", table.first, [&] { return table.second; });
   return found;
 }
 
