@@ -125,7 +125,7 @@ Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const
 class StepSimulation {
  public:
   StepSimulation(const StepInput& input, const Figures& figures, bool repeats, bool own_programs, Memo& memo)
-      : input_(input), experiment_(input.experiment), repeats_(repeats), memo_(memo) {
+      : experiment_(input.experiment), repeats_(repeats), memo_(memo) {
     step_.figures = figures;
     step_.machine = machine_of(experiment_.cluster, memo);
     program_key_ = write_programs_of(input, own_programs, memo, step_.workload);
@@ -292,7 +292,6 @@ class StepSimulation {
     step_.taken = measure_period(step_.view(), *step_.periods, *tasks);
   }
 
-  const StepInput& input_;
   const Experiment& experiment_;
   bool repeats_;
   Memo& memo_;
@@ -324,7 +323,7 @@ RunView SimulatedStep::view() const {
 }
 
 SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats, bool own_programs,
-                   Memo& memo) {
+                            Memo& memo) {
   return StepSimulation(input, figures, repeats, own_programs, memo).run();
 }
 
