@@ -73,6 +73,6 @@ struct StepInput {
 /// @param own_programs  programs with the memory and the layers of this very experiment, for traces
 /// @throws InputError if the programs or tasks would not fit into memory
 [[nodiscard]] SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats,
-                                 bool own_programs, Memo& memo);
+                                          bool own_programs, Memo& memo);
 
 }  // namespace orrery

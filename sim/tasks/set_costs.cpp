@@ -163,8 +163,9 @@ void TaskCosts::set_single_costs() {
 void TaskCosts::set_compute_cost(std::uint32_t cls, const Op& op, std::uint32_t task, Picoseconds delay) {
   const Picoseconds duration = prices_.works[op.work].duration_ps;
   const Picoseconds scaled =
-      prices_.pace.even() ? duration
-                          : prices_.pace.duration(op.work, duration, expanded_.stand_ins.representative[cls], op.step);
+      prices_.pace.even()
+          ? duration
+          : prices_.pace.duration(op.work, duration, expanded_.stand_ins.representative[cls], op.step);
   set_cost(task, duration, capped_sum(scaled, delay));
 }
 

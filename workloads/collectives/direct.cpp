@@ -38,7 +38,10 @@ bool direct_automatic(Collective collective, const GroupShape&) {
 }  // namespace
 
 CollectiveAlgorithm direct_algorithm() {
-  return {{"direct", "every member exchanges with every other at once"}, direct_obstacle, direct_rounds, direct_automatic};
+  return {{"direct", "every member exchanges with every other at once"},
+          direct_obstacle,
+          direct_rounds,
+          direct_automatic};
 }
 
 }  // namespace orrery

@@ -29,7 +29,10 @@ bool nvls_automatic(Collective collective, const GroupShape&) { return collectiv
 }  // namespace
 
 CollectiveAlgorithm nvls_algorithm() {
-  return {{"nvls", "the switch of the node reduces and copies (NVLink SHARP)"}, nvls_obstacle, nvls_rounds, nvls_automatic};
+  return {{"nvls", "the switch of the node reduces and copies (NVLink SHARP)"},
+          nvls_obstacle,
+          nvls_rounds,
+          nvls_automatic};
 }
 
 }  // namespace orrery

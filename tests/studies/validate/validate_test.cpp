@@ -57,8 +57,7 @@ TEST_CASE("what a run alone can refuse is an error in its line") {
       "name,model,cluster.base,cluster.gpus_per_node,cluster.node.kind,cluster.node.link_gb_per_s,"
       "measured.step_time_s\n"
       "a,gpt3-125m,dgx-a100-80gb,,,,1\nb,gpt3-125m,dgx-a100-80gb,16,hybrid-cube-mesh,25,1\n");
-  CHECK_THROWS_WITH(static_cast<void>(validate({table}, 2)),
-                    doctest::Contains("folder/t.csv:3:1: /cluster"));
+  CHECK_THROWS_WITH(static_cast<void>(validate({table}, 2)), doctest::Contains("folder/t.csv:3:1: /cluster"));
 }
 
 TEST_CASE("a table of which nothing can be simulated has no statistics") {
