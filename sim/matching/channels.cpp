@@ -189,12 +189,10 @@ class Matcher {
 
   void list_calls(std::uint32_t number) {
     const Channel& channel = result_.channels[number];
-    const auto groups = static_cast<std::uint32_t>(channel.groups.size());
     for (const std::uint32_t request : std::span(told_).subspan(channel.first_family, channel.operations)) {
       if (times_[request]++ > 0) continue;
       const bool pass = request >= messages_;
-      result_.calls.push_back({number, {pass, request - (pass ? messages_ : 0)}, 0, result_.prices});
-      result_.prices += groups;
+      result_.calls.push_back({number, {pass, request - (pass ? messages_ : 0)}, 0});
     }
     for (std::uint32_t c = channel.first_call; c < result_.calls.size(); ++c) {
       const Request request = result_.calls[c].request;

@@ -45,8 +45,7 @@ struct Request {
 struct Call {
   std::uint32_t channel = 0;
   Request request;
-  std::uint64_t operations = 0;   ///< how often each communicator does it
-  std::uint32_t first_price = 0;  ///< prices of its communicators lie side by side, in channel order
+  std::uint64_t operations = 0;  ///< how often each communicator does it
 };
 
 struct Channels {
@@ -62,7 +61,6 @@ struct Channels {
   std::vector<std::uint32_t> channel_group;  ///< per group: its channel
   std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
   std::uint32_t families = 0;                ///< communication families over all channels
-  std::uint32_t prices = 0;                  ///< sum over calls of communicators
 
   /// The call for `request` on `channel`.
   [[nodiscard]] std::uint32_t call(std::uint32_t channel, Request request) const {

@@ -47,8 +47,7 @@ class Expansion {
   struct Join {
     const std::uint32_t* offsets = nullptr;  ///< of the class
     const ProgramTasks* program = nullptr;   ///< of the class
-    std::uint32_t cls = 0;
-    std::uint32_t member = 0;  ///< place of its operation among those of a family
+    std::uint32_t member = 0;                ///< place of its operation among those of a family
   };
   struct ChannelTasks {
     const std::uint32_t* first_transfer = nullptr;  ///< per request: its first entry in costs
@@ -213,7 +212,7 @@ void Expansion::list_joins() {
         if (members[end] == kNone) continue;
         const std::uint32_t place = result_.group_position[std::size_t{cls} * workload_.slots + slot];
         visit(first_group[channels_.channel_of[end]] + place,
-              Join{offsets_of(cls), &programs_[result_.program[cls]], cls, members[end]});
+              Join{offsets_of(cls), &programs_[result_.program[cls]], members[end]});
       }
     }
   };
