@@ -1,6 +1,7 @@
 // Parameters, FLOPs and memory against published figures and formulas.
 #include <doctest/doctest.h>
 
+#include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
@@ -140,17 +141,7 @@ TEST_CASE("every stage's memory deltas return to zero and peak where the formula
       e.plan.pipeline_schedule = schedule;
       e.plan.recompute = recompute;
       if (std::string(schedule) == "interleaved-1f1b") e.plan.virtual_stages = 2;
-      const Workload w = lower(e);
-      for (std::size_t p = 0; p < w.programs.size(); ++p) {
-        Bytes held = 0, peak = 0;
-        for (const Op& op : w.programs[p].ops) {
-          held += op.memory_delta;
-          peak = std::max(peak, held);
-        }
-        CHECK(held == 0);
-        CHECK(peak <= w.stage_memory[p].activations + w.stage_memory[p].workspace);
-        CHECK(peak >= w.stage_memory[p].activations);
-      }
+      test::check_activations(lower(e));
     }
   }
 }

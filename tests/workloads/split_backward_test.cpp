@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -110,17 +111,7 @@ TEST_CASE("memory deltas of split passes return to zero and peak where the formu
       Experiment e = split(experiment(gpt(8, 256, 4, 128, 1024), 2, 4, 1, 8));
       e.plan.recompute = recompute;
       e.simulation.detail = detail;
-      const Workload w = lower(e);
-      for (std::size_t p = 0; p < w.programs.size(); ++p) {
-        Bytes held = 0, peak = 0;
-        for (const Op& op : w.programs[p].ops) {
-          held += op.memory_delta;
-          peak = std::max(peak, held);
-        }
-        CHECK(held == 0);
-        CHECK(peak <= w.stage_memory[p].activations + w.stage_memory[p].workspace);
-        CHECK(peak >= w.stage_memory[p].activations);
-      }
+      test::check_activations(lower(e));
     }
   }
 }

@@ -7,27 +7,16 @@
 #include <span>
 #include <utility>
 
-#include "workloads/models/attention_kernels.hpp"
 #include "workloads/models/attention_work.hpp"
 #include "workloads/models/step_builder.hpp"
+#include "workloads/models/sub_blocks.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/models/weight_products.hpp"
 #include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 namespace {
 
-/// Forward kernels of a sub-block, and what its backward pass does beside the products' gradients.
-struct SubBlock {
-  Kernel before;             ///< norm: recomputed and differentiated with the block
-  Weight first;              ///< cut by columns
-  std::vector<Kernel> core;  ///< between the two products, over whole sequences
-  std::vector<Kernel> core_backward;
-  Weight second;  ///< cut by rows
-  Kernel after;   ///< bias, dropout, residual
-  bool attends = false;
-};
-/// Those of a layer, attention first, or one of them.
+/// Both of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
 
 constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
@@ -53,13 +42,10 @@ class Transformer {
   void write_steps(ModelBlocks& blocks, Workload& workload) const;
 
  private:
-  [[nodiscard]] Bytes whole() const { return shape_.tokens * model_.hidden * shape_.element; }
-  /// Activation traffic outside the products, per rank: cut over tensor ranks by sequence parallelism.
-  [[nodiscard]] Bytes outside() const { return plan_.sequence_parallel ? whole() / shape_.tensor : whole(); }
   /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
   [[nodiscard]] Bytes hidden() const {
     if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
-    return static_cast<Bytes>(static_cast<double>(whole()) * software_.tensor_overlap);
+    return static_cast<Bytes>(static_cast<double>(shape_.residual()) * software_.tensor_overlap);
   }
   /// Kernels beside the products, which a framework fuses more or less.
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
@@ -70,13 +56,6 @@ class Transformer {
   }
   [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
   [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
-
-  [[nodiscard]] Weight weight(Linear which, const Kernel& product) const {
-    return {product, model_.adapts(which)};
-  }
-
-  [[nodiscard]] SubBlock attention() const;
-  [[nodiscard]] SubBlock mlp() const;
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
   std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
@@ -113,36 +92,6 @@ class Transformer {
   const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
 };
 
-SubBlock Transformer::attention() const {
-  const auto& s = shape_;
-  const std::int64_t query = s.heads * model_.head_dim;
-  const std::int64_t key_value = 2 * s.kv_heads * model_.head_dim;
-  SubBlock block;
-  block.before = elementwise(2 * outside());
-  block.first = weight(Linear::qkv, gemm(s.tokens, query + key_value, model_.hidden));
-  block.attends = true;
-  const AttentionKernels kernels(experiment_, s);
-  block.core = kernels.forward();
-  block.core_backward = kernels.backward(block.core);
-  block.second = weight(Linear::proj, gemm(s.tokens, model_.hidden, query));
-  block.after = elementwise(3 * outside() + s.dropout_mask());
-  return block;
-}
-
-SubBlock Transformer::mlp() const {
-  const auto& s = shape_;
-  const Bytes inner = s.tokens * s.ffn * s.element;
-  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
-  SubBlock block;
-  block.before = elementwise(2 * outside());
-  block.first = weight(Linear::fc1, gemm(s.tokens, inputs * s.ffn, model_.hidden));
-  block.core = {elementwise((inputs + 1) * inner)};
-  block.core_backward = {elementwise((2 * inputs + 1) * inner)};
-  block.second = weight(Linear::fc2, gemm(s.tokens, model_.hidden, s.ffn));
-  block.after = elementwise(3 * outside() + s.dropout_mask());
-  return block;
-}
-
 /// Before a product cut by columns: sequence parallelism gathers its input.
 std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
   if (!tensor_parallel() || !plan_.sequence_parallel) return after;
@@ -178,7 +127,7 @@ std::int32_t Transformer::core(StepBuilder& to, Part part, const SubBlock& sub, 
 }
 
 std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
@@ -190,13 +139,13 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, st
     products_.add(sub.second, kernels);
   }
   kernels.push_back(subs.front().after);
-  return leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
+  return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
 }
 
 std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
   // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
-  const std::int32_t input = enter(to, part, ready, whole() - hidden());
+  const std::int32_t input = enter(to, part, ready, shape_.residual() - hidden());
   move_beside(to, part, ready, 2);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
@@ -216,19 +165,20 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     std::vector<Kernel>& rest =
         input == ready ? kernels : late;  // with a gather in between, a step of its own
     if (input == ready) append(kernels, late);
-    rest.push_back(elementwise(3 * outside()));
+    rest.push_back(elementwise(3 * shape_.cut_residual()));
     std::int32_t done = to.compute(part, std::move(kernels), at);
     if (input != ready) done = to.compute(part, std::move(late), input);
-    return leave(to, part, done, whole() - hidden());
+    return leave(to, part, done, shape_.residual() - hidden());
   }
-  const std::int32_t sum = leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
+  const std::int32_t sum =
+      leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
   to.compute(part, std::move(late), input);
-  return to.compute(part, {elementwise(3 * outside())}, sum);
+  return to.compute(part, {elementwise(3 * shape_.cut_residual())}, sum);
 }
 
 std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks subs,
                                          std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, whole() - hidden());
+  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
@@ -239,8 +189,8 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
     at = core(to, part, sub, true, kernels, at);
     products_.add_input_gradient(sub.first, kernels);
   }
-  kernels.push_back(elementwise(3 * outside()));
-  return leave(to, part, to.compute(part, std::move(kernels), at), whole() - hidden());
+  kernels.push_back(elementwise(3 * shape_.cut_residual()));
+  return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
 }
 
 /// The gradients of the outputs are still whole; sequence parallelism gathers the input again.
@@ -254,7 +204,7 @@ std::int32_t Transformer::backward_weight(StepBuilder& to, Part part, SubBlocks 
     accumulate(kernels, products_.trained_in(sub.first) + products_.trained_in(sub.second));
   }
   if (kernels.empty()) return after;  // all of it is frozen
-  const std::int32_t input = enter(to, part, after, whole() - hidden());
+  const std::int32_t input = enter(to, part, after, shape_.residual() - hidden());
   if (hidden() > 0) to.collective(part, Collective::all_gather, hidden(), input);
   return to.compute(part, std::move(kernels), input);
 }
@@ -290,7 +240,8 @@ Steps Transformer::layer_steps(SubBlocks subs, PassKind kind, Phase phase, Workl
 }
 
 void Transformer::write_layer(Block& block, Workload& workload) const {
-  const std::array<SubBlock, 2> subs{attention(), mlp()};
+  const std::array<SubBlock, 2> subs{attention_sub_block(experiment_, shape_),
+                                     mlp_sub_block(experiment_, shape_)};
   block.of(PassKind::forward) = layer_steps(subs, PassKind::forward, Phase::forward, workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
     block.of(kind) = layer_steps(subs, kind, phase_of(kind), workload);
@@ -318,17 +269,19 @@ Block Transformer::layer() const {
 Block Transformer::embedding() const {
   Block block;
   block.activations = shape_.dropout_mask();
-  block.for_weights = frozen() ? 0 : outside();  // gradient of the output
+  block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
   block.parameters = shape_.embedding_parameters();
   block.tensors = model_.positions == Positions::learned ? 2 : 1;
   return frozen() ? freeze(std::move(block)) : block;
 }
 
 void Transformer::write_embedding(Block& block, Workload& workload) const {
-  const Bytes table = 2 * whole() + (model_.positions == Positions::learned ? whole() : 0);
+  const Bytes table =
+      2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
-      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput), whole());
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
+            shape_.residual());
   block.of(PassKind::forward) = std::move(ahead).finish(looked_up);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
     block.of(kind) = embedding_backward(kind, workload);
@@ -338,9 +291,9 @@ void Transformer::write_embedding(Block& block, Workload& workload) const {
 Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
   StepBuilder back(experiment_, workload, phase_of(kind));
   if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
-  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, whole());
+  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, shape_.residual());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
-  std::vector<Kernel> kernels{memory(3 * whole() + shape_.vocab * model_.hidden * shape_.element)};
+  std::vector<Kernel> kernels{memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element)};
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   return std::move(back).finish(added);
@@ -349,11 +302,12 @@ Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
 Steps Transformer::head_forward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   StepBuilder to(experiment_, workload, Phase::forward);
-  const std::int32_t ready = enter(to, Part::head, kBlockInput, whole());
-  std::int32_t out = to.compute(Part::head,
-                                {elementwise(2 * outside()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
-                                 scaled(logits, software_.forward_bytes_per_logit)},
-                                ready);
+  const std::int32_t ready = enter(to, Part::head, kBlockInput, shape_.residual());
+  std::int32_t out =
+      to.compute(Part::head,
+                 {elementwise(2 * shape_.cut_residual()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
+                  scaled(logits, software_.forward_bytes_per_logit)},
+                 ready);
   if (tensor_parallel()) {
     // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
     for (int i = 0; i < 3; ++i)
@@ -369,7 +323,7 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const bool trains = completes_gradients(kind) && !frozen();
   if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
   // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, whole()) : kBlockInput;
+  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
   std::vector<Kernel> gradient{scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
   std::vector<Kernel> kernels;
   if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
@@ -378,9 +332,9 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
     kernels.push_back(weight_gradient(product));
     accumulate(kernels, shape_.vocab * model_.hidden);
   }
-  if (hands_on(kind)) kernels.push_back(elementwise(3 * outside()));
+  if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
-  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, whole()) : done;
+  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, shape_.residual()) : done;
   return std::move(to).finish(sum);
 }
 
@@ -405,7 +359,7 @@ ModelBlocks Transformer::describe() const {
   blocks.tied_are_trained = !frozen();
   blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
-  blocks.boundaries.assign(blocks.layers.size() + 1, {whole(), sliced, sliced});
+  blocks.boundaries.assign(blocks.layers.size() + 1, {shape_.residual(), sliced, sliced});
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
   blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
   return blocks;

@@ -127,6 +127,10 @@ Bytes TransformerShape::outside(Bytes bytes) const {
   return plan_.sequence_parallel ? bytes / tensor : bytes;
 }
 
+Bytes TransformerShape::residual() const { return tokens * model_.hidden * element; }
+
+Bytes TransformerShape::cut_residual() const { return outside(residual()); }
+
 Bytes TransformerShape::dropout_mask() const { return model_.dropout ? outside(tokens * model_.hidden) : 0; }
 
 /// For the gradient of the weight, or of its adapter.
@@ -135,7 +139,7 @@ bool TransformerShape::keeps_input(Linear which) const {
 }
 
 Bytes TransformerShape::layer_activations(Recompute recompute) const {
-  const Bytes stream = outside(tokens * model_.hidden * element);
+  const Bytes stream = cut_residual();
   if (recompute == Recompute::full) return stream;
   // Inputs of norms and of the products cut by columns; masks of the two dropouts.
   const bool reads_qkv = keeps_input(Linear::qkv);
@@ -170,7 +174,7 @@ Bytes TransformerShape::layer_activations_for_weights() const {
 
 Bytes TransformerShape::head_activations() const {
   const std::int64_t inputs = model_.lora_rank > 0 ? 1 : 2;  // a frozen projection needs none
-  return inputs * outside(tokens * model_.hidden * element) + tokens * vocab * 4;
+  return inputs * cut_residual() + tokens * vocab * 4;
 }
 
 }  // namespace orrery

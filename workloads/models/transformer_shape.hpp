@@ -28,6 +28,10 @@ struct TransformerShape {
   std::int64_t vocab;     ///< vocabulary entries of this rank
   Bytes element;          ///< bytes of one activation
 
+  /// Bytes of the residual stream of a micro-batch.
+  [[nodiscard]] Bytes residual() const;
+  /// What a rank holds of them outside the products: cut over tensor ranks by sequence parallelism.
+  [[nodiscard]] Bytes cut_residual() const;
   [[nodiscard]] std::int64_t layer_parameters() const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;

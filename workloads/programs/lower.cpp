@@ -6,6 +6,7 @@
 #include "orrery/error.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/programs/operation_count.hpp"
 #include "workloads/programs/stage_program.hpp"
 #include "workloads/programs/stages.hpp"
 

@@ -6,18 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/models/step_builder.hpp"
 #include "workloads/parallel/data_parallel.hpp"
 #include "workloads/programs/program_writer.hpp"
+#include "workloads/programs/stage_messages.hpp"
 
 namespace orrery {
 namespace {
-
-bool needs_host(const Software& s) {
-  return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
-         s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
-         s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
-}
 
 constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
 
@@ -47,7 +41,7 @@ class StageProgram {
         passes_(passes_of(plan_, stage)),
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
-        message_host_(from_microseconds(experiment.software.collective_issue_us)),
+        messages_(experiment, layout, workload, writer_),
         synchronizes_(experiment.software.synchronize_passes),
         results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
         parts_(parts),
@@ -65,9 +59,8 @@ class StageProgram {
  private:
   void write_step();
   void write_pass(const Pass& pass);
-  void forward(const Pass& pass, bool whole);
-  void backward(const Pass& pass, bool whole);
-  void end_pass(const Pass& pass, OpId end);
+  void write_out(const Pass& pass, bool whole);
+  void end_pass(const Pass& pass, OpId end) { last_ = result(pass, pass.kind, pass.chunk) = end; }
   [[nodiscard]] PassStart start_of(const Pass& pass);
   [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
   void keep(Bytes change, OpId first);
@@ -84,11 +77,7 @@ class StageProgram {
   OpId run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input, OpId gate);
   OpId run(const Steps& steps, const PlacedBlock& block, const Pass& pass, OpId input, OpId gate);
   OpId receive(const Pass& pass, const Boundary& boundary, bool ahead);
-  void send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done);
-  [[nodiscard]] Op message(const Pass& pass, const Boundary& boundary, bool ahead);
-  [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
-    return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
-  }
+  [[nodiscard]] OpId& sent(bool ahead) { return ahead ? sent_forward_ : sent_backward_; }
   /// End of the pass of one kind of that micro-batch through a chunk.
   [[nodiscard]] OpId& result(Pass pass, Pass::Kind kind, std::int32_t chunk) {
     pass.kind = kind;
@@ -125,10 +114,8 @@ class StageProgram {
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
-  Picoseconds message_host_;   ///< to issue a message
+  StageMessages messages_;
   bool synchronizes_;          ///< its host waits before every pass
-  Bytes boundary_bytes_ = -1;  ///< of the latest message between stages
-  std::uint32_t boundary_message_ = 0;
   OpId sent_forward_ = kNoOp;  ///< the latest sends
   OpId sent_backward_ = kNoOp;
   std::int32_t step_ = 0;
@@ -178,44 +165,10 @@ void StageProgram::begin_pass(const Pass& pass, OpId input) {
   writer_.at(op).chunk = pass.chunk;
 }
 
-Op StageProgram::message(const Pass& pass, const Boundary& boundary, bool ahead) {
-  const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
-  const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
-  Op op;
-  op.kind = Op::Kind::communicate;
-  op.part = Part::stage;
-  op.phase = ahead ? Phase::forward : Phase::backward;
-  if (bytes != boundary_bytes_) {
-    boundary_bytes_ = bytes;
-    boundary_message_ =
-        add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, message_host_});
-  }
-  op.work = boundary_message_;
-  op.micro_batch = pass.micro_batch;
-  op.chunk = pass.chunk;
-  op.step = step_;
-  return op;
-}
-
-/// Receives the input of a pass; with scatter/gather the tensor ranks then put their parts together.
 OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
-  Op op = message(pass, boundary, ahead);
-  op.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
-  op.slot = layout_.slot(ahead ? Slot::forward_in : Slot::backward_in);
-  const OpId received = writer_.add(op, {});
-  if (!gathers(boundary, ahead)) return received;
-  op.stream = Stream::tensor;
-  op.slot = layout_.slot(Slot::tensor);
-  op.work =
-      add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, message_host_});
-  return collective_ = writer_.add(op, {received});
-}
-
-void StageProgram::send(const Pass& pass, const Boundary& boundary, bool ahead, OpId done) {
-  Op op = message(pass, boundary, ahead);
-  op.stream = ahead ? Stream::send_forward : Stream::send_backward;
-  op.slot = layout_.slot(ahead ? Slot::forward_out : Slot::backward_out);
-  (ahead ? sent_forward_ : sent_backward_) = writer_.add(op, {done});
+  const OpId input = messages_.receive(step_of(pass, -1), boundary, ahead);
+  if (messages_.gathers(boundary, ahead)) collective_ = input;
+  return input;
 }
 
 OpId StageProgram::own_input(const Pass& pass) {
@@ -279,7 +232,6 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 
 /// Micro-batches go through a chunk alike, so most passes repeat the one before them.
 void StageProgram::write_pass(const Pass& pass) {
-  const bool ahead = pass.kind == Pass::Kind::forward;
   const bool whole = parts_.whole_passes && !data_.meets(pass);
   // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
   if (parts_.whole_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) whole_pass(pass);
@@ -287,7 +239,7 @@ void StageProgram::write_pass(const Pass& pass) {
   const PassStart start = start_of(pass);
   if (repeats && repeat(pass, start, written_[way(pass)])) return;
   const OpId first = writer_.size();
-  ahead ? forward(pass, whole) : backward(pass, whole);
+  write_out(pass, whole);
   if (repeats) written_[way(pass)] = {first, writer_.size(), start, last_, collective_};
 }
 
@@ -308,7 +260,6 @@ bool StageProgram::repeat(const Pass& pass, const PassStart& start, const Writte
   const auto follows = [by](OpId then, OpId now) { return shifted(then, by) == now; };
   if (!std::ranges::equal(like.start, start, follows)) return false;
   writer_.repeat(like.first, like.end, pass.micro_batch);
-  const bool ahead = pass.kind == Pass::Kind::forward;
   const OpId result = shifted(like.result, by);
   collective_ = shifted(like.collective, by);
   if (completes_gradients(pass.kind)) {
@@ -316,25 +267,23 @@ bool StageProgram::repeat(const Pass& pass, const PassStart& start, const Writte
     data_.after_backward_pass(pass, result);
   }
   end_pass(pass, result);
-  if (sends(pass)) (ahead ? sent_forward_ : sent_backward_) = writer_.size() - 1;
+  if (sends(pass)) sent(pass.kind == Pass::Kind::forward) = writer_.size() - 1;
   return true;
 }
 
-void StageProgram::end_pass(const Pass& pass, OpId end) { last_ = result(pass, pass.kind, pass.chunk) = end; }
-
-void StageProgram::forward(const Pass& pass, bool whole) {
-  const OpId input = receives(pass) ? receive(pass, chunk(pass).input, true) : own_input(pass);
+void StageProgram::write_out(const Pass& pass, bool whole) {
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const Boundary& entry = ahead ? chunk(pass).input : chunk(pass).output;
+  const Boundary& exit = ahead ? chunk(pass).output : chunk(pass).input;
+  const OpId input = receives(pass) ? receive(pass, entry, ahead) : own_input(pass);
   begin_pass(pass, input);
-  end_pass(pass, whole ? run_whole(pass, input) : run_forward(pass, input));
-  if (sends(pass)) send(pass, chunk(pass).output, true, last_);
-}
-
-void StageProgram::backward(const Pass& pass, bool whole) {
-  const OpId input = receives(pass) ? receive(pass, chunk(pass).output, false) : own_input(pass);
-  begin_pass(pass, input);
-  end_pass(pass, whole ? run_whole(pass, input) : run_backward(pass, input));
+  if (whole) {
+    end_pass(pass, run_whole(pass, input));
+  } else {
+    end_pass(pass, ahead ? run_forward(pass, input) : run_backward(pass, input));
+  }
   if (completes_gradients(pass.kind)) gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
-  if (sends(pass)) send(pass, chunk(pass).input, false, last_);
+  if (sends(pass)) sent(ahead) = messages_.send(step_of(pass, -1), exit, ahead, last_);
 }
 
 OpId StageProgram::run_forward(const Pass& pass, OpId input) {
@@ -429,51 +378,9 @@ StepLists StageProgram::steps_of(const Pass& pass) const {
 
 }  // namespace
 
-ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
-    : hosted(needs_host(experiment.software)), whole_passes(has_whole_passes(experiment)) {
-  if (!hosted) return;
-  const Software& software = experiment.software;
-  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
-  const auto add = [&](Picoseconds host_ps) {
-    const std::uint32_t work = find_work(workload, {}, host_ps);
-    return whole_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
-  };
-  wait_work = add(0);
-  step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
-  pass_work = add(from_microseconds(software.pass_overhead_us));
-}
-
 Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                             const Stage& stage, Workload& workload, ProgramParts& parts) {
   return StageProgram(experiment, layout, blocks, stage, workload, parts).write();
-}
-
-std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
-                              const ModelBlocks& blocks, const Stage& stage) {
-  const std::int64_t micro_batches = experiment.plan.micro_batches();
-  const bool whole = has_whole_passes(experiment) && experiment.plan.zero_stage < 2;
-  const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
-  const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
-  std::int64_t operations = 0;
-  for (const Chunk& chunk : stage.chunks) {
-    operations += per_pass * micro_batches;
-    std::int64_t steps = 0;
-    for (const PlacedBlock& placed : chunk.blocks) {
-      const Block& block = blocks.kinds[placed.kind];
-      const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
-      steps += moves + static_cast<std::int64_t>(block.recompute.list.size());
-      for (const Steps& one : block.steps) steps += static_cast<std::int64_t>(one.list.size());
-    }
-    operations += steps * spelt_out;
-  }
-  const std::int64_t bucket = bucket_elements(experiment.plan);
-  const std::int64_t buckets = bucket > 0 ? stage.trained() / bucket + 1 : 1;
-  std::size_t neighbours = 0;
-  for (const SyncLayout::Round& round : layout.rounds())
-    neighbours = std::max(neighbours, round.colours.size());
-  // per bucket: two messages with each neighbour for low-rank; reduction, shares, compression, sums
-  const auto per_bucket = static_cast<std::int64_t>(4 * neighbours + 12);
-  return (operations + buckets * per_bucket) * experiment.simulation.steps;
 }
 
 }  // namespace orrery

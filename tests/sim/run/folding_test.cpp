@@ -75,6 +75,27 @@ bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   return true;
 }
 
+/// Runs experiments folded and unfolded; counts what was met, so that a test can ask for enough of it.
+struct FoldedRuns {
+  std::uint64_t smaller = 0;  ///< folded
+  std::uint64_t waited = 0;   ///< for the host
+  std::uint64_t shared = 0;   ///< links
+
+  void compare(const std::string& text, std::optional<Network> network = {}) {
+    CAPTURE(text);
+    const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
+    if (!folded_or_not) return;
+    const Run& folded = *folded_or_not;
+    const Run unfolded = *run_if_valid(text, Folding::off, network);
+    CHECK(unfolded.expanded.classes() == unfolded.workload.ranks());
+    CHECK(same_times(folded, unfolded));
+    check_same(folded.report, unfolded.report);
+    smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+    waited += folded.report.breakdown.host_ps > 0 ? 1 : 0;
+    shared += folded.expanded.graph.uses.empty() ? 0 : 1;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("replicas of a workload are built alike") {
@@ -98,67 +119,38 @@ TEST_CASE("replicas of a workload are built alike") {
 }
 
 TEST_CASE("folded equals unfolded over random plans") {
-  std::uint64_t smaller = 0;
+  FoldedRuns runs;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) {
-    const std::string text = RandomExperiment(seed).text();
     CAPTURE(seed);
-    CAPTURE(text);
-    const auto folded_or_not = run_if_valid(text, Folding::automatic);
-    if (!folded_or_not) continue;
-    const Run& folded = *folded_or_not;
-    const Run unfolded = *run_if_valid(text, Folding::off);
-    CHECK(unfolded.expanded.classes() == unfolded.workload.ranks());
-    CHECK(same_times(folded, unfolded));
-    check_same(folded.report, unfolded.report);
-    smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
+    runs.compare(RandomExperiment(seed).text());
   }
-  CHECK(smaller > 100);
+  CHECK(runs.smaller > 100);
 }
 
 TEST_CASE("folded equals unfolded with random host costs, under both networks") {
-  std::uint64_t smaller = 0;
-  std::uint64_t waited = 0;
+  FoldedRuns runs;
   for (std::uint64_t seed = 3000; seed < 3150; ++seed) {
-    const std::string text = RandomExperiment(seed).text_with_software();
     CAPTURE(seed);
-    CAPTURE(text);
     for (const Network network : {Network::alpha_beta, Network::flow}) {
       CAPTURE(network);
-      const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
-      if (!folded_or_not) break;
-      const Run& folded = *folded_or_not;
-      const Run unfolded = *run_if_valid(text, Folding::off, network);
-      CHECK(same_times(folded, unfolded));
-      check_same(folded.report, unfolded.report);
-      smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
-      waited += folded.report.breakdown.host_ps > 0 ? 1 : 0;
+      runs.compare(RandomExperiment(seed).text_with_software(), network);
     }
   }
-  CHECK(smaller > 100);
-  CHECK(waited > 100);
+  CHECK(runs.smaller > 100);
+  CHECK(runs.waited > 100);
 }
 
 TEST_CASE("folded equals unfolded where replicas do not fill leaf switches evenly, under both networks") {
-  std::uint64_t smaller = 0;
-  std::uint64_t shared = 0;
+  FoldedRuns runs;
   for (std::uint64_t seed = 7000; seed < 7150; ++seed) {
-    const std::string text = RandomExperiment(seed).text_with_leaves();
     CAPTURE(seed);
-    CAPTURE(text);
     for (const Network network : {Network::alpha_beta, Network::flow}) {
       CAPTURE(network);
-      const auto folded_or_not = run_if_valid(text, Folding::automatic, network);
-      if (!folded_or_not) break;
-      const Run& folded = *folded_or_not;
-      const Run unfolded = *run_if_valid(text, Folding::off, network);
-      CHECK(same_times(folded, unfolded));
-      check_same(folded.report, unfolded.report);
-      smaller += folded.expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
-      shared += folded.expanded.graph.uses.empty() ? 0 : 1;
+      runs.compare(RandomExperiment(seed).text_with_leaves(), network);
     }
   }
-  CHECK(smaller > 100);
-  CHECK(shared > 30);
+  CHECK(runs.smaller > 100);
+  CHECK(runs.shared > 30);
 }
 
 TEST_CASE("the main job folds, and folds without changing a picosecond") {

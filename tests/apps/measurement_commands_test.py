@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""validate and calibrate as a user meets them.
+
+Usage: measurement_commands_test.py ORRERY EXAMPLES
+"""
+
+import csv
+import json
+import sys
+import unittest
+
+from command_line import CommandLineCase, orrery
+
+
+class MeasurementCommands(CommandLineCase):
+    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.expert_parallel,measured.step_time_s,source"):
+        path = self.path / "t.csv"
+        path.write_text("\n".join([header, *rows]) + "\n")
+        return path
+
+    def test_validate(self):
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,8,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here",
+                           "c,gpt3-125m,dgx-a100-80gb,,2,0.1,here", "d,gpt3-175b,dgx-a100-80gb,,,9,here")
+        out = orrery("validate", table, "--json", self.path / "v.json", "--csv", self.path / "v.csv", "--markdown", self.path / "v.md")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("1 row skipped: /plan/expert_parallel", out.stdout)
+        self.assertIn("does not fit", out.stdout)
+        (result,) = json.loads((self.path / "v.json").read_text())["tables"]
+        self.assertEqual(result["table"], "t")
+        self.assertEqual([row["name"] for row in result["rows"]], ["a", "b", "d"])
+        self.assertEqual([row["key"] for row in result["rows"]], ["step_time_s"] * 3)
+        for row in result["rows"]:
+            self.assertAlmostEqual(row["error"], row["predicted"] / row["measured"] - 1)
+        errors = [row["error"] for row in result["rows"]]
+        self.assertAlmostEqual(result["mean_abs_error"], sum(map(abs, errors)) / 3)
+        self.assertAlmostEqual(result["median_abs_error"], sorted(map(abs, errors))[1])
+        self.assertAlmostEqual(result["max_abs_error"], max(map(abs, errors)))
+        self.assertAlmostEqual(result["bias"], sum(errors) / 3)
+        self.assertEqual(result["rank_correlation"], 1)
+        self.assertLess(result["p90_abs_error"], result["max_abs_error"])
+        self.assertEqual([row["name"] for row in result["skipped"]], ["c"])
+        self.assertEqual(result["infeasible"], 1)
+        with open(self.path / "v.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["name"] for row in rows], ["a", "b", "d", "c"])
+        self.assertIn("expert_parallel", rows[3]["skipped"])
+        self.assertIn("# Validation results", (self.path / "v.md").read_text())
+        single = json.loads(orrery("simulate", self.experiment, "--json", "-", "plan={}").stdout)
+        self.assertEqual(result["rows"][0]["predicted"], single["step_time_s"])
+
+    def test_validate_repeats_and_takes_overrides(self):
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here")
+        results = [orrery("validate", table, "--json", "-", "--threads", n).stdout for n in (1, 2)]
+        self.assertEqual(results[0], results[1])
+        larger = orrery("validate", table, "plan.micro_batch_size=2", "--json", "-")
+        self.assertNotEqual(larger.stdout, results[0])
+        self.assertEqual(orrery("validate", table, "--quiet").stdout, "")
+        out = orrery("validate", table, "plan.micro_batch=2")
+        self.assertEqual(out.returncode, 2)
+        self.assertTrue(out.stderr.startswith("command line: /plan/micro_batch"), out.stderr)
+        named = orrery("validate", "megatron-core-h100", table, "simulation.network=alpha-beta", "--json", "-")
+        self.assertEqual([t["table"] for t in json.loads(named.stdout)["tables"]], ["megatron-core-h100", "t"])
+        self.assertIn("megatron-core-h100", orrery("list", "measurements").stdout)
+
+    def test_validate_refuses_wrong_tables(self):
+        def wrong(*words, table):
+            out = orrery("validate", table, "--json", self.path / "r.json")
+            self.assertEqual((out.returncode, out.stdout), (2, ""))
+            for word in words:
+                self.assertIn(word, out.stderr)
+            self.assertEqual(self.files(), ["e.json", "t.csv"])
+        wrong("t.csv:2:27: /plan/data_parallel", table=self.table("a,gpt3-125m,dgx-a100-80gb,x,,1,here"))
+        wrong("t.csv:2:1: found 2 cells, allowed 7", table=self.table("a,b"))
+        wrong("t.csv:1:6:", 'did you mean "model.layers"?', table=self.table("a,1", header="name,model.layer"))
+        wrong("no measured column", table=self.table("a,gpt3-125m", header="name,model"))
+        wrong('did you mean "megatron-2021"?', table="megatron-2012")
+        wrong("none.csv", table=self.path / "none.csv")
+        table = self.table("a,gpt3-125m,dgx-a100-80gb,,,0.05,here")
+        text = table.read_text()
+        self.assertEqual(orrery("validate", table, "--csv", table).returncode, 2)
+        self.assertEqual(table.read_text(), text)
+        self.assertEqual(orrery("validate", table, "--csv", self.path / "none" / "f").returncode, 1)
+
+    def calibration(self, name="ours.json", **constants):
+        path = self.path / name
+        constants = {key: {"value": value, "source": "here"} for key, value in constants.items()}
+        path.write_text(json.dumps({"part": "software", "constants": constants}))
+        return path
+
+    def measured(self, calibration):
+        """A table of three runs, measured as simulated with `calibration`."""
+        header = "name,model,cluster.base,cluster.nodes,cluster.gpus_per_node,plan.micro_batch_size,plan.global_batch_size,stack,measured.step_time_s"
+        rows = [f"b{b},gpt3-125m,dgx-a100-80gb,1,1,{b},4,ours," for b in (1, 2, 4)]
+        table = self.table(*[row + "1" for row in rows], header=header)
+        out = orrery("validate", table, "--calibration", calibration, "--json", "-")
+        times = [row["predicted"] for row in json.loads(out.stdout)["tables"][0]["rows"]]
+        return self.table(*[f"{row}{time}" for row, time in zip(rows, times)], header=header)
+
+    def test_calibrate(self):
+        table = self.measured(self.calibration(elementwise_traffic=3.3))
+        ours = self.calibration(elementwise_traffic=2)
+        arguments = ["calibrate", table, "--calibration", ours, "--base", "ours", "--fit", "software.elementwise_traffic", "--folds", 3]
+        out = orrery(*arguments, "--out", self.path / "fitted.json")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("held out", out.stdout)
+        written = (self.path / "fitted.json").read_text()
+        self.assertAlmostEqual(json.loads(written)["constants"]["elementwise_traffic"]["value"], 3.3, delta=0.033)
+        self.assertEqual(json.loads(written)["fit"]["rows"], ["t: b1", "t: b2", "t: b4"])
+        self.assertEqual(orrery(*arguments, "--out", "-", "--threads", 1).stdout, written)
+        out = orrery("validate", table, "stack=fitted", "--calibration", self.path / "fitted.json", "--json", "-")
+        self.assertLess(json.loads(out.stdout)["tables"][0]["max_abs_error"], 0.01)
+        for command in ("simulate", "memory"):
+            out = orrery(command, self.experiment, "stack=fitted", "--calibration", self.path / "fitted.json")
+            self.assertEqual((out.returncode, out.stderr), (0, ""))
+
+    def test_calibrate_refuses(self):
+        ours = self.calibration(elementwise_traffic=2)
+        table = self.measured(ours)
+        text = table.read_text()
+        files = self.files()
+        def wrong(words, *arguments):
+            out = orrery("calibrate", table, "--calibration", ours, *arguments)
+            self.assertEqual((out.returncode, out.stdout), (2, ""), out.stderr)
+            self.assertIn(words, out.stderr)
+            self.assertEqual(self.files(), files)
+            self.assertEqual(table.read_text(), text)
+        fit = ["--fit", "software.elementwise_traffic"]
+        wrong('did you mean "ours"?', "--base", "our", *fit)
+        wrong('did you mean "software.elementwise_traffic"?', "--base", "ours", "--fit", "software.elementwise_trafic")
+        wrong("--bounds", "--base", "ours", *fit, "--bounds", "software.elementwise_traffic=1")
+        wrong("--out", "--base", "ours", *fit, "--out", self.path / "a", "--out", self.path / "b")
+        wrong("would replace", "--base", "ours", *fit, "--out", table)
+        wrong("--base is required", *fit)
+        bad = self.calibration("bad.json", elementwise_trafic=2)
+        files = self.files()
+        wrong('did you mean "elementwise_traffic"?', "--base", "ours", *fit, "--calibration", bad)
+        self.assertRegex(orrery("simulate", self.experiment, "--calibration", bad).stderr, r"bad\.json:1:\d+: /constants/elementwise_trafic")
+        self.assertEqual(orrery("simulate", self.experiment, "--calibration", self.path / "none.json").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

@@ -1,0 +1,45 @@
+#include "workloads/models/sub_blocks.hpp"
+
+#include "workloads/models/attention_kernels.hpp"
+
+namespace orrery {
+namespace {
+
+/// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.
+SubBlock between_norm_and_residual(const Software& software, const TransformerShape& shape) {
+  SubBlock block;
+  block.before = scaled(2 * shape.cut_residual(), software.elementwise_traffic);
+  block.after = scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic);
+  return block;
+}
+
+}  // namespace
+
+SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape) {
+  const Model& model = experiment.model;
+  const std::int64_t query = shape.heads * model.head_dim;
+  const std::int64_t key_value = 2 * shape.kv_heads * model.head_dim;
+  const AttentionKernels kernels(experiment, shape);
+  SubBlock block = between_norm_and_residual(experiment.software, shape);
+  block.attends = true;
+  block.first = {gemm(shape.tokens, query + key_value, model.hidden), model.adapts(Linear::qkv)};
+  block.core = kernels.forward();
+  block.core_backward = kernels.backward(block.core);
+  block.second = {gemm(shape.tokens, model.hidden, query), model.adapts(Linear::proj)};
+  return block;
+}
+
+SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape) {
+  const Model& model = experiment.model;
+  const double traffic = experiment.software.elementwise_traffic;
+  const Bytes inner = shape.tokens * shape.ffn * shape.element;
+  const std::int64_t inputs = model.gated_mlp ? 2 : 1;
+  SubBlock block = between_norm_and_residual(experiment.software, shape);
+  block.first = {gemm(shape.tokens, inputs * shape.ffn, model.hidden), model.adapts(Linear::fc1)};
+  block.core = {scaled((inputs + 1) * inner, traffic)};
+  block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
+  block.second = {gemm(shape.tokens, model.hidden, shape.ffn), model.adapts(Linear::fc2)};
+  return block;
+}
+
+}  // namespace orrery

@@ -1,0 +1,25 @@
+// The two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
+#pragma once
+
+#include <vector>
+
+#include "workloads/models/transformer_shape.hpp"
+#include "workloads/models/weight_products.hpp"
+
+namespace orrery {
+
+/// Forward kernels of a half, and what its backward pass does beside the products' gradients.
+struct SubBlock {
+  Kernel before;             ///< norm: recomputed and differentiated with the block
+  Weight first;              ///< cut by columns
+  std::vector<Kernel> core;  ///< between the two products, over whole sequences
+  std::vector<Kernel> core_backward;
+  Weight second;  ///< cut by rows
+  Kernel after;   ///< bias, dropout, residual
+  bool attends = false;
+};
+
+[[nodiscard]] SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
+[[nodiscard]] SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape);
+
+}  // namespace orrery

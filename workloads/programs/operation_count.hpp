@@ -1,0 +1,16 @@
+// How long the program of a pipeline stage can become, to check before it is written.
+#pragma once
+
+#include <cstdint>
+
+#include "orrery/experiment.hpp"
+#include "workloads/programs/stages.hpp"
+#include "workloads/sync/sync_layout.hpp"
+
+namespace orrery {
+
+/// Operations that the program will have at most.
+[[nodiscard]] std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
+                                            const ModelBlocks& blocks, const Stage& stage);
+
+}  // namespace orrery

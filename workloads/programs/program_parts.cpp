@@ -1,0 +1,30 @@
+#include "workloads/programs/program_parts.hpp"
+
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+bool needs_host(const Software& s) {
+  return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
+         s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
+         s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
+}
+
+}  // namespace
+
+ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
+    : hosted(needs_host(experiment.software)), whole_passes(has_whole_passes(experiment)) {
+  if (!hosted) return;
+  const Software& software = experiment.software;
+  const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
+  const auto add = [&](Picoseconds host_ps) {
+    const std::uint32_t work = find_work(workload, {}, host_ps);
+    return whole_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
+  };
+  wait_work = add(0);
+  step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
+  pass_work = add(from_microseconds(software.pass_overhead_us));
+}
+
+}  // namespace orrery

@@ -1,0 +1,40 @@
+// Messages between pipeline stages: activations ahead, their gradients back. With scatter/gather (Narayanan
+// et al. 2021, section 4.1) each tensor rank sends its part, and the receivers put the parts together.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "workloads/models/blocks.hpp"
+#include "workloads/programs/program_writer.hpp"
+#include "workloads/sync/sync_layout.hpp"
+
+namespace orrery {
+
+class StageMessages {
+ public:
+  /// Keeps references; writes to `writer`, and the messages to `workload`.
+  StageMessages(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+                ProgramWriter& writer);
+
+  /// Receives what passes a boundary, `ahead` or back; the operation after which all of it is there.
+  /// @param like  what all steps of the pass are
+  OpId receive(Op like, const Boundary& boundary, bool ahead);
+  /// Sends it after `done`.
+  OpId send(Op like, const Boundary& boundary, bool ahead, OpId done);
+  /// Whether tensor ranks put their parts together after they received them.
+  [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
+    return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
+  }
+
+ private:
+  void complete(Op& op, const Boundary& boundary, bool ahead);
+
+  const Plan& plan_;
+  const SyncLayout& layout_;
+  Workload& workload_;
+  ProgramWriter& writer_;
+  Picoseconds host_ps_;  ///< to issue a message
+  Bytes bytes_ = -1;     ///< of the latest
+  std::uint32_t message_ = 0;
+};
+
+}  // namespace orrery
