@@ -72,7 +72,7 @@ std::string guarded(const Answer& answer, const Line& line) {
     if (result.starts_with("{\"name\":")) label.name.clear();
     return beginning(label, line.number) + (result == "{}\n" ? result.substr(1) : "," + result.substr(1));
   } catch (const InputError& error) {
-    const Problem& first = error.problems().front();
+    const Diagnostic& first = error.diagnostics().front();
     return error_line(beginning(label, line.number), first.pointer, first.message);
   } catch (const std::bad_alloc&) {
     return error_line(beginning(label, line.number), "", "out of memory");

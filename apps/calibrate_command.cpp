@@ -33,7 +33,7 @@ struct CalibrateOptions {
 };
 
 [[noreturn]] void refuse_calibration(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
 }
 
 bool read_number(std::string_view text, double& value) {

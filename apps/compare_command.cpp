@@ -32,7 +32,7 @@ struct CompareOptions {
 };
 
 [[noreturn]] void refuse_comparison(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
 }
 
 ComparisonRequest request_of(const CompareOptions& options) {

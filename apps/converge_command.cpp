@@ -31,7 +31,7 @@ int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) 
   options.runs.experiments = tables_among(options.arguments);
   options.runs.overrides = overrides_among(options.arguments);
   if (options.runs.experiments.empty()) {
-    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing"}});
+    throw InputError({Diagnostic{"command line", 0, 0, "", "an experiment file is missing"}});
   }
   options.runs.threads = threads;
   Outputs outputs(options.runs.experiments.front());

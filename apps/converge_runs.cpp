@@ -20,7 +20,7 @@ constexpr std::size_t kMaxCurves = 26;
 constexpr std::size_t kMaxCombinations = 1000;  ///< of which many may be alike
 
 [[noreturn]] void refuse_runs(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
 }
 
 using Overrides = std::vector<std::string>;
@@ -77,7 +77,7 @@ void settle_values(Job& job, const Setting& setting) {
     try {
       static_cast<void>(setting.read(job));
     } catch (const InputError& error) {
-      again = drop_idle(error.problems(), setting.variations, job.values);
+      again = drop_idle(error.diagnostics(), setting.variations, job.values);
     }
   }
 }

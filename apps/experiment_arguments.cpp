@@ -42,11 +42,11 @@ int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
 
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common) {
   if (arguments.experiment.empty())
-    throw InputError({Problem{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
+    throw InputError({Diagnostic{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
   LocatedExperiment read = read_experiment_file(arguments.experiment, arguments.overrides,
                                                 catalog_with(arguments.calibrations), menus());
   if (common.quiet) return read;
-  for (const Problem& warning : read.positions.warnings(read.experiment)) {
+  for (const Diagnostic& warning : read.positions.warnings(read.experiment)) {
     const std::string line = warning.text() + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
   }

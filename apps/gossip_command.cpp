@@ -73,7 +73,7 @@ Row row_of(const GossipOptions& options, const std::string& topology, std::uint3
     row.period = averaging_period(graph);
     weigh(graph, row);
   } catch (const InputError& error) {
-    row.problem = error.problems().front().message;
+    row.problem = error.diagnostics().front().message;
   }
   return row;
 }
@@ -129,8 +129,8 @@ std::vector<std::string> names_of(const GossipOptions& options) {
   if (options.topologies.empty()) return {known.begin(), known.end()};
   for (const std::string& name : options.topologies) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw InputError({Problem{"command line", 0, 0, "",
-                              "found " + quote(name) + ", allowed " + joined(known) + hint(name, known)}});
+    throw InputError({Diagnostic{"command line", 0, 0, "",
+                                 "found " + quote(name) + ", allowed " + joined(known) + hint(name, known)}});
   }
   return options.topologies;
 }
@@ -148,7 +148,7 @@ void refuse_idle(const CLI::App& app, const std::vector<std::string>& names) {
     });
     if (used || app.get_option(use.option)->count() == 0) continue;
     const std::vector<std::string_view> allowed(use.topologies.begin(), use.topologies.end());
-    throw InputError({Problem{
+    throw InputError({Diagnostic{
         "command line", 0, 0, "",
         std::string(use.option) + " does nothing for these topologies, allowed with " + joined(allowed)}});
   }

@@ -73,7 +73,7 @@ int guarded(const Command& command) {
   try {
     return flushed(command());
   } catch (const orrery::InputError& error) {
-    for (const auto& problem : error.problems()) say(problem.text());
+    for (const auto& diagnostic : error.diagnostics()) say(diagnostic.text());
     return orrery::kWrongInput;
   } catch (const std::bad_alloc&) {
     say("orrery: out of memory");

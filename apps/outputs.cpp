@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void refuse_output(const std::string& why) {
-  throw InputError({Problem{"command line", 0, 0, "", why}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", why}});
 }
 
 }  // namespace

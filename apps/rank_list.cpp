@@ -10,9 +10,10 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void refuse_ranks(const std::string& option, const std::string& found, std::uint64_t limit) {
-  throw InputError({Problem{"command line", 0, 0, "",
-                            option + ": found \"" + found + "\", allowed are numbers and ranges from 0 to " +
-                                std::to_string(limit - 1) + ", such as 0-7,64"}});
+  throw InputError(
+      {Diagnostic{"command line", 0, 0, "",
+                  option + ": found \"" + found + "\", allowed are numbers and ranges from 0 to " +
+                      std::to_string(limit - 1) + ", such as 0-7,64"}});
 }
 
 bool parse_rank_number(std::string_view text, std::uint64_t& value) {

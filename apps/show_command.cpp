@@ -48,7 +48,7 @@ std::vector<std::string> all_entry_names() {
 }
 
 [[noreturn]] void refuse_entry(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
 }
 
 int show(const std::string& name) {

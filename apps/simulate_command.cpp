@@ -35,7 +35,7 @@ struct SimulateOptions {
 };
 
 [[noreturn]] void refuse_only(const std::string& because) {
-  throw InputError({Problem{"command line", 0, 0, "", "--only" + because}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", "--only" + because}});
 }
 
 /// The keys asked for with --only, by default all.

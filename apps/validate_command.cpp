@@ -46,15 +46,15 @@ std::vector<std::string> tables_named(const ValidateOptions& options) {
 std::vector<MeasuredTable> load(const std::vector<std::string>& names, const ValidateOptions& options) {
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   std::vector<MeasuredTable> tables;
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   for (const std::string& name : names) {
     try {
       tables.push_back(load_measured_table(name, context));
     } catch (const InputError& error) {
-      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+      diagnostics.insert(diagnostics.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
   return tables;
 }
 

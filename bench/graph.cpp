@@ -53,8 +53,8 @@ BENCHMARK(BM_Lower)->Arg(1)->Arg(24)->Unit(benchmark::kMillisecond);
 
 void BM_PriceWorks(benchmark::State& state) {
   const Prepared p(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(price_works(p.run.workload, p.experiment));
-  count(state, p.run.workload.works.size());
+  for (auto _ : state) benchmark::DoNotOptimize(price_kernel_sequences(p.run.workload, p.experiment));
+  count(state, p.run.workload.kernel_sequences.size());
 }
 BENCHMARK(BM_PriceWorks)->Arg(1)->Unit(benchmark::kMicrosecond);
 
@@ -76,8 +76,8 @@ void BM_Expand(benchmark::State& state) {
   const ClassPositions positions = class_positions(workload, channels, each);
   std::size_t tasks = 0;
   for (auto _ : state) {
-    ExpandedGraph expanded = expand(workload, channels, make_families(workload, channels), positions);
-    expanded.stand_ins = positions.stand_ins;
+    ExpandedGraph expanded = expand(workload, channels, make_task_groups(workload, channels), positions);
+    expanded.representatives = positions.representatives;
     set_costs(workload, channels, p.run.prices, each, expanded);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);

@@ -292,7 +292,7 @@ class TraceWriter {
     if (pair.size() < 2) return;
     if (!plan_.has_rank[pair[0]] || !plan_.has_rank[pair[1]]) return;
     const std::uint32_t task =
-        plan_.run.expanded.task(plan_.run.expanded.stand_ins.class_of_rank[rank], index);
+        plan_.run.expanded.task(plan_.run.expanded.representatives.class_of_rank[rank], index);
     const std::int64_t id = std::int64_t{task} * workload.ranks() + pair[0] + 1;
     const bool sends = pair[0] == rank;
     const Nanoseconds at = sends ? span.start + 1 : span.finish - 2;

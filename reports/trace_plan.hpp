@@ -27,14 +27,14 @@ struct TracePlan {
   bool all_steps = true;
 
   [[nodiscard]] std::uint32_t program_of(std::uint32_t rank) const {
-    return run.expanded.program[run.expanded.stand_ins.class_of_rank[rank]];
+    return run.expanded.program[run.expanded.representatives.class_of_rank[rank]];
   }
   [[nodiscard]] const Op& op(std::uint32_t rank, std::uint32_t op) const {
     return run.workload.programs[program_of(rank)].ops[op];
   }
   /// The task in which `rank` executes an operation.
   [[nodiscard]] std::uint32_t task(std::uint32_t rank, std::uint32_t op) const {
-    return run.expanded.task(run.expanded.stand_ins.class_of_rank[rank], op);
+    return run.expanded.task(run.expanded.representatives.class_of_rank[rank], op);
   }
   [[nodiscard]] Span span(std::uint32_t rank, std::uint32_t op) const {
     const std::uint32_t at = task(rank, op);

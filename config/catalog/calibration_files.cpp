@@ -10,16 +10,16 @@ namespace orrery {
 
 Catalog catalog_with(const std::vector<std::string>& files) {
   Catalog catalog = Catalog::embedded();
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   for (const std::string& file : files) {
     try {
       catalog =
           catalog.with_calibration(read_text(file), file, std::filesystem::path(file).stem().string()).first;
     } catch (const InputError& error) {
-      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+      diagnostics.insert(diagnostics.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
   return catalog;
 }
 

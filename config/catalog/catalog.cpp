@@ -22,7 +22,7 @@ CatalogEntry read_entry(const std::string& path, const std::string& text) {
   CatalogEntry entry{text, parse_document(text, "catalog/" + path).value, "", "", ""};
   if (!entry.value.is_object()) {
     throw InputError(
-        {Problem{"catalog/" + path, 1, 1, "", "found no object, allowed one entry as an object"}});
+        {Diagnostic{"catalog/" + path, 1, 1, "", "found no object, allowed one entry as an object"}});
   }
   if (const auto summary = entry.value.find("summary"); summary != entry.value.end()) {
     if (summary->is_string()) entry.summary = summary->get<std::string>();
@@ -40,8 +40,8 @@ void add(CatalogData& data, const std::string& path, const std::string& text) {
     data.entries[kind].emplace(name, CatalogFile(static_cast<CatalogKind>(kind), path, text));
     return;
   }
-  throw InputError({Problem{"catalog/" + path, 0, 0, "",
-                            "allowed are models/, gpus/, clusters/, calibrations/ NAME.json"}});
+  throw InputError({Diagnostic{"catalog/" + path, 0, 0, "",
+                               "allowed are models/, gpus/, clusters/, calibrations/ NAME.json"}});
 }
 
 /// Reads a number at the start of `text` and removes it; negative where there is none.

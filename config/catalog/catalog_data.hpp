@@ -19,9 +19,9 @@ struct CatalogEntry {
   std::string text;
   Json value;  ///< without `summary` and `source`; of a calibration, its constants
   std::string summary;
-  std::string part;       ///< of a calibration: what it is of, gpu, node, fabric or software
-  std::string inherits;   ///< of a calibration: the one that has what it lacks; may be empty
-  Problem inherits_at{};  ///< where it says so, with the message to come
+  std::string part;          ///< of a calibration: what it is of, gpu, node, fabric or software
+  std::string inherits;      ///< of a calibration: the one that has what it lacks; may be empty
+  Diagnostic inherits_at{};  ///< where it says so, with the message to come
 };
 
 /// A file of the catalog. Copies share what has been parsed; threads may ask side by side.

@@ -79,10 +79,10 @@ Constant constant_named(std::string_view key) {
   const std::string why =
       known ? fmt::format("found {}, which is no number that small steps can change", quote(key))
             : fmt::format("found {}", quote(key));
-  throw InputError({Problem{kCommandLine, 0, 0, "",
-                            fmt::format("{}; allowed a constant of software, cluster.gpu, cluster.node or "
-                                        "cluster.fabric{}",
-                                        why, hint(key, names))}});
+  throw InputError({Diagnostic{kCommandLine, 0, 0, "",
+                               fmt::format("{}; allowed a constant of software, cluster.gpu, cluster.node or "
+                                           "cluster.fabric{}",
+                                           why, hint(key, names))}});
 }
 
 }  // namespace orrery

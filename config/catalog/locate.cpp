@@ -77,25 +77,26 @@ bool is_set(const std::string& pointer, const PositionTable& table, const Origin
   });
 }
 
-Problem problem_of(const Finding& finding, const PositionTable& table, const Origins& origins) {
+Diagnostic diagnostic_of(const Finding& finding, const PositionTable& table, const Origins& origins) {
   if (!finding.place.source.empty()) {
-    Problem problem = finding.place;
-    problem.message = finding.message;
-    return problem;
+    Diagnostic diagnostic = finding.place;
+    diagnostic.message = finding.message;
+    return diagnostic;
   }
-  Problem problem{origins.source, 0, 0, finding.pointer, finding.message, finding.not_modelled, finding.idle};
+  Diagnostic diagnostic{origins.source,       0,           0, finding.pointer, finding.message,
+                        finding.not_modelled, finding.idle};
   const bool given = has(origins.given, finding.pointer);
   const CatalogUse* use = given ? nullptr : giver(finding.pointer, origins);
   if (use != nullptr) {
-    problem.message += fmt::format(" (in catalog {} {})", to_string(use->kind), quote(use->name));
+    diagnostic.message += fmt::format(" (in catalog {} {})", to_string(use->kind), quote(use->name));
   }
   if (is_set(finding.pointer, table, origins)) {
-    problem.source = kCommandLine;
-    return problem;
+    diagnostic.source = kCommandLine;
+    return diagnostic;
   }
   const std::size_t offset = offset_of(table, finding);
-  if (offset != kNoOffset) set_position(problem, origins.document.text, offset);
-  return problem;
+  if (offset != kNoOffset) set_position(diagnostic, origins.document.text, offset);
+  return diagnostic;
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ Problem problem_of(const Finding& finding, const PositionTable& table, const Ori
 std::string origin_of(const std::string& pointer, const PositionTable& table, const Origins& origins) {
   if (has(origins.given, pointer)) {
     if (is_set(pointer, table, origins)) return kCommandLine;
-    Problem at{origins.source, 0, 0, "", ""};
+    Diagnostic at{origins.source, 0, 0, "", ""};
     const std::size_t offset = table.at(pointer).value;
     if (offset != kNoOffset) set_position(at, origins.document.text, offset);
     return at.line > 0 ? fmt::format("{}:{}", at.source, at.line) : at.source;
@@ -115,19 +116,20 @@ std::string origin_of(const std::string& pointer, const PositionTable& table, co
   return fmt::format("catalog {} {}", to_string(use->kind), use->name);
 }
 
-std::vector<Problem> located(const Findings& findings, const Origins& origins) {
+std::vector<Diagnostic> located(const Findings& findings, const Origins& origins) {
   PositionTable table;
   for (const Finding& finding : findings.list()) want_with_ancestors(table, finding.pointer);
   find_positions(origins.document, table);
-  std::vector<Problem> problems;
-  for (const Finding& finding : findings.list()) problems.push_back(problem_of(finding, table, origins));
-  std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+  std::vector<Diagnostic> diagnostics;
+  for (const Finding& finding : findings.list())
+    diagnostics.push_back(diagnostic_of(finding, table, origins));
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(a.line, a.column) < std::pair(b.line, b.column);
   });
   if (findings.left_out() > 0)
-    problems.push_back(
+    diagnostics.push_back(
         {origins.source, 0, 0, "", fmt::format("{} more mistakes are left out", findings.left_out())});
-  return problems;
+  return diagnostics;
 }
 
 }  // namespace orrery

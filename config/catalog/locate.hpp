@@ -26,6 +26,6 @@ struct Origins {
 /// catalog; "" for a default. `table` has the positions of `pointer`.
 std::string origin_of(const std::string& pointer, const PositionTable& table, const Origins& origins);
 
-std::vector<Problem> located(const Findings& findings, const Origins& origins);
+std::vector<Diagnostic> located(const Findings& findings, const Origins& origins);
 
 }  // namespace orrery

@@ -11,15 +11,16 @@ namespace orrery {
 void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus) {
   const Document document = parse_document("{}", "");
   Json given = document.value;
-  std::vector<Problem> problems;
-  const std::vector<std::string> set = apply_overrides(given, overrides, problems);
+  std::vector<Diagnostic> diagnostics;
+  const std::vector<std::string> set = apply_overrides(given, overrides, diagnostics);
   ExperimentReader reader(catalog, menus);
   reader.check_parts(given);
-  for (Problem& problem :
+  for (Diagnostic& diagnostic :
        located(reader.findings(), {document, "", given, set, reader.resolver().uses(), catalog.data()})) {
-    if (problem.source == kCommandLine) problems.push_back(std::move(problem));  // else a key that lines have
+    if (diagnostic.source == kCommandLine)
+      diagnostics.push_back(std::move(diagnostic));  // else a key that lines have
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
 }
 
 }  // namespace orrery

@@ -139,7 +139,7 @@ void ExperimentReader::complete_steps(Experiment& experiment) {
   try {
     experiment.simulation.steps = usual_steps(experiment);
   } catch (const InputError& error) {  // there is no such graph
-    for (const Problem& problem : error.problems()) findings_.add(problem);
+    for (const Diagnostic& problem : error.diagnostics()) findings_.add(problem);
   }
 }
 

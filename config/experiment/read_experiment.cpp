@@ -38,16 +38,16 @@ constexpr std::size_t kLongestId = 1000;
 
 /// A text with its overrides, parsed.
 struct ParsedExperiment {
-  Document document;              ///< its value is in `given`
-  Json given;                     ///< without the key `id`
-  std::vector<Problem> problems;  ///< of overrides that cannot be applied
-  std::vector<std::string> set;   ///< pointers that overrides set
-  Json id;                        ///< null: none
+  Document document;                    ///< its value is in `given`
+  Json given;                           ///< without the key `id`
+  std::vector<Diagnostic> diagnostics;  ///< of overrides that cannot be applied
+  std::vector<std::string> set;         ///< pointers that overrides set
+  Json id;                              ///< null: none
 
   ParsedExperiment(std::string_view text, const std::string& source,
                    const std::vector<std::string>& overrides)
       : document(parse_document(text, source)), given(std::move(document.value)) {
-    if (!overrides.empty()) set = apply_overrides(given, overrides, problems);
+    if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
     if (given.is_object()) take_id();
   }
 
@@ -82,12 +82,12 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
 
 InputError ExperimentPositions::located(const InputError& error) const {
   Findings findings;
-  std::vector<Problem> problems;
-  for (const Problem& problem : error.problems()) {
-    if (problem.source.empty()) {
-      findings.add(problem);
+  std::vector<Diagnostic> diagnostics;
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    if (diagnostic.source.empty()) {
+      findings.add(diagnostic);
     } else {
-      problems.push_back(problem);
+      diagnostics.push_back(diagnostic);
     }
   }
   const ExperimentSeries::Setting& setting = *reading_->setting;
@@ -96,19 +96,19 @@ InputError ExperimentPositions::located(const InputError& error) const {
   static_cast<void>(reader.read(parsed.given, parsed.set));
   std::ranges::move(orrery::located(findings, {parsed.document, reading_->source, parsed.given, parsed.set,
                                                reader.resolver().uses(), setting.catalog.data()}),
-                    std::back_inserter(problems));
-  return InputError(std::move(problems));
+                    std::back_inserter(diagnostics));
+  return InputError(std::move(diagnostics));
 }
 
-std::vector<Problem> ExperimentPositions::warnings(const Experiment& experiment) const {
+std::vector<Diagnostic> ExperimentPositions::warnings(const Experiment& experiment) const {
   Findings findings;
   const ExperimentSeries::Setting& setting = *reading_->setting;
   warn_of_oddities(experiment, setting.catalog.data(), findings);
   if (findings.empty()) return {};
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   for (const Finding& finding : findings.list())
-    problems.push_back({"", 0, 0, finding.pointer, "warning: " + finding.message});
-  return located(InputError(std::move(problems))).problems();
+    diagnostics.push_back({"", 0, 0, finding.pointer, "warning: " + finding.message});
+  return located(InputError(std::move(diagnostics))).diagnostics();
 }
 
 std::string ExperimentPositions::resolved(const Experiment& experiment) const {
@@ -143,9 +143,9 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
     check_id(parsed.id, findings);
     std::ranges::move(orrery::located(findings, {parsed.document, source, parsed.given, parsed.set,
                                                  alone.resolver().uses(), setting_->catalog.data()}),
-                      std::back_inserter(parsed.problems));
+                      std::back_inserter(parsed.diagnostics));
   }
-  if (!parsed.problems.empty()) throw InputError(std::move(parsed.problems));
+  if (!parsed.diagnostics.empty()) throw InputError(std::move(parsed.diagnostics));
   return {std::move(experiment), ExperimentPositions(std::make_shared<const ExperimentPositions::Reading>(
                                      ExperimentPositions::Reading{std::string(text), source, setting_}))};
 }

@@ -22,7 +22,7 @@ class ExperimentPositions {
   /// name a source of their own stay as they are.
   [[nodiscard]] InputError located(const InputError& error) const;
   /// Values of `experiment`, which was read from here, that are allowed and yet hardly meant.
-  [[nodiscard]] std::vector<Problem> warnings(const Experiment& experiment) const;
+  [[nodiscard]] std::vector<Diagnostic> warnings(const Experiment& experiment) const;
   /// The whole of `experiment` as JSON with every default, and comments that say where values came from.
   /// Reading it gives an equal experiment.
   [[nodiscard]] std::string resolved(const Experiment& experiment) const;

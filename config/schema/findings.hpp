@@ -36,9 +36,9 @@ struct Finding {
   std::string pointer;
   Anchor anchor = Anchor::value;
   std::string message;
-  bool not_modelled = false;  ///< as in Problem
-  bool idle = false;          ///< as in Problem
-  Problem place{};            ///< where it stands, if not in the experiment: has a source
+  bool not_modelled = false;  ///< as in Diagnostic
+  bool idle = false;          ///< as in Diagnostic
+  Diagnostic place{};         ///< where it stands, if not in the experiment: has a source
 };
 
 /// Collects findings, at most kLimit of them, and counts the others.
@@ -53,11 +53,11 @@ class Findings {
     if (has_room()) keep({path.pointer(), anchor, std::move(message)});
   }
   /// What a later step found, by its pointer.
-  void add(const Problem& problem) {
-    keep({problem.pointer, Anchor::value, problem.message, problem.not_modelled, problem.idle});
+  void add(const Diagnostic& diagnostic) {
+    keep({diagnostic.pointer, Anchor::value, diagnostic.message, diagnostic.not_modelled, diagnostic.idle});
   }
   /// Something wrong in another text, at `place`.
-  void add_at(const Problem& place, std::string message) {
+  void add_at(const Diagnostic& place, std::string message) {
     keep({place.pointer, Anchor::value, std::move(message), false, false, place});
   }
   /// Something the interface knows but nothing models yet.

@@ -19,7 +19,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[noreturn]] void fail(const DocumentError& error, std::string_view text, Syntax syntax,
                        const std::string& source) {
-  Problem problem{source, 0, 0, error.pointer, error.message};
+  Diagnostic diagnostic{source, 0, 0, error.pointer, error.message};
   std::size_t offset = error.offset;
   if (offset == kNoOffset && syntax == Syntax::json) {
     PositionTable table;
@@ -28,8 +28,8 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     const TokenOffsets found = table.at(error.pointer);
     offset = found.key != kNoOffset ? found.key : found.value;
   }
-  if (offset != kNoOffset) set_position(problem, text, offset);
-  throw InputError({problem});
+  if (offset != kNoOffset) set_position(diagnostic, text, offset);
+  throw InputError({diagnostic});
 }
 
 Document parse_as(Syntax syntax, std::string_view text, const std::string& source) {
@@ -41,7 +41,7 @@ Document parse_as(Syntax syntax, std::string_view text, const std::string& sourc
 }
 
 [[noreturn]] void fail_to_read(const std::string& path, const std::string& reason) {
-  throw InputError({Problem{path, 0, 0, "", "cannot be read: " + reason}});
+  throw InputError({Diagnostic{path, 0, 0, "", "cannot be read: " + reason}});
 }
 
 std::string read_stream(std::FILE* stream, const std::string& path) {
@@ -82,14 +82,14 @@ void find_positions(const Document& document, PositionTable& table) {
   }
 }
 
-void set_position(Problem& problem, std::string_view text, std::size_t offset) {
+void set_position(Diagnostic& diagnostic, std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  problem.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
-  problem.column = 1;
+  diagnostic.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  diagnostic.column = 1;
   for (const char c : before.substr(line_start)) {
     const bool continuation = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-    problem.column += continuation ? 0 : 1;
+    diagnostic.column += continuation ? 0 : 1;
   }
 }
 

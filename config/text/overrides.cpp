@@ -167,13 +167,13 @@ std::string set_key(Json& document, std::string_view key, Json value) {
 }
 
 std::vector<std::string> apply_overrides(Json& document, const std::vector<std::string>& overrides,
-                                         std::vector<Problem>& problems) {
+                                         std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> pointers;
   for (const std::string& override : overrides) {
     try {
       pointers.push_back(apply_override(document, override));
     } catch (const OverrideError& error) {
-      problems.push_back({kCommandLine, 0, 0, error.pointer, error.message});
+      diagnostics.push_back({kCommandLine, 0, 0, error.pointer, error.message});
     }
   }
   return pointers;

@@ -10,6 +10,6 @@ int main(int argc, char** argv) try {
   orrery::write_summary(run.report(), {}, [](std::string_view text) { std::cout << text; });
   orrery::write_file("trace.json.gz", [&](const orrery::Sink& sink) { orrery::write_trace(run, {}, sink); });
 } catch (const orrery::InputError& error) {
-  for (const orrery::Problem& problem : error.problems()) std::cerr << problem.text() << '\n';
+  for (const orrery::Diagnostic& diagnostic : error.diagnostics()) std::cerr << diagnostic.text() << '\n';
   return 2;
 }

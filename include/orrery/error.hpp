@@ -11,7 +11,7 @@
 namespace orrery {
 
 /// One mistake in an input: where, and what is wrong (found, allowed, nearest name).
-struct Problem {
+struct Diagnostic {
   std::string source;   ///< file name, "-" for standard input, or "command line"
   int line = 0;         ///< from 1; 0 where there is no text position
   int column = 0;       ///< from 1
@@ -37,18 +37,18 @@ struct Problem {
   }
 };
 
-/// The input is wrong (exit status 2). Carries every problem found.
+/// The input is wrong (exit status 2). Carries every diagnostic found.
 class InputError : public std::runtime_error {
  public:
-  explicit InputError(std::vector<Problem> problems)
-      : std::runtime_error(problems.empty() ? "wrong input" : problems.front().text()),
-        problems_(std::move(problems)) {}
+  explicit InputError(std::vector<Diagnostic> diagnostics)
+      : std::runtime_error(diagnostics.empty() ? "wrong input" : diagnostics.front().text()),
+        diagnostics_(std::move(diagnostics)) {}
   InputError(std::string pointer, std::string message)
-      : InputError({Problem{"", 0, 0, std::move(pointer), std::move(message)}}) {}
-  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
+      : InputError({Diagnostic{"", 0, 0, std::move(pointer), std::move(message)}}) {}
+  [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
  private:
-  std::vector<Problem> problems_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
 /// The run failed: a file cannot be written, say (exit status 1).

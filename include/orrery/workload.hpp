@@ -102,12 +102,12 @@ struct Kernel {
 
 /// What one compute operation does on one GPU. Operations of equal work share an entry. Without
 /// kernels it is work of the host alone, on Stream::host.
-struct ComputeWork {
+struct KernelSequence {
   std::vector<Kernel> kernels;
   Picoseconds host_ps = 0;  ///< CPU time to issue the kernels, or of the host's own work
   Flops flops = 0;          ///< matrix work, attention counted without its causal saving
 
-  friend bool operator==(const ComputeWork&, const ComputeWork&) = default;
+  friend bool operator==(const KernelSequence&, const KernelSequence&) = default;
 };
 
 /// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,
@@ -132,7 +132,7 @@ struct Message {
 /// Part of a pass: work of one GPU or a collective of its tensor group.
 struct PassStep {
   bool communicates = false;
-  std::uint32_t work = 0;   ///< index into Workload::works or Workload::messages
+  std::uint32_t work = 0;   ///< index into Workload::kernel_sequences or Workload::messages
   std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: what starts the pass
 
   friend bool operator==(const PassStep&, const PassStep&) = default;
@@ -151,9 +151,9 @@ struct Op {
   Stream stream = Stream::compute;
   Phase phase = Phase::forward;
   Part part = Part::layer;
-  std::uint16_t slot = 0;         ///< communicate, pass: which of the rank's groups
-  std::uint32_t work = 0;         ///< index into Workload::works, Workload::messages or Workload::passes
-  std::int32_t layer = -1;        ///< global layer number; -1 where none
+  std::uint16_t slot = 0;   ///< communicate, pass: which of the rank's groups
+  std::uint32_t work = 0;   ///< index into Workload::kernel_sequences, Workload::messages or Workload::passes
+  std::int32_t layer = -1;  ///< global layer number; -1 where none
   std::int32_t micro_batch = -1;  ///< -1 where none
   std::int32_t chunk = 0;         ///< virtual stage on this rank
   std::int32_t step = 0;          ///< training step
@@ -213,7 +213,7 @@ struct Workload {
   /// alike: rank r + d * replica_stride plays the part in replica d that rank r has in replica 0.
   std::uint32_t replicas = 1;
   std::uint32_t replica_stride = 1;
-  std::vector<ComputeWork> works;
+  std::vector<KernelSequence> kernel_sequences;
   std::vector<Message> messages;
   std::vector<PassWork> passes;
 

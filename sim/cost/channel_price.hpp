@@ -10,13 +10,13 @@
 #include "orrery/shared_array.hpp"
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
-#include "sim/cost/laid_collective.hpp"
+#include "sim/cost/routed_collective.hpp"
 
 namespace orrery {
 
 /// The size-independent part of a collective's cost in a group.
 struct RoutedGroup {
-  LaidCollective collective;
+  RoutedCollective collective;
   bool splits_nodes = false;  ///< spans several nodes, with more than one but not all GPUs of one
 };
 

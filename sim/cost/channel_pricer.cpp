@@ -49,15 +49,15 @@ bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> membe
   return beside > 1 && beside < topology.gpus_per_node() && beside < std::ssize(members);
 }
 
-ContentHash content_of_routes(const LaidCollective& collective) {
+ContentHash content_of_routes(const RoutedCollective& collective) {
   ContentHash content;
-  for (const LaidRounds& way : collective) {
+  for (const RoutedRounds& way : collective) {
     content.append(static_cast<std::uint64_t>(way.share_unit));
     content.append(static_cast<std::uint64_t>(way.overhead.base_ps));
     content.append(static_cast<std::uint64_t>(way.overhead.ramp_ps));
     content.append(static_cast<std::uint64_t>(way.overhead.slowdown_ppm));
     content.append(way.rounds.size());
-    for (const LaidRound& round : way.rounds) {
+    for (const RoutedRound& round : way.rounds) {
       content.append(static_cast<std::uint64_t>(round.latency_ps));
       content.append(static_cast<std::uint64_t>(round.slowest.share));
       content.append(static_cast<std::uint64_t>(round.slowest.bytes_per_s));
@@ -73,7 +73,8 @@ std::size_t ChannelRoutes::bytes() const {
   std::size_t sum = sizeof *this + of_place.bytes();
   for (const RoutedGroup& group : groups) {
     sum += sizeof group;
-    for (const LaidRounds& way : group.collective) sum += sizeof way + way.rounds.size() * sizeof(LaidRound);
+    for (const RoutedRounds& way : group.collective)
+      sum += sizeof way + way.rounds.size() * sizeof(RoutedRound);
   }
   return sum;
 }
@@ -102,7 +103,7 @@ std::vector<std::uint32_t> number_link_kinds(const Topology& topology) {
 
 Picoseconds RoutedPricer::duration_ps(const RoutedGroup& group, const Message& message) {
   best_.legs.clear();
-  for (const LaidRounds& way : group.collective) {
+  for (const RoutedRounds& way : group.collective) {
     candidate_.legs.clear();
     way.append(message.bytes, candidate_.legs);
     const bool first = &way == group.collective.data();
@@ -288,7 +289,7 @@ void ChannelPricer::append_ways(std::span<const std::uint32_t> pair, ContentHash
 
 std::uint32_t ChannelPricer::route_anew(const Message& message, std::span<const std::uint32_t> members,
                                         std::vector<RoutedGroup>& groups) {
-  RoutedGroup group{pricer_.lay(message, members), splits_nodes(topology_, members)};
+  RoutedGroup group{pricer_.route(message, members), splits_nodes(topology_, members)};
   ContentHash content = content_of_routes(group.collective);
   content.append(group.splits_nodes ? 1 : 0);
   const std::uint32_t number = route_table_.number(content);

@@ -56,21 +56,21 @@ class CollectivePricer::Impl {
     }
   }
 
-  LaidCollective lay(const Message& message, std::span<const std::uint32_t> members) {
+  RoutedCollective route(const Message& message, std::span<const std::uint32_t> members) {
     find_ways(message, members);
-    LaidCollective laid;
-    if (ways_.empty()) return laid;
-    std::vector<LegBuilder::LaidMessages>& known = known_[members_];
-    for (const Way& way : ways_) laid.push_back(builder_.lay(*way.rounds, known));
-    return laid;
+    RoutedCollective routed;
+    if (ways_.empty()) return routed;
+    std::vector<LegBuilder::RoutedMessages>& known = known_[members_];
+    for (const Way& way : ways_) routed.push_back(builder_.route(*way.rounds, known));
+    return routed;
   }
 
-  void price(const LaidCollective& laid, Bytes bytes, TransferPrice& out) {
+  void price(const RoutedCollective& routed, Bytes bytes, TransferPrice& out) {
     clear(out);
-    for (const LaidRounds& way : laid) {
+    for (const RoutedRounds& way : routed) {
       clear(candidate_);
       way.append(bytes, candidate_.legs);
-      if (&way == laid.data() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
+      if (&way == routed.data() || candidate_.alone_ps() < out.alone_ps()) std::swap(out, candidate_);
     }
   }
 
@@ -145,8 +145,9 @@ class CollectivePricer::Impl {
   std::vector<std::uint32_t> members_;  ///< the group at hand: messages often come group by group
   ShapeCache::Entry* shape_ = nullptr;  ///< its shape; null: not asked for yet
   std::vector<Way> ways_;               ///< of the message at hand
-  std::map<std::vector<std::uint32_t>, std::vector<LegBuilder::LaidMessages>> known_;  ///< lay(), by members
-  TransferPrice candidate_;                                                            ///< scratch of price
+  std::map<std::vector<std::uint32_t>, std::vector<LegBuilder::RoutedMessages>>
+      known_;                ///< route(), by members
+  TransferPrice candidate_;  ///< scratch of price
 };
 
 CollectivePricer::CollectivePricer(const Topology& topology,
@@ -160,12 +161,12 @@ void CollectivePricer::price(const Message& message, std::span<const std::uint32
   impl_->price(message, members, out);
 }
 
-LaidCollective CollectivePricer::lay(const Message& message, std::span<const std::uint32_t> members) {
-  return impl_->lay(message, members);
+RoutedCollective CollectivePricer::route(const Message& message, std::span<const std::uint32_t> members) {
+  return impl_->route(message, members);
 }
 
-void CollectivePricer::price(const LaidCollective& laid, Bytes bytes, TransferPrice& out) {
-  impl_->price(laid, bytes, out);
+void CollectivePricer::price(const RoutedCollective& routed, Bytes bytes, TransferPrice& out) {
+  impl_->price(routed, bytes, out);
 }
 
 }  // namespace orrery

@@ -13,7 +13,7 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
-#include "sim/cost/laid_collective.hpp"
+#include "sim/cost/routed_collective.hpp"
 
 namespace orrery {
 
@@ -47,9 +47,9 @@ class CollectivePricer {
 
   /// What price() finds whatever the size of the message.
   /// @throws InputError as price()
-  [[nodiscard]] LaidCollective lay(const Message& message, std::span<const std::uint32_t> members);
+  [[nodiscard]] RoutedCollective route(const Message& message, std::span<const std::uint32_t> members);
   /// The legs of a price, but for the links.
-  void price(const LaidCollective& laid, Bytes bytes, TransferPrice& out);
+  void price(const RoutedCollective& routed, Bytes bytes, TransferPrice& out);
 
  private:
   class Impl;

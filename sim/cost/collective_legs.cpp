@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-bool of(const LegBuilder::LaidMessages& laid, const Round& round) {
-  return laid.round == &round || laid.round->messages == round.messages;
+bool of(const LegBuilder::RoutedMessages& routed, const Round& round) {
+  return routed.round == &round || routed.round->messages == round.messages;
 }
 
 }  // namespace
@@ -17,7 +17,7 @@ LegBuilder::LegBuilder(const Topology& topology) : topology_(topology), load_(to
 
 void LegBuilder::set_group(std::span<const std::uint32_t> members) {
   members_ = members;
-  laid_count_ = 0;
+  routed_count_ = 0;
   const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
   const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
   inside_node_ = std::ranges::all_of(members.subspan(1), near);
@@ -34,64 +34,64 @@ void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& leg
   legs[first].latency_ps += topology_.overhead(inside_node_).of(data_ps);
 }
 
-LaidRounds LegBuilder::lay(const Rounds& rounds, std::vector<LaidMessages>& known) {
-  LaidRounds result{{}, rounds.share_unit, topology_.overhead(inside_node_)};
+RoutedRounds LegBuilder::route(const Rounds& rounds, std::vector<RoutedMessages>& known) {
+  RoutedRounds result{{}, rounds.share_unit, topology_.overhead(inside_node_)};
   for (const Round& round : rounds.rounds) {
-    auto laid =
-        std::ranges::find_if(known, [&](const LaidMessages& messages) { return of(messages, round); });
-    if (laid == known.end()) {
-      laid = known.emplace(laid);
-      load(round, *laid);
+    auto routed =
+        std::ranges::find_if(known, [&](const RoutedMessages& messages) { return of(messages, round); });
+    if (routed == known.end()) {
+      routed = known.emplace(routed);
+      load(round, *routed);
       drop_loads();
     }
-    result.rounds.push_back(lay_round(round, rounds.in_switch, *laid));
+    result.rounds.push_back(route_round(round, rounds.in_switch, *routed));
   }
   return result;
 }
 
 void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                               std::vector<LinkUse>& uses) {
-  const LaidMessages& laid = lay_messages(round);
-  const LaidRound whole = lay_round(round, rounds.in_switch, laid);
+  const RoutedMessages& routed = route_messages(round);
+  const RoutedRound whole = route_round(round, rounds.in_switch, routed);
   Leg& leg = legs.emplace_back();
   leg.latency_ps = whole.latency_ps;
   leg.alone_ps = whole.data_ps(bytes, rounds.share_unit);
-  leg.rate = rounds.in_switch ? std::min(laid.rate, whole.slowest.bytes_per_s) : laid.rate;
+  leg.rate = rounds.in_switch ? std::min(routed.rate, whole.slowest.bytes_per_s) : routed.rate;
   leg.use_begin = static_cast<std::uint32_t>(uses.size());
-  uses.insert(uses.end(), laid.uses.begin(), laid.uses.end());
+  uses.insert(uses.end(), routed.uses.begin(), routed.uses.end());
   leg.use_end = static_cast<std::uint32_t>(uses.size());
 }
 
-LaidRound LegBuilder::lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const {
-  LaidRound result{0, laid.slowest, round.repeat};
+RoutedRound LegBuilder::route_round(const Round& round, bool in_switch, const RoutedMessages& routed) const {
+  RoutedRound result{0, routed.slowest, round.repeat};
   if (in_switch)
-    result.slowest.bytes_per_s = std::min(laid.slowest.bytes_per_s, topology_.reduction_bytes_per_s());
-  if (laid.stages > 0) {
+    result.slowest.bytes_per_s = std::min(routed.slowest.bytes_per_s, topology_.reduction_bytes_per_s());
+  if (routed.stages > 0) {
     result.latency_ps = static_cast<Picoseconds>(
-        divide_rounded(laid.stage_latency_sum * round.hops * round.repeat, laid.stages));
+        divide_rounded(routed.stage_latency_sum * round.hops * round.repeat, routed.stages));
   }
   return result;
 }
 
 /// Collectives of a group differ in size more often than in their messages.
-const LegBuilder::LaidMessages& LegBuilder::lay_messages(const Round& round) {
-  for (std::size_t i = 0; i < laid_count_; ++i) {
-    if (of(laid_[i], round)) return laid_[i];
+const LegBuilder::RoutedMessages& LegBuilder::route_messages(const Round& round) {
+  for (std::size_t i = 0; i < routed_count_; ++i) {
+    if (of(routed_[i], round)) return routed_[i];
   }
-  if (laid_count_ == laid_.size()) laid_.emplace_back();
-  LaidMessages& laid = laid_[laid_count_++];
-  load(round, laid);
-  take_uses(laid);
+  if (routed_count_ == routed_.size()) routed_.emplace_back();
+  RoutedMessages& routed = routed_[routed_count_++];
+  load(round, routed);
+  take_uses(routed);
   drop_loads();
-  return laid;
+  return routed;
 }
 
-void LegBuilder::load(const Round& round, LaidMessages& laid) {
-  laid.round = &round;
+void LegBuilder::load(const Round& round, RoutedMessages& routed) {
+  routed.round = &round;
   load_links(round);
   sort_touched();
-  laid.slowest = slowest_link();
-  add_latencies(laid);
+  routed.slowest = slowest_link();
+  add_latencies(routed);
 }
 
 void LegBuilder::load_links(const Round& round) {
@@ -141,26 +141,26 @@ SlowestLink LegBuilder::slowest_link() const {
   return slowest;
 }
 
-void LegBuilder::add_latencies(LaidMessages& laid) const {
-  laid.stages = 0;
-  laid.stage_latency_sum = 0;
+void LegBuilder::add_latencies(RoutedMessages& routed) const {
+  routed.stages = 0;
+  routed.stage_latency_sum = 0;
   for (const Picoseconds slowest : stage_latency_) {
     if (slowest < 0) continue;
-    laid.stage_latency_sum += slowest;
-    ++laid.stages;
+    routed.stage_latency_sum += slowest;
+    ++routed.stages;
   }
 }
 
-void LegBuilder::take_uses(LaidMessages& laid) const {
+void LegBuilder::take_uses(RoutedMessages& routed) const {
   constexpr auto kOne = static_cast<std::int64_t>(kWeightOne);
   std::int64_t rate = std::numeric_limits<std::int64_t>::max();
-  laid.uses.clear();
+  routed.uses.clear();
   for (const std::uint32_t link : touched_) {
     const std::int64_t weight = std::max<std::int64_t>(load_[link] * kOne / largest_share_, 1);
     rate = std::min(rate, topology_.links()[link].bytes_per_s * kOne / weight);
-    laid.uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
+    routed.uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
   }
-  laid.rate = std::max<std::int64_t>(rate, 1);
+  routed.rate = std::max<std::int64_t>(rate, 1);
 }
 
 void LegBuilder::drop_loads() {

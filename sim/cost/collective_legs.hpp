@@ -8,7 +8,7 @@
 #include "orrery/task_graph.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
-#include "sim/cost/laid_collective.hpp"
+#include "sim/cost/routed_collective.hpp"
 #include "workloads/collectives/collectives.hpp"
 
 namespace orrery {
@@ -26,7 +26,7 @@ class LegBuilder {
   void append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs, std::vector<LinkUse>& uses);
 
   /// The messages of a round on the links of the group; of whatever size, and however often repeated.
-  struct LaidMessages {
+  struct RoutedMessages {
     const Round* round = nullptr;
     SlowestLink slowest;
     std::int64_t stages = 0;
@@ -37,27 +37,28 @@ class LegBuilder {
 
   /// What append() makes of the rounds whatever the size. Looks for their messages in `known` of the group,
   /// and adds them, without rate and uses; rounds stay where they are as long as it.
-  [[nodiscard]] LaidRounds lay(const Rounds& rounds, std::vector<LaidMessages>& known);
+  [[nodiscard]] RoutedRounds route(const Rounds& rounds, std::vector<RoutedMessages>& known);
 
  private:
-  [[nodiscard]] const LaidMessages& lay_messages(const Round& round);
-  [[nodiscard]] LaidRound lay_round(const Round& round, bool in_switch, const LaidMessages& laid) const;
+  [[nodiscard]] const RoutedMessages& route_messages(const Round& round);
+  [[nodiscard]] RoutedRound route_round(const Round& round, bool in_switch,
+                                        const RoutedMessages& routed) const;
   /// Loads the links with a round, and finds out all but rate and uses.
-  void load(const Round& round, LaidMessages& laid);
+  void load(const Round& round, RoutedMessages& routed);
   void load_links(const Round& round);
   void sort_touched();
   [[nodiscard]] SlowestLink slowest_link() const;
-  void add_latencies(LaidMessages& laid) const;
+  void add_latencies(RoutedMessages& routed) const;
   void append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                     std::vector<LinkUse>& uses);
-  void take_uses(LaidMessages& laid) const;
+  void take_uses(RoutedMessages& routed) const;
   void drop_loads();
 
   const Topology& topology_;
   std::span<const std::uint32_t> members_;
   bool inside_node_ = false;
-  std::vector<LaidMessages> laid_;  ///< of the group, the first laid_count_ ones
-  std::size_t laid_count_ = 0;
+  std::vector<RoutedMessages> routed_;  ///< of the group, the first routed_count_ ones
+  std::size_t routed_count_ = 0;
   std::vector<std::int64_t> load_;          ///< per link: shares of the round at hand
   std::vector<std::uint32_t> touched_;      ///< links with a load
   std::vector<std::uint64_t> bits_;         ///< scratch of sort_touched; zero

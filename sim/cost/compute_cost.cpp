@@ -71,7 +71,7 @@ Picoseconds to_picoseconds(double seconds) {
 
 }  // namespace
 
-ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, const Software& software,
+ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
                            Precision precision) {
   const KernelPricer pricer(gpu, software, precision);
   double seconds = 0;

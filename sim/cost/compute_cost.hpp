@@ -15,7 +15,7 @@ struct ComputePrice {
 
 /// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU, and fp8 a 16-bit
 /// one beside it.
-[[nodiscard]] ComputePrice price_compute(const ComputeWork& work, const Gpu& gpu, const Software& software,
+[[nodiscard]] ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
                                          Precision precision);
 
 }  // namespace orrery

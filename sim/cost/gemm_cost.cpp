@@ -38,16 +38,16 @@ class Product {
   [[nodiscard]] double seconds() const {
     const double whole = operand_bytes() / rates_.bytes_per_s;
     if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);
-    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(laid(kOnlyTile), 1, depth(1, 1)), whole);
-    std::array<Laid, kTiles.size()> laid_out;
-    for (std::size_t i = 0; i < kTiles.size(); ++i) laid_out[i] = laid(kTiles[i]);
+    if (gpu_.tile_feed_elements == 0) return std::max(tile_seconds(tiling(kOnlyTile), 1, depth(1, 1)), whole);
+    std::array<Tiling, kTiles.size()> tilings;
+    for (std::size_t i = 0; i < kTiles.size(); ++i) tilings[i] = tiling(kTiles[i]);
     double best = HUGE_VAL;
     for (const double split : kSplits) {
       const double part = depth(split, kDepthStep);
       const double traffic = split > 1 ? partial_sums(split) : whole;
       const double reduction = split > 1 ? gpu_.gemm_start_us * 1e-6 : 0;
       if (traffic + reduction >= best) continue;  // no tile makes up for it
-      for (const Laid& tiles : laid_out)
+      for (const Tiling& tiles : tilings)
         best = std::min(best, std::max(tile_seconds(tiles, split, part), traffic) + reduction);
     }
     return best;
@@ -66,20 +66,20 @@ class Product {
     return std::ceil(k_ / (split * step)) * step;
   }
   /// The result cut into tiles, whatever the depth.
-  struct Laid {
+  struct Tiling {
     double area;
     double count;
     double slower;  ///< than with the largest tile
     double turn_s;  ///< fixed time of each
   };
-  [[nodiscard]] Laid laid(const Tile& tile) const {
+  [[nodiscard]] Tiling tiling(const Tile& tile) const {
     const double feed = gpu_.tile_feed_elements;
     return {tile.area(), batch_ * std::ceil(m_ / tile.m) * std::ceil(n_ / tile.n),
             (1 + feed * tile.feed()) / (1 + feed * kLargest.feed()),
             gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area())};
   }
   /// Tiles are worked off in waves of one per SM; a partial last wave takes as long as a full one.
-  [[nodiscard]] double tile_seconds(const Laid& tiles, double split, double depth) const {
+  [[nodiscard]] double tile_seconds(const Tiling& tiles, double split, double depth) const {
     const auto sms = static_cast<double>(gpu_.sms);
     const double multiply = 2 * tiles.area * depth * sms / rates_.flops_per_s * tiles.slower;
     return std::ceil(tiles.count * split / sms) * (multiply + tiles.turn_s);

@@ -4,7 +4,7 @@
 
 namespace orrery {
 
-Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picoseconds issued) {
+Picoseconds earliest_start(const KernelSequence& work, Picoseconds duration, Picoseconds issued) {
   const auto kernels = static_cast<Picoseconds>(std::max<std::size_t>(work.kernels.size(), 1));
   const Picoseconds first = capped_sum(issued, work.host_ps / kernels);
   const Picoseconds last = capped_sum(issued, work.host_ps) - duration / kernels * (kernels - 1);

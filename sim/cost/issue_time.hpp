@@ -16,6 +16,7 @@ namespace orrery {
 /// Earliest start of an operation whose issue begins `issued` after the host was last free. An operation of n
 /// kernels, whose issue ends at e and which takes g, starts when its first kernel is issued, and not
 /// earlier than e - g (n-1)/n, so that its last kernel does not run before it is issued.
-[[nodiscard]] Picoseconds earliest_start(const ComputeWork& work, Picoseconds duration, Picoseconds issued);
+[[nodiscard]] Picoseconds earliest_start(const KernelSequence& work, Picoseconds duration,
+                                         Picoseconds issued);
 
 }  // namespace orrery

@@ -28,7 +28,8 @@ struct Times {
 
 }  // namespace
 
-PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<const ComputePrice> works,
+PassPrice price_pass(const PassWork& pass, const Workload& workload,
+                     std::span<const ComputePrice> kernel_sequences,
                      std::span<const Picoseconds> messages_ps) {
   std::vector<Times> done;
   done.reserve(pass.size());
@@ -44,12 +45,13 @@ PassPrice price_pass(const PassWork& pass, const Workload& workload, std::span<c
       stream.pass(messages_ps[step.work]);
       issued = capped_sum(issued, workload.messages[step.work].host_ps);
     } else {
-      const Picoseconds duration = works[step.work].duration_ps;
-      stream.host = std::max(stream.host, earliest_start(workload.works[step.work], duration, issued));
+      const Picoseconds duration = kernel_sequences[step.work].duration_ps;
+      stream.host =
+          std::max(stream.host, earliest_start(workload.kernel_sequences[step.work], duration, issued));
       stream.pass(duration);
       busy = capped_sum(busy, duration);
-      launches = capped_sum(launches, works[step.work].launch_ps);
-      issued = capped_sum(issued, workload.works[step.work].host_ps);
+      launches = capped_sum(launches, kernel_sequences[step.work].launch_ps);
+      issued = capped_sum(issued, workload.kernel_sequences[step.work].host_ps);
     }
     done.push_back(stream);
   }

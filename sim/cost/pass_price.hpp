@@ -17,10 +17,10 @@ struct PassPrice {
   ComputePrice compute;  ///< what the GPU computes in that time
 };
 
-/// @param works        prices of Workload::works
+/// @param kernel_sequences        prices of Workload::kernel_sequences
 /// @param messages_ps  durations of Workload::messages; those of the pass are read
 [[nodiscard]] PassPrice price_pass(const PassWork& pass, const Workload& workload,
-                                   std::span<const ComputePrice> works,
+                                   std::span<const ComputePrice> kernel_sequences,
                                    std::span<const Picoseconds> messages_ps);
 
 /// The messages of a pass, each with the number of its steps.

@@ -66,7 +66,7 @@ class ListPricer {
   }
 
   void add_pass(std::uint32_t pass, CallPrice& result) {
-    const PassPrice price = price_pass(workload_.passes[pass], workload_, list_.works, durations_);
+    const PassPrice price = price_pass(workload_.passes[pass], workload_, list_.kernel_sequences, durations_);
     result.costs.push_back({price.duration_ps, 0, 0});
     result.leads.push_back(price.lead_ps);
     list_.passes[pass] = price.compute;
@@ -88,11 +88,11 @@ class ListPricer {
 
 }  // namespace
 
-std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
-                                      const Gpu& gpu) {
+std::vector<ComputePrice> price_kernel_sequences(const Workload& workload, const Experiment& experiment,
+                                                 const Gpu& gpu) {
   std::vector<ComputePrice> prices;
-  prices.reserve(workload.works.size());
-  for (const ComputeWork& work : workload.works) {
+  prices.reserve(workload.kernel_sequences.size());
+  for (const KernelSequence& work : workload.kernel_sequences) {
     if (work.kernels.empty()) {
       prices.push_back({work.host_ps, 0});
     } else {
@@ -102,25 +102,26 @@ std::vector<ComputePrice> price_works(const Workload& workload, const Experiment
   return prices;
 }
 
-std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment) {
-  return price_works(workload, experiment, experiment.cluster.gpu);
+std::vector<ComputePrice> price_kernel_sequences(const Workload& workload, const Experiment& experiment) {
+  return price_kernel_sequences(workload, experiment, experiment.cluster.gpu);
 }
 
-std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
-                                                            const Experiment& experiment) {
+std::vector<std::vector<ComputePrice>> price_kernel_sequences_by_class(const Workload& workload,
+                                                                       const Experiment& experiment) {
   std::vector<std::vector<ComputePrice>> prices;
   for (std::size_t c = 0; c < experiment.cluster.gpu_classes(); ++c)
-    prices.push_back(price_works(workload, experiment, experiment.cluster.gpu_of_class(c)));
+    prices.push_back(price_kernel_sequences(workload, experiment, experiment.cluster.gpu_of_class(c)));
   return prices;
 }
 
 PriceList price(const Workload& workload, const Channels& channels, const Experiment& experiment,
                 bool with_links, ChannelPrices& prices) {
   PriceList list;
-  list.works = price_works(workload, experiment);
+  list.kernel_sequences = price_kernel_sequences(workload, experiment);
   list.passes.resize(workload.passes.size());
-  list.pace = Pace(experiment);
-  if (experiment.cluster.gpu_classes() > 1) list.pace.set_prices(price_works_by_class(workload, experiment));
+  list.rank_speeds = RankSpeeds(experiment);
+  if (experiment.cluster.gpu_classes() > 1)
+    list.rank_speeds.set_prices(price_kernel_sequences_by_class(workload, experiment));
   if (experiment.plan.weight_copies() > 1) list.interference = experiment.software.communication_interference;
   ListPricer(workload, channels, experiment.software.split_node_efficiency, with_links, prices, list).run();
   return list;

@@ -12,8 +12,8 @@
 #include "orrery/workload.hpp"
 #include "sim/cost/channel_price.hpp"
 #include "sim/cost/compute_cost.hpp"
-#include "sim/cost/pace.hpp"
 #include "sim/cost/pass_price.hpp"
+#include "sim/cost/rank_speeds.hpp"
 #include "sim/matching/channels.hpp"
 
 namespace orrery {
@@ -58,23 +58,24 @@ struct CallPrice {
 };
 
 struct PriceList {
-  std::vector<ComputePrice> works;   ///< per Workload::works
-  std::vector<ComputePrice> passes;  ///< per Workload::passes: the compute in it
-  std::vector<CallPrice> calls;      ///< per Channels::calls
+  std::vector<ComputePrice> kernel_sequences;  ///< per Workload::kernel_sequences
+  std::vector<ComputePrice> passes;            ///< per Workload::passes: the compute in it
+  std::vector<CallPrice> calls;                ///< per Channels::calls
   std::vector<std::vector<CallPrice>>
       in_passes;            ///< per call of a pass: of its messages, where links are asked for
-  Pace pace;                ///< of the ranks' kernels
+  RankSpeeds rank_speeds;   ///< of the ranks' kernels
   double interference = 0;  ///< Software::communication_interference, where replicas communicate
 };
 
-/// Of Workload::works on `gpu`.
-[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment,
-                                                    const Gpu& gpu);
+/// Of Workload::kernel_sequences on `gpu`.
+[[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
+                                                               const Experiment& experiment, const Gpu& gpu);
 /// On GPUs of class 0.
-[[nodiscard]] std::vector<ComputePrice> price_works(const Workload& workload, const Experiment& experiment);
+[[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
+                                                               const Experiment& experiment);
 /// On each class of GPU.
-[[nodiscard]] std::vector<std::vector<ComputePrice>> price_works_by_class(const Workload& workload,
-                                                                          const Experiment& experiment);
+[[nodiscard]] std::vector<std::vector<ComputePrice>> price_kernel_sequences_by_class(
+    const Workload& workload, const Experiment& experiment);
 
 /// Prices of one channel's messages, from wherever they are kept.
 class ChannelPrices {

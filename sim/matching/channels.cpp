@@ -138,10 +138,10 @@ class Matcher {
 
   void lay_out() {
     for (Channel& channel : result_.channels) {
-      channel.first_family = result_.families;
-      result_.families += channel.operations;
+      channel.first_task_group = result_.task_groups;
+      result_.task_groups += channel.operations;
     }
-    told_.resize(result_.families, kNone);
+    told_.resize(result_.task_groups, kNone);
   }
 
   /// What a program asks of its channels, against what the ends before it asked of them.
@@ -150,7 +150,7 @@ class Matcher {
     std::vector<std::optional<Stream>> streams(workload_.slots);      // of its messages
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t channel = channel_of(program, slot);
-      if (channel != kNone) next[slot] += result_.channels[channel].first_family;
+      if (channel != kNone) next[slot] += result_.channels[channel].first_task_group;
     }
     for (const Op& op : workload_.programs[program].ops) {
       if (op.kind == Op::Kind::compute) continue;
@@ -189,7 +189,8 @@ class Matcher {
 
   void list_calls(std::uint32_t number) {
     const Channel& channel = result_.channels[number];
-    for (const std::uint32_t request : std::span(told_).subspan(channel.first_family, channel.operations)) {
+    for (const std::uint32_t request :
+         std::span(told_).subspan(channel.first_task_group, channel.operations)) {
       if (times_[request]++ > 0) continue;
       const bool pass = request >= messages_;
       result_.calls.push_back({number, {pass, request - (pass ? messages_ : 0)}, 0});
@@ -202,8 +203,9 @@ class Matcher {
 
   const Workload& workload_;
   Channels result_;
-  std::uint32_t messages_;            ///< of the workload
-  std::vector<std::uint32_t> told_;   ///< per communication family: its request, by the end that is ahead
+  std::uint32_t messages_;  ///< of the workload
+  std::vector<std::uint32_t>
+      told_;  ///< per task group that communicates: its request, by the end that is ahead
   std::vector<std::uint32_t> times_;  ///< per request: how often it was made on the channel at hand
 };
 

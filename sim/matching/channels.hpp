@@ -2,7 +2,7 @@
 //
 // A channel joins the program slots whose operations meet: the tensor slot of one stage, say, or
 // forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one
-// family of tasks, with one task per communicator. A call is a message that a channel carries, or a pass
+// task group, with one task per communicator. A call is a message that a channel carries, or a pass
 // of its tensor groups; each communicator has its own price for it.
 #pragma once
 
@@ -27,9 +27,9 @@ struct Channel {
   std::span<const Size> sizes;            ///< in ascending order of members
   std::uint32_t first_call = 0;           ///< Channels::calls[first_call, last_call)
   std::uint32_t last_call = 0;
-  std::uint32_t operations = 0;    ///< families it has
-  std::uint32_t ends = 0;          ///< program slots whose operations are in each of them
-  std::uint32_t first_family = 0;  ///< counted over channels only
+  std::uint32_t operations = 0;        ///< task groups it has
+  std::uint32_t ends = 0;              ///< program slots whose operations are in each of them
+  std::uint32_t first_task_group = 0;  ///< counted over channels only
 };
 
 /// What an operation asks of its communicator.
@@ -60,7 +60,7 @@ struct Channels {
   std::vector<std::uint32_t> channel_of;     ///< [program * Workload::slots + slot], or kNone
   std::vector<std::uint32_t> channel_group;  ///< per group: its channel
   std::vector<std::uint32_t> group_place;    ///< per group: its place in Channel::groups
-  std::uint32_t families = 0;                ///< communication families over all channels
+  std::uint32_t task_groups = 0;             ///< that communicate, over all channels
 
   /// The call for `request` on `channel`.
   [[nodiscard]] std::uint32_t call(std::uint32_t channel, Request request) const {

@@ -22,7 +22,7 @@ struct RunView {
   const ExpandedGraph& expanded;
   const Timeline& timeline;
   const Topology& topology;
-  std::span<const ComputePrice> compute_prices;  ///< per Workload::works
+  std::span<const ComputePrice> compute_prices;  ///< per Workload::kernel_sequences
   std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
   const Traffic& traffic;
   Figures figures{};

@@ -8,17 +8,17 @@ namespace {
 /// What kind of operation a task is, for tasks in descending order.
 class TaskKinds {
  public:
-  explicit TaskKinds(const RunView& run) : run_(run), family_(run.expanded.families.size()) {}
+  explicit TaskKinds(const RunView& run) : run_(run), task_group_(run.expanded.task_groups.size()) {}
 
   const Op& op(std::uint32_t task) {
-    const auto& families = run_.expanded.families;
-    while (family_ == families.size() || families[family_].first_task > task) --family_;
-    return run_.workload.programs[families[family_].program].ops[families[family_].op];
+    const auto& task_groups = run_.expanded.task_groups;
+    while (task_group_ == task_groups.size() || task_groups[task_group_].first_task > task) --task_group_;
+    return run_.workload.programs[task_groups[task_group_].program].ops[task_groups[task_group_].op];
   }
 
  private:
   const RunView& run_;
-  std::size_t family_;  ///< of the latest task
+  std::size_t task_group_;  ///< of the latest task
 };
 
 constexpr std::uint32_t kNoTask = 0xffffffff;

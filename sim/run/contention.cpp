@@ -236,7 +236,7 @@ class Inspection {
   void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand) {
     const std::uint32_t rank = workload_.members(load.group).front();
     const std::uint32_t program = workload_.program_of_rank[rank];
-    const std::uint32_t cls = expanded_.stand_ins.class_of_rank[rank];
+    const std::uint32_t cls = expanded_.representatives.class_of_rank[rank];
     const std::uint32_t message = channels_.calls[load.call].request.work;
     const ExpandedGraph::Place place = expanded_.place(cls);
     std::uint16_t slot = 0;

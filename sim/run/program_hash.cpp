@@ -46,7 +46,7 @@ void append(const Program& program, Digest& digest) {
 
 ContentHash hash_programs(const Workload& workload) {
   Digest digest;
-  digest.append(workload.works.size(), workload.passes.size());
+  digest.append(workload.kernel_sequences.size(), workload.passes.size());
   digest.append(workload.messages.size(), workload.programs.size());
   for (const Message& message : workload.messages)
     digest.append(static_cast<std::uint64_t>(message.dimension), 0);

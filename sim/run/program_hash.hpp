@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-/// Of all operations, their places in works, messages and passes, and dependencies; names of layers, bytes of
-/// memory and what works and messages hold are left out.
+/// Of all operations, their places in kernel sequences, messages and passes, and dependencies; names of
+/// layers, bytes of memory and what kernel sequences and messages hold are left out.
 [[nodiscard]] ContentHash hash_programs(const Workload& workload);
 
 }  // namespace orrery

@@ -53,7 +53,7 @@ std::vector<Stage> kinds_of(std::span<const Stage> stages, ContentHash& key) {
 }
 
 bool same_content(const Workload& a, const Workload& b) {
-  return a.works == b.works && a.messages == b.messages && a.passes == b.passes;
+  return a.kernel_sequences == b.kernel_sequences && a.messages == b.messages && a.passes == b.passes;
 }
 
 /// What tells programs of more micro-batches from those of few: how many there are, in which order.

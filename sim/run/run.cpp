@@ -58,7 +58,7 @@ void expect_training(const Experiment& experiment, Report& report) {
 }  // namespace
 
 StepFacts::StepFacts(const SimulatedStep& step)
-    : multiplicity(step.expanded.stand_ins.multiplicity),
+    : multiplicity(step.expanded.representatives.multiplicity),
       tasks(step.expanded.graph.tasks()),
       events(step.timeline.events) {}
 

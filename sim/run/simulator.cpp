@@ -60,7 +60,7 @@ class Simulation {
   /// or the step does not come to a steady state.
   std::optional<Report> run_until_steady() {
     const std::int64_t all = experiment_.plan.micro_batches();
-    const auto [period, warm_up, alike] = rhythm_of(experiment_.plan);
+    const auto [period, warm_up, alike] = steady_state_of(experiment_.plan);
     for (const std::int64_t settling : {2 * alike, 6 * alike}) {
       const std::int64_t simulated = warm_up + settling * period;
       if (10 * simulated > 9 * all) return {};  // a tenth is to be saved at least

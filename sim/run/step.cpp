@@ -8,7 +8,7 @@
 #include "orrery/content_hash.hpp"
 #include "sim/cost/channel_pricer.hpp"
 #include "sim/engine/engine.hpp"
-#include "sim/matching/families.hpp"
+#include "sim/matching/task_groups.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/contention.hpp"
 #include "sim/run/program_set.hpp"
@@ -42,7 +42,7 @@ struct RankClasses {
   [[nodiscard]] std::size_t bytes() const {
     return sizeof *this +
            (2 * folded.ranks.class_of.size() + folded.groups.class_of.size()) * sizeof(std::uint32_t) +
-           positions.stand_ins.transfers.size() * sizeof(StandIns::Transfer) +
+           positions.representatives.transfers.size() * sizeof(Representatives::Transfer) +
            positions.group_position.size() * sizeof(std::uint32_t);
   }
 };
@@ -53,7 +53,7 @@ struct TaskSet {
 
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = sizeof *this + expanded.graph.cost.bytes() + expanded.graph.pred_begin.bytes() +
-                      expanded.graph.preds.bytes() + expanded.families.bytes() + expanded.issued.bytes() +
+                      expanded.graph.preds.bytes() + expanded.task_groups.bytes() + expanded.issued.bytes() +
                       expanded.issued_passes.bytes() + expanded.group_position.bytes();
     for (const auto& ops : expanded.ops) sum += ops.size() * sizeof(ExpandedGraph::OpTasks);
     return sum;
@@ -220,7 +220,7 @@ class StepSimulation {
     const auto make = [&] {
       return classes_of(fold(step_.workload, *step_.channels, step_.prices, topology(), {}));
     };
-    if (!step_.prices.pace.even()) return std::make_shared<const RankClasses>(make());
+    if (!step_.prices.rank_speeds.even()) return std::make_shared<const RankClasses>(make());
     ContentHash key = program_key_;
     key.append(communicator_key_);
     for (std::uint32_t c = 0; c < step_.prices.calls.size(); ++c) append_pattern(c, key);
@@ -262,11 +262,11 @@ class StepSimulation {
             .get<TaskSet>(
                 MemoKind::tasks, task_key_,
                 [&] {
-                  const Families families = make_families(step_.workload, *step_.channels);
-                  return TaskSet{expand(step_.workload, *step_.channels, families, classes.positions)};
+                  const TaskGroups task_groups = make_task_groups(step_.workload, *step_.channels);
+                  return TaskSet{expand(step_.workload, *step_.channels, task_groups, classes.positions)};
                 })
             ->expanded;
-    step_.expanded.stand_ins = classes.positions.stand_ins;
+    step_.expanded.representatives = classes.positions.representatives;
     set_costs(step_.workload, *step_.channels, step_.prices, classes.folded, step_.expanded);
     step_.timeline = run_engine(step_.expanded.graph, classes.folded.links, topology());
   }
@@ -318,8 +318,8 @@ std::shared_ptr<const Machine> machine_of(const Cluster& cluster, Memo& memo) {
 }
 
 RunView SimulatedStep::view() const {
-  return {workload,     *layout,       expanded, timeline, *machine->topology,
-          prices.works, prices.passes, traffic,  figures};
+  return {workload,      *layout, expanded, timeline, *machine->topology, prices.kernel_sequences,
+          prices.passes, traffic, figures};
 }
 
 SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats, bool own_programs,

@@ -28,7 +28,7 @@
 #include "sim/matching/channels.hpp"
 #include "sim/metrics/build_report.hpp"
 #include "sim/run/memo.hpp"
-#include "sim/run/periods.hpp"
+#include "sim/run/steady_state.hpp"
 #include "sim/tasks/expanded_graph.hpp"
 #include "workloads/programs/lower.hpp"
 

@@ -4,9 +4,9 @@ namespace orrery {
 namespace {
 
 void place_ranks(const Workload& workload, const Partition& ranks, ClassPositions& result) {
-  result.stand_ins.class_of_rank = ranks.class_of;
-  result.stand_ins.representative = ranks.representative;
-  result.stand_ins.multiplicity = ranks.multiplicity;
+  result.representatives.class_of_rank = ranks.class_of;
+  result.representatives.representative = ranks.representative;
+  result.representatives.multiplicity = ranks.multiplicity;
   std::vector<std::uint32_t> next(workload.programs.size(), 0);
   for (const std::uint32_t rank : ranks.representative) {
     const std::uint32_t program = workload.program_of_rank[rank];
@@ -24,7 +24,7 @@ void place_groups(const Workload& workload, const Channels& channels, const Part
     of_channel.push_back(group);
   }
   result.group_position.reserve(result.program.size() * workload.slots);
-  for (const std::uint32_t rank : result.stand_ins.representative) {
+  for (const std::uint32_t rank : result.representatives.representative) {
     for (std::size_t slot = 0; slot < workload.slots; ++slot) {
       const std::uint32_t group = workload.group(rank, slot);
       result.group_position.push_back(group == kNoGroup ? kNone
@@ -33,7 +33,7 @@ void place_groups(const Workload& workload, const Channels& channels, const Part
   }
   for (std::uint32_t c = 0; c < channels.calls.size(); ++c) {
     for (const std::uint32_t group : result.groups[channels.calls[c].channel])
-      result.stand_ins.transfers.push_back({c, channels.group_place[group]});
+      result.representatives.transfers.push_back({c, channels.group_place[group]});
   }
 }
 

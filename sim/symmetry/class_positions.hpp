@@ -8,12 +8,12 @@
 #include "orrery/workload.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/symmetry/fold.hpp"
-#include "sim/symmetry/stand_ins.hpp"
+#include "sim/symmetry/representatives.hpp"
 
 namespace orrery {
 
 struct ClassPositions {
-  StandIns stand_ins;
+  Representatives representatives;
   std::vector<std::uint32_t> program;         ///< per class of ranks
   std::vector<std::uint32_t> position;        ///< per class of ranks: its place among those of its program
   std::vector<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its communicator, or kNone

@@ -21,10 +21,10 @@ std::uint32_t number(const std::vector<ContentHash>& signatures, std::vector<std
 class Refinement {
  public:
   Refinement(const Workload& workload, const Channels& channels, const Topology& topology,
-             const SharedLinks& shared, const PriceColours& colours, const Pace& pace,
+             const SharedLinks& shared, const PriceColours& colours, const RankSpeeds& rank_speeds,
              const Replicas& replicas)
       : workload_(workload), channels_(channels), topology_(topology), shared_(shared), replicas_(replicas) {
-    list_ranks(pace);
+    list_ranks(rank_speeds);
     list_groups(colours);
     list_links();
   }
@@ -62,7 +62,7 @@ class Refinement {
     std::uint32_t times = 1;  ///< links like this one that the group loads so
   };
 
-  void list_ranks(const Pace& pace);
+  void list_ranks(const RankSpeeds& rank_speeds);
   void list_groups(const PriceColours& colours);
   void list_links();
   void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
@@ -111,7 +111,7 @@ class Refinement {
   std::uint32_t link_colours_ = 0;
 };
 
-void Refinement::list_ranks(const Pace& pace) {
+void Refinement::list_ranks(const RankSpeeds& rank_speeds) {
   for (std::uint32_t replica = 0; replica < workload_.replicas; ++replica) {
     if (replicas_.times[replica] == 0) continue;
     for (const std::uint32_t rank : replicas_.ranks)
@@ -122,7 +122,7 @@ void Refinement::list_ranks(const Pace& pace) {
   for (const std::uint32_t rank : ranks_) {
     times_.push_back(replicas_.times[replica_of(rank)]);
     kinds.emplace_back().append(workload_.program_of_rank[rank]);
-    if (!pace.even()) kinds.back().append(pace.kind(rank));
+    if (!rank_speeds.even()) kinds.back().append(rank_speeds.kind(rank));
   }
   rank_colour_.resize(ranks_.size());
   rank_colours_ = number(kinds, rank_colour_);
@@ -333,8 +333,9 @@ Partition each_alone(std::uint32_t count) {
 Folded fold(const Workload& workload, const Channels& channels, const PriceList& prices,
             const Topology& topology, SharedLinks shared) {
   const PriceColours colours(channels, prices, shared);
-  const Replicas replicas = fold_replicas(workload, channels, shared, colours, prices.pace, topology);
-  Folded folded = Refinement(workload, channels, topology, shared, colours, prices.pace, replicas).run();
+  const Replicas replicas = fold_replicas(workload, channels, shared, colours, prices.rank_speeds, topology);
+  Folded folded =
+      Refinement(workload, channels, topology, shared, colours, prices.rank_speeds, replicas).run();
   folded.shared = std::move(shared);
   return folded;
 }

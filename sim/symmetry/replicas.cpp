@@ -44,12 +44,12 @@ namespace {
 class ReplicaFolding {
  public:
   ReplicaFolding(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                 const PriceColours& colours, const Pace& pace, const Topology& topology)
+                 const PriceColours& colours, const RankSpeeds& rank_speeds, const Topology& topology)
       : workload_(workload),
         channels_(channels),
         shared_(shared),
         colours_(colours),
-        pace_(pace),
+        rank_speeds_(rank_speeds),
         topology_(topology),
         block_(workload.replicas),
         number_in_block_(shared.links.size(), kNone),
@@ -88,7 +88,7 @@ class ReplicaFolding {
   const Channels& channels_;
   const SharedLinks& shared_;
   const PriceColours& colours_;
-  const Pace& pace_;
+  const RankSpeeds& rank_speeds_;
   const Topology& topology_;
   Replicas result_;
   /// A call of a part that may tell replicas apart.
@@ -199,9 +199,9 @@ void ReplicaFolding::stand_for(std::span<const std::uint32_t> these, std::span<c
 void ReplicaFolding::sign_replica(std::uint32_t replica, ContentHash& signature) {
   signature.append(kNone);
   for (const Replicas::Part part : wide_parts_) signature.append(group(part, replica));
-  if (!pace_.even()) {
+  if (!rank_speeds_.even()) {
     for (const std::uint32_t rank : result_.ranks)
-      signature.append(pace_.kind(rank + replica * workload_.replica_stride));
+      signature.append(rank_speeds_.kind(rank + replica * workload_.replica_stride));
   }
   for (const auto& [part, call] : uneven_calls_) signature.append(colours_.of(group(part, replica), call));
   if (shared_.links.empty()) return;
@@ -229,8 +229,8 @@ void ReplicaFolding::sign_uses(std::uint32_t group, ContentHash& signature) {
 }  // namespace
 
 Replicas fold_replicas(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                       const PriceColours& colours, const Pace& pace, const Topology& topology) {
-  return ReplicaFolding(workload, channels, shared, colours, pace, topology).fold();
+                       const PriceColours& colours, const RankSpeeds& rank_speeds, const Topology& topology) {
+  return ReplicaFolding(workload, channels, shared, colours, rank_speeds, topology).fold();
 }
 
 }  // namespace orrery

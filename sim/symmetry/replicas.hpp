@@ -57,7 +57,7 @@ struct Replicas {
 };
 
 [[nodiscard]] Replicas fold_replicas(const Workload& workload, const Channels& channels,
-                                     const SharedLinks& shared, const PriceColours& colours, const Pace& pace,
-                                     const Topology& topology);
+                                     const SharedLinks& shared, const PriceColours& colours,
+                                     const RankSpeeds& rank_speeds, const Topology& topology);
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "orrery/error.hpp"
-#include "sim/matching/families.hpp"
+#include "sim/matching/task_groups.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/tasks/host_lag.hpp"
 
@@ -22,9 +22,9 @@ constexpr std::int64_t kMostBytes = 20'000'000'000;
 
 class Expansion {
  public:
-  Expansion(const Workload& workload, const Channels& channels, const Families& families,
+  Expansion(const Workload& workload, const Channels& channels, const TaskGroups& task_groups,
             const ClassPositions& positions)
-      : workload_(workload), channels_(channels), positions_(positions), families_(families) {}
+      : workload_(workload), channels_(channels), positions_(positions), task_groups_(task_groups) {}
 
   ExpandedGraph expand() {
     number_costs();
@@ -40,14 +40,14 @@ class Expansion {
   struct ProgramTasks {
     const Op* ops = nullptr;
     ExpandedGraph::OpTasks* tasks = nullptr;  ///< per operation
-    const std::uint32_t* before = nullptr;    ///< per operation + 1: range in Families::predecessors
+    const std::uint32_t* before = nullptr;    ///< per operation + 1: range in Task groups::predecessors
     const std::uint32_t* lags = nullptr;      ///< per operation
   };
   /// A class that takes part in a simulated group.
   struct Join {
     const std::uint32_t* offsets = nullptr;  ///< of the class
     const ProgramTasks* program = nullptr;   ///< of the class
-    std::uint32_t member = 0;                ///< place of its operation among those of a family
+    std::uint32_t member = 0;                ///< place of its operation among those of a task group
   };
   struct ChannelTasks {
     const std::uint32_t* first_transfer = nullptr;  ///< per request: its first entry in costs
@@ -96,7 +96,7 @@ class Expansion {
   const Workload& workload_;
   const Channels& channels_;
   const ClassPositions& positions_;
-  const Families& families_;
+  const TaskGroups& task_groups_;
   ExpandedGraph result_;
   std::vector<std::vector<ExpandedGraph::OpTasks>> op_tasks_;  ///< ExpandedGraph::ops
 
@@ -109,7 +109,7 @@ class Expansion {
   std::vector<Join> joins_;
   std::size_t messages_ = workload_.messages.size();
   std::size_t requests_ = messages_ + workload_.passes.size();  ///< that can be made of a channel
-  const std::uint32_t* predecessors_ = families_.predecessors.get();
+  const std::uint32_t* predecessors_ = task_groups_.predecessors.get();
   std::vector<std::uint32_t> first_transfer_;  ///< [channel * requests_ + request]: its first entry in costs
   std::uint32_t* cost_ = nullptr;              ///< TaskGraph::cost
   std::uint32_t* pred_begin_ = nullptr;        ///< TaskGraph::pred_begin
@@ -121,7 +121,7 @@ class Expansion {
 /// Works come first, then what is simulated of each call.
 void Expansion::number_costs() {
   first_transfer_.resize(channels_.channels.size() * requests_);
-  std::size_t costs = workload_.works.size();
+  std::size_t costs = workload_.kernel_sequences.size();
   for (const Call& call : channels_.calls) {
     first_transfer(call) = static_cast<std::uint32_t>(costs);
     costs += positions_.groups[call.channel].size();
@@ -157,8 +157,8 @@ void Expansion::list_programs() {
     ProgramTasks& program = programs_[p];
     program.ops = workload_.programs[p].ops.data();
     program.tasks = list_tasks(workload_.programs[p]);
-    program.before = families_.predecessor_begin.get() + families_.first_op[p];
-    program.lags = lags_.data() + families_.first_op[p];
+    program.before = task_groups_.predecessor_begin.get() + task_groups_.first_op[p];
+    program.lags = lags_.data() + task_groups_.first_op[p];
   }
   for (std::uint32_t c = 0; c < result_.classes(); ++c) program_classes_[result_.program[c]].push_back(c);
 }
@@ -178,7 +178,7 @@ void Expansion::make_room() {
   std::int64_t edges = 0;
   for (std::size_t c = 0; c < channels_.channels.size(); ++c)
     tasks += std::int64_t{channels_.channels[c].operations} * std::ssize(positions_.groups[c]);
-  for (const OpRef at : families_.compute_operations(channels_))
+  for (const OpRef at : task_groups_.compute_operations(channels_))
     tasks += std::ssize(program_classes_[at.program]);
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     const std::uint32_t* const before = programs_[p].before;
@@ -225,33 +225,33 @@ void Expansion::list_joins() {
                               static_cast<std::uint32_t>(positions_.groups[c].size())});
 }
 
-/// Per end of a channel: which of the operations of its families it has; kNone where there are none.
+/// Per end of a channel: which of the operations of its task groups it has; kNone where there are none.
 std::vector<std::uint32_t> Expansion::members_of_ends() const {
   std::vector<std::uint32_t> members(channels_.channel_of.size(), kNone);
   for (const Channel& channel : channels_.channels) {
     if (channel.operations == 0) continue;
     std::uint32_t member = 0;
-    for (const OpRef at : families_.operations(channel.first_family))
+    for (const OpRef at : task_groups_.operations(channel.first_task_group))
       members[at.program * workload_.slots + op(at).slot] = member++;
   }
   return members;
 }
 
-/// Family by family, in topological order.
+/// Task group by task group, in topological order.
 void Expansion::write_tasks() {
-  std::vector<ExpandedGraph::Family> families(families_.order.size());
-  ExpandedGraph::Family* at = families.data();
-  for (const std::uint32_t family : families_.order) {
-    const std::span<const OpRef> operations = families_.operations(family);
+  std::vector<ExpandedGraph::TaskGroup> task_groups(task_groups_.order.size());
+  ExpandedGraph::TaskGroup* at = task_groups.data();
+  for (const std::uint32_t task_group : task_groups_.order) {
+    const std::span<const OpRef> operations = task_groups_.operations(task_group);
     const OpRef any = operations.front();
     *at++ = {task_, any.program, any.op};
-    if (family < channels_.families) {
+    if (task_group < channels_.task_groups) {
       write_communication(operations);
     } else {
       write_compute(any);
     }
   }
-  result_.families = std::move(families);
+  result_.task_groups = std::move(task_groups);
   result_.ops = std::move(op_tasks_);
 }
 
@@ -289,9 +289,9 @@ void Expansion::write_communication(std::span<const OpRef> operations) {
 
 }  // namespace
 
-ExpandedGraph expand(const Workload& workload, const Channels& channels, const Families& families,
+ExpandedGraph expand(const Workload& workload, const Channels& channels, const TaskGroups& task_groups,
                      const ClassPositions& positions) {
-  return Expansion(workload, channels, families, positions).expand();
+  return Expansion(workload, channels, task_groups, positions).expand();
 }
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/price_list.hpp"
-#include "sim/matching/families.hpp"
+#include "sim/matching/task_groups.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expanded_graph.hpp"
@@ -15,12 +15,12 @@ namespace orrery {
 /// Tasks of one rank per class, without what they cost and whom they stand for.
 /// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
-                                   const Families& families, const ClassPositions& positions);
+                                   const TaskGroups& task_groups, const ClassPositions& positions);
 
 /// What tasks cost and how long after the host they start. Transfers that use shared links of `folded` keep
 /// their legs, with classes of links (Folded::links) as links; each of the others is a fixed duration.
 /// Kernels of uneven ranks, and those beside communication that slows them, have costs of their own.
-/// @param expanded  with StandIns set
+/// @param expanded  with Representatives set
 void set_costs(const Workload& workload, const Channels& channels, const PriceList& prices,
                const Folded& folded, ExpandedGraph& expanded);
 

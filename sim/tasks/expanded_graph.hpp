@@ -8,14 +8,14 @@
 
 #include "orrery/task_graph.hpp"
 #include "orrery/workload.hpp"
-#include "sim/symmetry/stand_ins.hpp"
+#include "sim/symmetry/representatives.hpp"
 #include "sim/tasks/host_lag.hpp"
 
 namespace orrery {
 
 struct ExpandedGraph {
   TaskGraph graph;
-  StandIns stand_ins;
+  Representatives representatives;
   SharedArray<std::uint32_t> program;  ///< per class
 
   /// Tasks of one operation lie side by side, one per class or, for communication and passes, per group
@@ -29,16 +29,16 @@ struct ExpandedGraph {
 
   HostLags host_lags;
 
-  /// Costs of the graph are those of Workload::works, then of StandIns::transfers, then those of single
-  /// tasks.
+  /// Costs of the graph are those of Workload::kernel_sequences, then of Representatives::transfers, then
+  /// those of single tasks.
   std::vector<std::uint32_t> stands_for;  ///< per cost of a single task: the one it would have otherwise
-  /// An operation of each family of tasks that lie side by side, in their order.
-  struct Family {
+  /// An operation of each task group that lie side by side, in their order.
+  struct TaskGroup {
     std::uint32_t first_task = 0;
     std::uint32_t program = 0;
     std::uint32_t op = 0;
   };
-  SharedArray<Family> families;
+  SharedArray<TaskGroup> task_groups;
   /// Tasks [begin, end) that wait for the host.
   struct Issued {
     std::uint32_t begin = 0;

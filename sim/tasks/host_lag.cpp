@@ -8,8 +8,8 @@ namespace {
 Picoseconds issue_time(const PassWork& pass, const Workload& workload) {
   Picoseconds sum = 0;
   for (const PassStep& step : pass) {
-    const Picoseconds own =
-        step.communicates ? workload.messages[step.work].host_ps : workload.works[step.work].host_ps;
+    const Picoseconds own = step.communicates ? workload.messages[step.work].host_ps
+                                              : workload.kernel_sequences[step.work].host_ps;
     sum = capped_sum(sum, own);
   }
   return sum;
@@ -71,7 +71,7 @@ std::vector<std::uint32_t> HostLags::add(const Workload& workload) {
 }
 
 std::vector<Picoseconds> HostLags::values(const Workload& workload,
-                                          std::span<const ComputePrice> works) const {
+                                          std::span<const ComputePrice> kernel_sequences) const {
   std::vector<Picoseconds> lags;
   std::vector<Picoseconds> issued;  // with the operation itself
   lags.reserve(issues_.size());
@@ -85,8 +85,9 @@ std::vector<Picoseconds> HostLags::values(const Workload& workload,
     switch (issue.kind) {
       case Op::Kind::compute:
         if (!issue.host)
-          lag = earliest_start(workload.works[issue.work], works[issue.work].duration_ps, before);
-        own = workload.works[issue.work].host_ps;
+          lag = earliest_start(workload.kernel_sequences[issue.work],
+                               kernel_sequences[issue.work].duration_ps, before);
+        own = workload.kernel_sequences[issue.work].host_ps;
         break;
       case Op::Kind::pass:
         own = of_pass[issue.work];

@@ -91,9 +91,10 @@ std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
     if (op.stream == Stream::host) {
       result.push_back(0);
     } else if (op.kind == Op::Kind::compute) {
-      const Picoseconds duration = prices_.works[op.work].duration_ps;
-      result.push_back(prices_.pace.even() ? duration
-                                           : prices_.pace.duration(op.work, duration, rank, op.step));
+      const Picoseconds duration = prices_.kernel_sequences[op.work].duration_ps;
+      result.push_back(prices_.rank_speeds.even()
+                           ? duration
+                           : prices_.rank_speeds.duration(op.work, duration, rank, op.step));
     } else {
       const std::uint32_t channel = channels_.channel_of[program * workload_.slots + op.slot];
       const std::uint32_t call = channels_.call(channel, request_of(op));

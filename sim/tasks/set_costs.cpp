@@ -19,7 +19,7 @@ class TaskCosts {
         prices_(prices),
         folded_(folded),
         expanded_(expanded),
-        works_(workload.works.size()) {}
+        kernel_sequences_(workload.kernel_sequences.size()) {}
 
   void set() {
     set_durations();
@@ -32,7 +32,7 @@ class TaskCosts {
  private:
   /// What one leg of a simulated transfer puts on a class of links.
   struct Load {
-    std::uint32_t transfer = 0;  ///< into StandIns::transfers
+    std::uint32_t transfer = 0;  ///< into Representatives::transfers
     std::uint32_t leg = 0;
     std::uint32_t link = 0;
     std::uint64_t weight = 0;
@@ -48,7 +48,7 @@ class TaskCosts {
   void set_cost(std::uint32_t task, Picoseconds known, Picoseconds duration);
   void set_lags();
   [[nodiscard]] const CallPrice& price_of(std::uint32_t transfer) const {
-    return prices_.calls[expanded_.stand_ins.transfers[transfer].call];
+    return prices_.calls[expanded_.representatives.transfers[transfer].call];
   }
 
   const Workload& workload_;
@@ -56,24 +56,25 @@ class TaskCosts {
   const PriceList& prices_;
   const Folded& folded_;
   ExpandedGraph& expanded_;
-  std::size_t works_;
+  std::size_t kernel_sequences_;
   std::vector<Picoseconds> longer_;  ///< per task of a pass: what communication beside it adds
 };
 
 void TaskCosts::set_durations() {
   std::vector<Cost>& costs = expanded_.graph.costs;
-  const std::vector<StandIns::Transfer>& transfers = expanded_.stand_ins.transfers;
-  costs.assign(works_ + transfers.size(), {});
-  for (std::size_t w = 0; w < works_; ++w) costs[w].duration_ps = prices_.works[w].duration_ps;
+  const std::vector<Representatives::Transfer>& transfers = expanded_.representatives.transfers;
+  costs.assign(kernel_sequences_ + transfers.size(), {});
+  for (std::size_t w = 0; w < kernel_sequences_; ++w)
+    costs[w].duration_ps = prices_.kernel_sequences[w].duration_ps;
   for (std::uint32_t t = 0; t < transfers.size(); ++t)
-    costs[works_ + t].duration_ps = price_of(t).cost(transfers[t].place).duration_ps;
+    costs[kernel_sequences_ + t].duration_ps = price_of(t).cost(transfers[t].place).duration_ps;
 }
 
 /// What the simulated transfers put on the simulated links. A link stands for its class; what all
 /// communicators of a class put on it is added up.
 std::vector<TaskCosts::Load> TaskCosts::list_loads() const {
   std::vector<Load> loads;
-  const std::vector<StandIns::Transfer>& transfers = expanded_.stand_ins.transfers;
+  const std::vector<Representatives::Transfer>& transfers = expanded_.representatives.transfers;
   std::vector<std::uint32_t> place(folded_.groups.representative.size(),
                                    0);  // of group classes in their channel
   std::vector<std::uint32_t> next(channels_.channels.size(), 0);
@@ -119,8 +120,8 @@ void TaskCosts::set_legs() {
 void TaskCosts::write_legs(std::uint32_t transfer, std::span<const Load> loads) {
   TaskGraph& graph = expanded_.graph;
   const CallPrice& price = price_of(transfer);
-  const Cost& cost = price.cost(expanded_.stand_ins.transfers[transfer].place);
-  Cost& own = graph.costs[works_ + transfer];
+  const Cost& cost = price.cost(expanded_.representatives.transfers[transfer].place);
+  Cost& own = graph.costs[kernel_sequences_ + transfer];
   own.leg_begin = static_cast<std::uint32_t>(graph.legs.size());
   auto load = loads.begin();
   for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
@@ -136,16 +137,16 @@ void TaskCosts::write_legs(std::uint32_t transfer, std::span<const Load> loads) 
 /// Of kernels of uneven ranks, and of those beside communication that slows them.
 void TaskCosts::set_single_costs() {
   Interference interference(workload_, channels_, prices_);
-  if (prices_.pace.even() && !interference.any()) return;
+  if (prices_.rank_speeds.even() && !interference.any()) return;
   if (interference.any()) longer_.assign(expanded_.graph.tasks(), 0);
   for (std::uint32_t cls = 0; cls < expanded_.classes(); ++cls) {
     const std::uint32_t program = expanded_.program[cls];
     const std::vector<Op>& ops = workload_.programs[program].ops;
     const ExpandedGraph::Place place = expanded_.place(cls);
-    const std::span<const Picoseconds> delays = interference.any()
-                                                    ? interference.of(expanded_.stand_ins.representative[cls])
-                                                    : std::span<const Picoseconds>{};
-    if (prices_.pace.even() && delays.empty()) continue;
+    const std::span<const Picoseconds> delays =
+        interference.any() ? interference.of(expanded_.representatives.representative[cls])
+                           : std::span<const Picoseconds>{};
+    if (prices_.rank_speeds.even() && delays.empty()) continue;
     for (std::uint32_t o = 0; o < ops.size(); ++o) {
       if (ops[o].stream == Stream::host || ops[o].kind == Op::Kind::communicate) continue;
       const std::uint32_t task = place.task(expanded_.ops[program][o]);
@@ -161,11 +162,12 @@ void TaskCosts::set_single_costs() {
 }
 
 void TaskCosts::set_compute_cost(std::uint32_t cls, const Op& op, std::uint32_t task, Picoseconds delay) {
-  const Picoseconds duration = prices_.works[op.work].duration_ps;
+  const Picoseconds duration = prices_.kernel_sequences[op.work].duration_ps;
   const Picoseconds scaled =
-      prices_.pace.even()
+      prices_.rank_speeds.even()
           ? duration
-          : prices_.pace.duration(op.work, duration, expanded_.stand_ins.representative[cls], op.step);
+          : prices_.rank_speeds.duration(op.work, duration, expanded_.representatives.representative[cls],
+                                         op.step);
   set_cost(task, duration, capped_sum(scaled, delay));
 }
 
@@ -189,7 +191,7 @@ void TaskCosts::set_cost(std::uint32_t task, Picoseconds known, Picoseconds dura
 
 /// Works and passes wait for the host, messages do not.
 void TaskCosts::set_lags() {
-  const std::vector<Picoseconds> lags = expanded_.host_lags.values(workload_, prices_.works);
+  const std::vector<Picoseconds> lags = expanded_.host_lags.values(workload_, prices_.kernel_sequences);
   expanded_.graph.lag.assign(expanded_.graph.tasks(), 0);
   Picoseconds* const lag_of = expanded_.graph.lag.data();
   for (const ExpandedGraph::Issued& tasks : expanded_.issued)
@@ -197,8 +199,8 @@ void TaskCosts::set_lags() {
   for (const ExpandedGraph::Issued& tasks : expanded_.issued_passes) {
     for (std::uint32_t task = tasks.begin; task < tasks.end; ++task) {
       const auto transfer =
-          static_cast<std::uint32_t>(expanded_.usual_cost(expanded_.graph.cost[task]) - works_);
-      const TransferTime pass = price_of(transfer).time(expanded_.stand_ins.transfers[transfer].place);
+          static_cast<std::uint32_t>(expanded_.usual_cost(expanded_.graph.cost[task]) - kernel_sequences_);
+      const TransferTime pass = price_of(transfer).time(expanded_.representatives.transfers[transfer].place);
       lag_of[task] = std::max<Picoseconds>(0, capped_sum(pass.lead_ps, lags[tasks.lag]));
     }
   }

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 7> kFigures{
     "hfu"};
 
 [[noreturn]] void refuse_fit(std::string message) {
-  throw InputError({Problem{kCommandLine, 0, 0, "", std::move(message)}});
+  throw InputError({Diagnostic{kCommandLine, 0, 0, "", std::move(message)}});
 }
 
 bool is_share(const Constant& constant) { return constant.minimum >= 0 && constant.maximum <= 1; }

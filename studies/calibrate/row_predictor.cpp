@@ -30,7 +30,7 @@ double RowPredictor::ratio(const FitRow& row, std::span<const double> values) {
   const Prediction prediction = predict(experiment, {&row.figure, 1}, simulator_);
   const auto found = prediction.figures.find(row.figure);
   if (found == prediction.figures.end() || !(found->second > 0)) {
-    throw InputError({Problem{row.table, 0, 0, "", row.name + ": no " + row.figure + " is predicted"}});
+    throw InputError({Diagnostic{row.table, 0, 0, "", row.name + ": no " + row.figure + " is predicted"}});
   }
   return found->second / row.measured;
 }

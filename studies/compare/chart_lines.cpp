@@ -14,7 +14,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void refuse_chart(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", "--chart: " + message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", "--chart: " + message}});
 }
 
 std::optional<double> numeric(const std::string& text) {

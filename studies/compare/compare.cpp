@@ -24,11 +24,11 @@ struct Job {
   const ExperimentText* experiment = nullptr;
   std::vector<std::string> overrides;  ///< of the request, then one per variation
   std::int64_t gpus = 0;               ///< what the time to simulate grows with
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   std::exception_ptr error;
   ComparedRow row;
 
-  [[nodiscard]] bool fails() const { return !problems.empty() || error; }
+  [[nodiscard]] bool fails() const { return !diagnostics.empty() || error; }
 };
 
 std::vector<Job> jobs_of(const ComparisonRequest& request) {
@@ -61,9 +61,9 @@ void read(Job& job, const ComparisonRequest& request, Use use) {
                          request.menus)
         .apply(use);
   } catch (const InputError& error) {
-    job.problems = error.problems();
+    job.diagnostics = error.diagnostics();
   } catch (const RunError& error) {
-    job.problems.push_back({job.experiment->source, 0, 0, "", error.what()});
+    job.diagnostics.push_back({job.experiment->source, 0, 0, "", error.what()});
   } catch (...) {
     job.error = std::current_exception();
   }
@@ -77,10 +77,10 @@ void describe(Job& job, const Experiment& experiment) {
 
 void read_first(Job& job, const ComparisonRequest& request) {
   do {
-    job.problems.clear();
+    job.diagnostics.clear();
     job.overrides = overrides_of(job.row.varied, request);
     read(job, request, [&job](const Experiment& experiment) { describe(job, experiment); });
-  } while (drop_idle(job.problems, request.variations, job.row.varied));
+  } while (drop_idle(job.diagnostics, request.variations, job.row.varied));
 }
 
 /// Of the rows that are alike, the first.
@@ -114,22 +114,24 @@ void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsi
   });
 }
 
-/// The problems that every one of some jobs has.
-std::vector<Problem> common_problems(std::span<const Job> jobs) {
-  std::vector<Problem> common = jobs.front().problems;
+/// The diagnostics that every one of some jobs has.
+std::vector<Diagnostic> common_problems(std::span<const Job> jobs) {
+  std::vector<Diagnostic> common = jobs.front().diagnostics;
   for (const Job& job : jobs.subspan(1)) {
-    std::erase_if(common, [&job](const Problem& problem) {
-      const auto same = [&](const Problem& other) { return other.text() == problem.text(); };
-      return std::ranges::none_of(job.problems, same);
+    std::erase_if(common, [&job](const Diagnostic& diagnostic) {
+      const auto same = [&](const Diagnostic& other) { return other.text() == diagnostic.text(); };
+      return std::ranges::none_of(job.diagnostics, same);
     });
   }
   return common;
 }
 
-void add_new(const std::vector<Problem>& more, std::vector<Problem>& problems, std::set<std::string>& seen) {
+void add_new(const std::vector<Diagnostic>& more, std::vector<Diagnostic>& diagnostics,
+             std::set<std::string>& seen) {
   constexpr std::size_t kMost = 100;
-  for (const Problem& problem : more) {
-    if (problems.size() < kMost && seen.insert(problem.text()).second) problems.push_back(problem);
+  for (const Diagnostic& diagnostic : more) {
+    if (diagnostics.size() < kMost && seen.insert(diagnostic.text()).second)
+      diagnostics.push_back(diagnostic);
   }
 }
 
@@ -139,18 +141,18 @@ void stop_if_hopeless(std::span<const Job> jobs) {
   for (const Job& job : jobs) {
     if (job.error) std::rethrow_exception(job.error);
   }
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   std::set<std::string> seen;
   for (std::size_t begin = 0; begin < jobs.size();) {
     std::size_t end = begin;
     while (end < jobs.size() && jobs[end].experiment == jobs[begin].experiment) ++end;
-    add_new(common_problems(jobs.subspan(begin, end - begin)), problems, seen);
+    add_new(common_problems(jobs.subspan(begin, end - begin)), diagnostics, seen);
     begin = end;
   }
-  if (problems.empty() && std::ranges::all_of(jobs, &Job::fails)) {
-    for (const Job& job : jobs) add_new(job.problems, problems, seen);
+  if (diagnostics.empty() && std::ranges::all_of(jobs, &Job::fails)) {
+    for (const Job& job : jobs) add_new(job.diagnostics, diagnostics, seen);
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
 }
 
 /// Experiments with one name are told apart by their files.
@@ -221,8 +223,8 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);
   comparison.several = request.experiments.size() > 1;
   for (Job& job : jobs) {
-    for (const Problem& problem : job.problems) {
-      job.row.reasons.push_back((problem.pointer.empty() ? "" : problem.pointer + ": ") + problem.message);
+    for (const Diagnostic& diagnostic : job.diagnostics) {
+      job.row.reasons.push_back((diagnostic.pointer.empty() ? "" : diagnostic.pointer + ": ") + diagnostic.message);
     }
     comparison.rows.push_back(std::move(job.row));
   }

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void refuse_variation(const std::string& message) {
-  throw InputError({Problem{"command line", 0, 0, "", "--vary: " + message}});
+  throw InputError({Diagnostic{"command line", 0, 0, "", "--vary: " + message}});
 }
 
 /// Finds the commas of a list that are outside brackets and quotes.
@@ -86,17 +86,17 @@ std::size_t count_combinations(const std::vector<Variation>& variations, std::si
   return count;
 }
 
-bool drop_idle(const std::vector<Problem>& problems, const std::vector<Variation>& variations,
+bool drop_idle(const std::vector<Diagnostic>& diagnostics, const std::vector<Variation>& variations,
                std::vector<std::string>& values) {
   std::vector<std::size_t> idle;
-  for (const Problem& problem : problems) {
+  for (const Diagnostic& diagnostic : diagnostics) {
     const auto of_problem = [&](const Variation& variation) {
       std::string pointer = "/" + variation.key;
       std::ranges::replace(pointer, '.', '/');
-      return pointer == problem.pointer;
+      return pointer == diagnostic.pointer;
     };
     const auto found = std::ranges::find_if(variations, of_problem);
-    if (!problem.idle || found == variations.end()) return false;
+    if (!diagnostic.idle || found == variations.end()) return false;
     idle.push_back(static_cast<std::size_t>(found - variations.begin()));
   }
   for (const std::size_t k : idle) values[k].clear();

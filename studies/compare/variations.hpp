@@ -23,10 +23,10 @@ struct Variation {
 /// key is varied twice.
 [[nodiscard]] std::size_t count_combinations(const std::vector<Variation>& variations, std::size_t most);
 
-/// Clears the values of varied keys that do nothing beside the others, as `problems` say. Whether there were
-/// any, and nothing else is wrong.
-[[nodiscard]] bool drop_idle(const std::vector<Problem>& problems, const std::vector<Variation>& variations,
-                             std::vector<std::string>& values);
+/// Clears the values of varied keys that do nothing beside the others, as `diagnostics` say. Whether there
+/// were any, and nothing else is wrong.
+[[nodiscard]] bool drop_idle(const std::vector<Diagnostic>& diagnostics,
+                             const std::vector<Variation>& variations, std::vector<std::string>& values);
 
 /// The overrides KEY=VALUE that `values`, one per variation, stand for; "" is left out.
 [[nodiscard]] std::vector<std::string> overrides_of(const std::vector<Variation>& variations,

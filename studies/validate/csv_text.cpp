@@ -66,7 +66,7 @@ class CsvReader {
 
   void add_cell(std::string_view text) {
     if (++cells_ > kMostCells) {
-      throw InputError({Problem{source_, line_, column_, "", "more than 1000000 cells"}});
+      throw InputError({Diagnostic{source_, line_, column_, "", "more than 1000000 cells"}});
     }
     row_.push_back({std::string(text), begin_.line, begin_.column});
     fresh_ = true;
@@ -74,9 +74,10 @@ class CsvReader {
 
   [[noreturn]] void fail(int line, int column) {
     if (csv_error(&parser_) == CSV_ENOMEM) throw std::bad_alloc();
-    throw InputError({Problem{source_, line, column, "",
-                              "found a quote out of place, allowed: a cell quoted as a whole, with its own "
-                              "quotes doubled"}});
+    throw InputError(
+        {Diagnostic{source_, line, column, "",
+                    "found a quote out of place, allowed: a cell quoted as a whole, with its own "
+                    "quotes doubled"}});
   }
 
   void advance(char byte) {
@@ -105,9 +106,9 @@ class CsvReader {
 std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const std::size_t bad = first_invalid_utf8(text); bad != std::string_view::npos) {
-    Problem problem{source, 0, 0, "", "the text is not UTF-8"};
-    set_position(problem, text, bad);
-    throw InputError({problem});
+    Diagnostic diagnostic{source, 0, 0, "", "the text is not UTF-8"};
+    set_position(diagnostic, text, bad);
+    throw InputError({diagnostic});
   }
   return CsvReader(source).read(text);
 }

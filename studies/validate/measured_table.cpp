@@ -69,22 +69,22 @@ class TableReader {
     const std::vector<CsvRow> rows = read_csv(text, source_);
     if (rows.size() < 2) {
       throw InputError(
-          {Problem{source_, 1, 1, "", "found no rows, allowed a line of keys and a line per run"}});
+          {Diagnostic{source_, 1, 1, "", "found no rows, allowed a line of keys and a line per run"}});
     }
     read_header(rows.front());
     stop_if_wrong();
-    for (std::size_t i = 1; i < rows.size() && problems_.size() < kMostProblems; ++i) read_row(rows[i]);
+    for (std::size_t i = 1; i < rows.size() && diagnostics_.size() < kMostProblems; ++i) read_row(rows[i]);
     stop_if_wrong();
     return std::move(table_);
   }
 
  private:
   void add(const CsvCell& cell, std::string pointer, std::string message) {
-    problems_.push_back({source_, cell.line, cell.column, std::move(pointer), std::move(message)});
+    diagnostics_.push_back({source_, cell.line, cell.column, std::move(pointer), std::move(message)});
   }
 
   void stop_if_wrong() {
-    if (!problems_.empty()) throw InputError(std::move(problems_));
+    if (!diagnostics_.empty()) throw InputError(std::move(diagnostics_));
   }
 
   void read_header(const CsvRow& header) {
@@ -100,7 +100,7 @@ class TableReader {
       add_column(cell, i, known, figures);
     }
     cells_ = header.size();
-    if (problems_.empty() && table_.keys.empty()) {
+    if (diagnostics_.empty() && table_.keys.empty()) {
       add(header.front(), "", "found no measured column, such as measured.step_time_s");
     }
     // Parts come before what is in them: model before model.layers.
@@ -137,10 +137,10 @@ class TableReader {
     MeasuredRow row;
     row.line = cells.front().line;
     row.name = fmt::format("row {}", row.line);
-    const std::size_t before = problems_.size();
+    const std::size_t before = diagnostics_.size();
     Json document = Json::object();
     for (const Column& column : columns_) read_cell(column, cells[column.cell], row, document);
-    if (problems_.size() != before) return;
+    if (diagnostics_.size() != before) return;
     if (const auto model = document.find("model"); model != document.end()) row.model_key = model->dump();
     read_experiment(document, cells, row);
     if (row.measured.empty() && row.skipped_because.empty()) row.skipped_because = "nothing was measured";
@@ -181,36 +181,37 @@ class TableReader {
           read_experiment_text(document.dump(), here, context_.overrides, context_.catalog, context_.menus)
               .experiment;
     } catch (const InputError& error) {
-      const bool later = std::ranges::all_of(error.problems(), &Problem::not_modelled);
+      const bool later = std::ranges::all_of(error.diagnostics(), &Diagnostic::not_modelled);
       if (later) {
-        row.skipped_because = error.problems().front().pointer + ": " + error.problems().front().message;
+        row.skipped_because =
+            error.diagnostics().front().pointer + ": " + error.diagnostics().front().message;
         return;
       }
-      for (const Problem& problem : error.problems()) blame(problem, cells);
+      for (const Diagnostic& diagnostic : error.diagnostics()) blame(diagnostic, cells);
     }
   }
 
-  /// Puts a problem of a row's experiment at the cell it comes from; one of an override, once.
-  void blame(const Problem& problem, const CsvRow& cells) {
-    if (problem.source == kCommandLine) {
-      const auto same = [&](const Problem& other) { return other.text() == problem.text(); };
-      if (std::ranges::none_of(problems_, same)) problems_.push_back(problem);
+  /// Puts a diagnostic of a row's experiment at the cell it comes from; one of an override, once.
+  void blame(const Diagnostic& diagnostic, const CsvRow& cells) {
+    if (diagnostic.source == kCommandLine) {
+      const auto same = [&](const Diagnostic& other) { return other.text() == diagnostic.text(); };
+      if (std::ranges::none_of(diagnostics_, same)) diagnostics_.push_back(diagnostic);
       return;
     }
     const CsvCell* best = &cells.front();
     std::size_t length = 0;
     for (const Column& column : columns_) {
-      const bool related = is_at_or_below(problem.pointer, column.pointer);
+      const bool related = is_at_or_below(diagnostic.pointer, column.pointer);
       if (column.use != Use::experiment || !related || column.pointer.size() <= length) continue;
       best = &cells[column.cell];
       length = column.pointer.size();
     }
-    add(*best, problem.pointer, problem.message);
+    add(*best, diagnostic.pointer, diagnostic.message);
   }
 
   const std::string& source_;
   const TableContext& context_;
-  std::vector<Problem> problems_;
+  std::vector<Diagnostic> diagnostics_;
   std::vector<Column> columns_;
   std::size_t cells_ = 0;
   MeasuredTable table_;
@@ -229,9 +230,9 @@ TableText load_table_text(const std::string& name) {
   if (const auto found = shipped.find(name); found != shipped.end()) return {name + ".csv", found->second};
   std::vector<std::string> names;
   for (const auto& [known, text] : shipped) names.push_back(known);
-  throw InputError({Problem{kCommandLine, 0, 0, "",
-                            fmt::format("found table {}, allowed a file or {}{}", quote(name),
-                                        joined(views(names)), hint(name, views(names)))}});
+  throw InputError({Diagnostic{kCommandLine, 0, 0, "",
+                               fmt::format("found table {}, allowed a file or {}{}", quote(name),
+                                           joined(views(names)), hint(name, views(names)))}});
 }
 
 MeasuredTable load_measured_table(const std::string& name, const TableContext& context) {

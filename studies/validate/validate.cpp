@@ -55,20 +55,21 @@ void predict_all(std::vector<PredictionJob>& jobs, unsigned threads, const Progr
   });
 }
 
-/// The problems of a row that cannot be simulated, in its line of the table; none when all of them say
+/// The diagnostics of a row that cannot be simulated, in its line of the table; none when all of them say
 /// that something is not modelled yet: then the row is skipped.
-std::vector<Problem> problems_of(const PredictionJob& job, const InputError& error, TableResult& result) {
-  std::vector<Problem> problems = error.problems();
-  if (std::ranges::all_of(problems, &Problem::not_modelled)) {
-    result.skipped.push_back({job.row->name, problems.front().pointer + ": " + problems.front().message});
+std::vector<Diagnostic> problems_of(const PredictionJob& job, const InputError& error, TableResult& result) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  if (std::ranges::all_of(diagnostics, &Diagnostic::not_modelled)) {
+    result.skipped.push_back(
+        {job.row->name, diagnostics.front().pointer + ": " + diagnostics.front().message});
     return {};
   }
-  for (Problem& problem : problems) {
-    problem.source = job.table->source;
-    problem.line = job.row->line;
-    problem.column = 1;
+  for (Diagnostic& diagnostic : diagnostics) {
+    diagnostic.source = job.table->source;
+    diagnostic.line = job.row->line;
+    diagnostic.column = 1;
   }
-  return problems;
+  return diagnostics;
 }
 
 void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& result) {
@@ -94,7 +95,8 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
 }
 
 /// The result of the table at `job`; leaves `job` at the first of the next one.
-TableResult result_of(const MeasuredTable& table, const PredictionJob*& job, std::vector<Problem>& problems) {
+TableResult result_of(const MeasuredTable& table, const PredictionJob*& job,
+                      std::vector<Diagnostic>& diagnostics) {
   TableResult result;
   result.table = table.name;
   const bool timed = std::ranges::find(table.keys, kStepTime) != table.keys.end();
@@ -109,7 +111,8 @@ TableResult result_of(const MeasuredTable& table, const PredictionJob*& job, std
       if (done.error) std::rethrow_exception(done.error);
       compare(row, done.prediction, result);
     } catch (const InputError& error) {
-      for (Problem& problem : problems_of(done, error, result)) problems.push_back(std::move(problem));
+      for (Diagnostic& diagnostic : problems_of(done, error, result))
+        diagnostics.push_back(std::move(diagnostic));
     }
   }
   std::map<std::string, std::vector<Pair>> pairs;
@@ -140,11 +143,11 @@ std::vector<TableResult> validate(const std::vector<MeasuredTable>& tables, unsi
                                   const Progress& progress) {
   std::vector<PredictionJob> jobs = jobs_of(tables);
   predict_all(jobs, threads, progress);
-  std::vector<Problem> problems;
+  std::vector<Diagnostic> diagnostics;
   std::vector<TableResult> results;
   const PredictionJob* job = jobs.data();
-  for (const MeasuredTable& table : tables) results.push_back(result_of(table, job, problems));
-  if (!problems.empty()) throw InputError(std::move(problems));
+  for (const MeasuredTable& table : tables) results.push_back(result_of(table, job, diagnostics));
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
   return results;
 }
 

@@ -4,7 +4,7 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
-using io_test::problems;
+using io_test::diagnostics;
 using io_test::read;
 
 namespace {
@@ -14,7 +14,7 @@ Cluster cluster(const std::string& text, const std::vector<std::string>& overrid
 }
 
 std::string cluster_problems(const std::string& text) {
-  return problems(R"({"model": "tiny", "cluster": )" + text + "}");
+  return diagnostics(R"({"model": "tiny", "cluster": )" + text + "}");
 }
 
 void check_refused(const std::string& constants, const char* message) {
@@ -88,7 +88,7 @@ TEST_CASE("unknown calibrations, and those of another part, are refused where th
   CHECK(cluster_problems(R"({"base": "tuned-box", "fabric": {"calibration": "wires"}})") ==
         "e.json:1:78: /cluster/fabric/calibration: found \"wires\", which is of a node, allowed a "
         "calibration of a fabric (ether)");
-  CHECK(problems(R"({"model": "tiny", "cluster": "tuned-box"})", {"cluster.node.calibration=wirse"}) ==
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "tuned-box"})", {"cluster.node.calibration=wirse"}) ==
         "command line: /cluster/node/calibration: found \"wirse\", allowed a calibration of a node "
         "(wires); did you mean \"wires\"?");
 }

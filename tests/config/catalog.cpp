@@ -45,9 +45,9 @@ TEST_CASE("every entry of the embedded catalog is right, or not modelled yet") {
     try {
       read_experiment_text(text, "", {}, catalog, io_test::menus());
     } catch (const InputError& error) {
-      for (const Problem& problem : error.problems()) {
-        CAPTURE(problem.text());
-        CHECK(problem.not_modelled);
+      for (const Diagnostic& diagnostic : error.diagnostics()) {
+        CAPTURE(diagnostic.text());
+        CHECK(diagnostic.not_modelled);
       }
     }
   };
@@ -102,7 +102,7 @@ TEST_CASE("a calibration joins the catalog under its name, and what is wrong in 
       static_cast<void>(io_test::catalog().with_calibration(text, "f.json", "f"));
       return std::string();
     } catch (const InputError& error) {
-      return error.problems().front().text();
+      return error.diagnostics().front().text();
     }
   };
   CHECK(wrong(R"({"part": "software",

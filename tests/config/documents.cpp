@@ -6,7 +6,7 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
-using io_test::problems;
+using io_test::diagnostics;
 
 namespace {
 
@@ -17,29 +17,29 @@ std::string repeated(std::string_view part, std::size_t count) {
 }
 
 bool refused(std::string_view text, const std::string& source = "e.json") {
-  return !problems(text, {}, source).empty();
+  return !diagnostics(text, {}, source).empty();
 }
 
 }  // namespace
 
 TEST_CASE("syntax errors have a position") {
-  CHECK(problems("{\"model\": \"tiny\",\n  \"cluster\" \"box\"}") ==
+  CHECK(diagnostics("{\"model\": \"tiny\",\n  \"cluster\" \"box\"}") ==
         "e.json:2:13: syntax error while parsing object separator - unexpected string literal; expected ':'");
-  CHECK(problems("model: [tiny\n", {}, "e.yaml").starts_with("e.yaml:2:1: YAML: "));
-  CHECK(problems("") == "e.json:1:1: the document is empty");
-  CHECK(problems("a: 1\n---\nb: 2\n", {}, "e.yaml") == "e.yaml:1:1: more than one YAML document");
+  CHECK(diagnostics("model: [tiny\n", {}, "e.yaml").starts_with("e.yaml:2:1: YAML: "));
+  CHECK(diagnostics("") == "e.json:1:1: the document is empty");
+  CHECK(diagnostics("a: 1\n---\nb: 2\n", {}, "e.yaml") == "e.yaml:1:1: more than one YAML document");
 }
 
 TEST_CASE("duplicate keys are errors") {
-  CHECK(problems("{\"model\": \"tiny\",\n \"model\": \"tiny\", \"cluster\": \"box\"}") ==
+  CHECK(diagnostics("{\"model\": \"tiny\",\n \"model\": \"tiny\", \"cluster\": \"box\"}") ==
         "e.json:2:2: /model: duplicate key \"model\"");
-  CHECK(problems("model: tiny\nplan:\n  zero_stage: 1\n  zero_stage: 1\n", {}, "e.yaml") ==
+  CHECK(diagnostics("model: tiny\nplan:\n  zero_stage: 1\n  zero_stage: 1\n", {}, "e.yaml") ==
         "e.yaml:4:3: /plan/zero_stage: duplicate key \"zero_stage\"");
 }
 
 TEST_CASE("YAML scalars follow the YAML 1.2 core rules") {
   const auto layers = [](const std::string& text) {
-    return problems("cluster: box\nmodel: {base: tiny, layers: " + text + "}\n", {}, "e.yaml");
+    return diagnostics("cluster: box\nmodel: {base: tiny, layers: " + text + "}\n", {}, "e.yaml");
   };
   for (const char* good : {"8", "+8", "010", "8.", "0.8e1", ".8e1", "8e0", "0x8", "0o10"}) {
     CAPTURE(good);
@@ -53,15 +53,16 @@ TEST_CASE("YAML scalars follow the YAML 1.2 core rules") {
 }
 
 TEST_CASE("aliases, tags and other bytes than UTF-8 are refused") {
-  CHECK(problems("a: &x [1]\nb: *x\n", {}, "e.yaml") == "e.yaml:2:4: YAML aliases (*name) are not accepted");
-  CHECK(problems("a: !!binary xx\n", {}, "e.yaml").starts_with("e.yaml:1:4: YAML tag"));
-  CHECK(problems("a: \xff\n", {}, "e.yaml") == "e.yaml:1:4: the text is not UTF-8");
-  CHECK(problems("\xEF\xBB\xBF{\"model\": \"tiny\", \"cluster\": \"box\"}").empty());
+  CHECK(diagnostics("a: &x [1]\nb: *x\n", {}, "e.yaml") ==
+        "e.yaml:2:4: YAML aliases (*name) are not accepted");
+  CHECK(diagnostics("a: !!binary xx\n", {}, "e.yaml").starts_with("e.yaml:1:4: YAML tag"));
+  CHECK(diagnostics("a: \xff\n", {}, "e.yaml") == "e.yaml:1:4: the text is not UTF-8");
+  CHECK(diagnostics("\xEF\xBB\xBF{\"model\": \"tiny\", \"cluster\": \"box\"}").empty());
 }
 
 TEST_CASE("overrides that cannot be applied are named") {
   const auto apply = [](const std::string& override) {
-    return problems(R"({"model": "tiny", "cluster": "box", "name": "n"})", {override});
+    return diagnostics(R"({"model": "tiny", "cluster": "box", "name": "n"})", {override});
   };
   CHECK(apply("plan") == "command line: found \"plan\", allowed KEY=VALUE");
   CHECK(apply("plan..x=1") == "command line: found key \"plan..x\", allowed names with dots between them");
@@ -74,15 +75,14 @@ TEST_CASE("overrides that cannot be applied are named") {
 TEST_CASE("hostile documents are refused without harm") {
   CHECK(refused(repeated("[", 100000)));
   CHECK(refused(repeated("{\"a\":", 100000)));
-  CHECK(
-      problems(R"({"plan": )" + repeated("[", 64) + repeated("]", 64) + "}").find("nested deeper than 64") !=
-      std::string::npos);
+  CHECK(diagnostics(R"({"plan": )" + repeated("[", 64) + repeated("]", 64) + "}")
+            .find("nested deeper than 64") != std::string::npos);
   CHECK(refused(repeated("[", 20000), "e.yaml"));
   CHECK(refused(repeated("- ", 20000), "e.yaml"));
   CHECK(refused(repeated("? ", 20000), "e.yaml"));
   CHECK(refused(repeated("a: {", 5000), "e.yaml"));
   CHECK(refused("[" + repeated("1,", 3000000) + "1]"));
-  CHECK(problems("{\"name\": \"" + std::string(17000000, 'x') + "\"}") ==
+  CHECK(diagnostics("{\"name\": \"" + std::string(17000000, 'x') + "\"}") ==
         "e.json: cannot be read: longer than 16 MB");
   CHECK(refused(std::string("{\"na\0me\": 1}", 12)));
   CHECK(refused(std::string("\0\1\2\3", 4)));
@@ -126,6 +126,6 @@ TEST_CASE("random mutations are read or refused, never worse") {
       }
     }
     CAPTURE(text);
-    CHECK_NOTHROW(problems(text, {}, round % 2 == 0 ? "e.json" : "e.yaml"));
+    CHECK_NOTHROW(diagnostics(text, {}, round % 2 == 0 ? "e.json" : "e.yaml"));
   }
 }

@@ -46,7 +46,7 @@ TEST_CASE("JSON with comments and tabs, and YAML, give equal experiments") {
 
 TEST_CASE("a YAML flow mapping is read where the name says YAML") {
   CHECK(read("{model: tiny, cluster: box}", {}, "e.yml").plan.data_parallel == 8);
-  CHECK(io_test::problems("{model: tiny, cluster: box}")
+  CHECK(io_test::diagnostics("{model: tiny, cluster: box}")
             .starts_with("e.json:1:2: syntax error while parsing object key"));
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("experiments of a series are those read one by one, and so are their m
                          e.name, e.plan.zero_stage, e.simulation.steps);
     } catch (const InputError& error) {
       std::string text;
-      for (const Problem& problem : error.problems()) text += problem.text() + "\n";
+      for (const Diagnostic& diagnostic : error.diagnostics()) text += diagnostic.text() + "\n";
       return text;
     }
   };

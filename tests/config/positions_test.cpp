@@ -6,7 +6,7 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
-using io_test::problems;
+using io_test::diagnostics;
 
 namespace {
 
@@ -17,7 +17,7 @@ std::string located(std::string_view text, const std::vector<std::string>& overr
   try {
     read.apply([&](const Experiment&) { throw InputError(pointer, "wrong"); });
   } catch (const InputError& error) {
-    return error.problems().front().text();
+    return error.diagnostics().front().text();
   }
   return "";
 }
@@ -39,9 +39,9 @@ TEST_CASE("problems that name a source of their own keep it, results pass throug
   CHECK(read.apply([](const Experiment& e) { return e.model.layers; }) == 8);
   const InputError both({{"command line", 0, 0, "/plan", "first"}, {"", 0, 0, "/model", "second"}});
   const InputError told = read.positions.located(both);
-  REQUIRE(told.problems().size() == 2);
-  CHECK(told.problems()[0].text() == "command line: /plan: first");
-  CHECK(told.problems()[1].text() == "e.json:1:11: /model: second");
+  REQUIRE(told.diagnostics().size() == 2);
+  CHECK(told.diagnostics()[0].text() == "command line: /plan: first");
+  CHECK(told.diagnostics()[1].text() == "e.json:1:11: /model: second");
 }
 
 TEST_CASE("a line of a series knows its name and id even if it is wrong") {
@@ -56,15 +56,15 @@ TEST_CASE("a line of a series knows its name and id even if it is wrong") {
                   InputError);
   CHECK(label.id == "7");
   CHECK(label.name == "y");
-  CHECK(problems(R"({"model": "tiny", "cluster": "box", "id": [1]})") ==
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "id": [1]})") ==
         "e.json:1:43: /id: found [1], allowed a text of at most 1000 bytes or an integer");
-  CHECK(problems(R"({"model": "tiny", "cluster": "box", "id": 1.5})").find("/id: found 1.5") !=
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "id": 1.5})").find("/id: found 1.5") !=
         std::string::npos);
 }
 
 TEST_CASE("keys and file names stay on one line and move nothing on a terminal") {
   const auto of_key = [](const std::string& key) {
-    return problems("{\"model\": \"tiny\", \"cluster\": \"box\", \"plan\": {\"" + key + "\": 1}}");
+    return diagnostics("{\"model\": \"tiny\", \"cluster\": \"box\", \"plan\": {\"" + key + "\": 1}}");
   };
   CHECK(of_key("a\\nb").find("/plan/a\\x0ab: found unknown key \"a\\x0ab\"") != std::string::npos);
   CHECK(of_key("a\\u0000b").find("/plan/a\\x00b: ") != std::string::npos);
@@ -72,14 +72,14 @@ TEST_CASE("keys and file names stay on one line and move nothing on a terminal")
   CHECK(of_key("\\u202egnp.exe").find("/plan/\\u202egnp.exe: found unknown key \"\\u202egnp.exe\"") !=
         std::string::npos);
   CHECK(of_key("größe").find("/plan/größe: ") != std::string::npos);
-  CHECK(problems("{}", {}, "a\nb\x1b.json").starts_with("a\\x0ab\\x1b.json:1:1: /model: missing"));
-  CHECK(problems("{}", {}, "\xff.json").starts_with("\\xff.json:1:1: "));
+  CHECK(diagnostics("{}", {}, "a\nb\x1b.json").starts_with("a\\x0ab\\x1b.json:1:1: /model: missing"));
+  CHECK(diagnostics("{}", {}, "\xff.json").starts_with("\\xff.json:1:1: "));
 }
 
 TEST_CASE("mistakes beyond the first hundred are counted") {
   std::string text = R"({"model": "tiny", "cluster": "box", "plan": {)";
   for (int i = 0; i < 1000; ++i) text += (i > 0 ? ", \"k" : "\"k") + std::to_string(i) + "\": 1";
-  const std::string found = problems(text + "}}");
+  const std::string found = diagnostics(text + "}}");
   CHECK(std::ranges::count(found, '\n') == 100);
   CHECK(found.ends_with("\ne.json: 900 more mistakes are left out"));
 }

@@ -30,7 +30,8 @@ std::string warned(const std::vector<std::string>& overrides, const char* model 
   const LocatedExperiment read =
       read_whole(R"({"model": ")" + std::string(model) + R"(", "cluster": "dgx-h100"})", "e.json", overrides);
   std::string out;
-  for (const Problem& problem : read.positions.warnings(read.experiment)) out += problem.text() + "\n";
+  for (const Diagnostic& diagnostic : read.positions.warnings(read.experiment))
+    out += diagnostic.text() + "\n";
   return out;
 }
 

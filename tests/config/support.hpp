@@ -63,22 +63,23 @@ inline Experiment read(std::string_view text, const std::vector<std::string>& ov
   return read_experiment_text(text, source, overrides, catalog(), menus()).experiment;
 }
 
-/// All problems, one line each; "" where there are none.
-inline std::string problems(std::string_view text, const std::vector<std::string>& overrides = {},
-                            const std::string& source = "e.json") {
+/// All diagnostics, one line each; "" where there are none.
+inline std::string diagnostics(std::string_view text, const std::vector<std::string>& overrides = {},
+                               const std::string& source = "e.json") {
   try {
     read(text, overrides, source);
     return "";
   } catch (const InputError& error) {
     std::string out;
-    for (const Problem& problem : error.problems()) out += (out.empty() ? "" : "\n") + problem.text();
+    for (const Diagnostic& diagnostic : error.diagnostics())
+      out += (out.empty() ? "" : "\n") + diagnostic.text();
     return out;
   }
 }
 
 /// Problems of `{"model": "tiny", "cluster": "box", "plan": <plan>}`; the plan starts in column 46.
 inline std::string plan_problems(const std::string& plan, const std::vector<std::string>& overrides = {}) {
-  return problems(R"({"model": "tiny", "cluster": "box", "plan": )" + plan + "}", overrides);
+  return diagnostics(R"({"model": "tiny", "cluster": "box", "plan": )" + plan + "}", overrides);
 }
 
 }  // namespace orrery::io_test

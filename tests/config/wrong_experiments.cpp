@@ -3,22 +3,22 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
+using io_test::diagnostics;
 using io_test::plan_problems;
-using io_test::problems;
 
 TEST_CASE("unknown keys are named with the nearest known one, in JSON and YAML") {
   CHECK(
-      problems("{\n  \"model\": \"tiny\", \"cluster\": \"box\",\n  \"simulation\": {\"stepz\": 3}\n}") ==
+      diagnostics("{\n  \"model\": \"tiny\", \"cluster\": \"box\",\n  \"simulation\": {\"stepz\": 3}\n}") ==
       "e.json:3:18: /simulation/stepz: found unknown key \"stepz\", allowed network, folding, detail, steps, "
       "seed; did you mean \"steps\"?");
   CHECK(
-      problems("model: tiny\ncluster: box\nsimulation:\n  stepz: 3\n", {}, "e.yaml") ==
+      diagnostics("model: tiny\ncluster: box\nsimulation:\n  stepz: 3\n", {}, "e.yaml") ==
       "e.yaml:4:3: /simulation/stepz: found unknown key \"stepz\", allowed network, folding, detail, steps, "
       "seed; did you mean \"steps\"?");
   // A carriage return ends a comment too.
-  CHECK(problems("{\"model\": \"tiny\", // a box\r \"cluster\": \"box\", \"simulation\": {\"stepz\": 3}}")
+  CHECK(diagnostics("{\"model\": \"tiny\", // a box\r \"cluster\": \"box\", \"simulation\": {\"stepz\": 3}}")
             .starts_with("e.json:1:62: /simulation/stepz: found unknown key"));
-  CHECK(problems(R"({"model": "tiny", "cluster": "box"})", {"simulation.stpes=3"}) ==
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box"})", {"simulation.stpes=3"}) ==
         "command line: /simulation/stpes: found unknown key \"stpes\", allowed network, folding, detail, "
         "steps, seed; did you mean \"steps\"?");
 }
@@ -39,14 +39,14 @@ TEST_CASE("wrong types and values out of range say what is allowed") {
   CHECK(plan_problems(R"({"zero_stage": 4})") ==
         "e.json:1:60: /plan/zero_stage: found 4, allowed an integer from 0 to 3");
   CHECK(plan_problems("[]") == "e.json:1:45: /plan: found [], allowed an object");
-  CHECK(problems("[1]") == "e.json:1:1: found [1], allowed an object");
-  CHECK(problems("model: tiny\ncluster: box\nplan:\n  sequence_parallel: yes\n", {}, "e.yaml") ==
+  CHECK(diagnostics("[1]") == "e.json:1:1: found [1], allowed an object");
+  CHECK(diagnostics("model: tiny\ncluster: box\nplan:\n  sequence_parallel: yes\n", {}, "e.yaml") ==
         "e.yaml:4:22: /plan/sequence_parallel: found \"yes\", allowed true or false");
 }
 
 TEST_CASE("all problems come at once, in the order of the text") {
   CHECK(
-      problems("{\"plan\": {\"zero_stage\": 9},\n \"model\": \"tinny\",\n \"cluster\": 5}") ==
+      diagnostics("{\"plan\": {\"zero_stage\": 9},\n \"model\": \"tinny\",\n \"cluster\": 5}") ==
       "e.json:1:25: /plan/zero_stage: found 9, allowed an integer from 0 to 3\n"
       "e.json:2:11: /model: found \"tinny\", allowed a catalog model (broken, experts, loop-a, loop-b, tiny, "
       "tiny-wide) or an object; did you mean \"tiny\"?\n"
@@ -54,28 +54,29 @@ TEST_CASE("all problems come at once, in the order of the text") {
 }
 
 TEST_CASE("missing keys are named") {
-  CHECK(problems("{}") ==
+  CHECK(diagnostics("{}") ==
         "e.json:1:1: /model: missing; every experiment needs it: the name of a catalog model, or an object\n"
         "e.json:1:1: /cluster: missing; every experiment needs it: the name of a catalog cluster, or an "
         "object");
-  CHECK(problems(R"({"model": {"hidden": 8, "heads": 2, "vocab": 9, "seq_length": 4}, "cluster": "box"})") ==
-        "e.json:1:11: /model/layers: missing; kind transformer needs it: an integer from 1 to 100000, "
-        "transformer layers, matrices of an mlp, or equal parts of a convnet");
-  CHECK(problems(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
+  CHECK(
+      diagnostics(R"({"model": {"hidden": 8, "heads": 2, "vocab": 9, "seq_length": 4}, "cluster": "box"})") ==
+      "e.json:1:11: /model/layers: missing; kind transformer needs it: an integer from 1 to 100000, "
+      "transformer layers, matrices of an mlp, or equal parts of a convnet");
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
         "e.json:1:54: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
         "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
 }
 
 TEST_CASE("errors inside catalog entries name the entry") {
-  CHECK(problems(R"({"model": "broken", "cluster": "box"})") ==
+  CHECK(diagnostics(R"({"model": "broken", "cluster": "box"})") ==
         "e.json:1:11: /model/layers: found 0, allowed an integer from 1 to 100000 (in catalog model "
         "\"broken\")");
-  CHECK(problems(R"({"model": "tiny", "cluster": "bad-box"})") ==
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "bad-box"})") ==
         "e.json:1:30: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
         "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others) (in catalog "
         "cluster \"bad-box\")");
   CHECK(
-      problems(R"({"model": "loop-a", "cluster": "box"})") ==
+      diagnostics(R"({"model": "loop-a", "cluster": "box"})") ==
       "e.json:1:11: /model/base: catalog model \"loop-a\" is based on itself (in catalog model \"loop-a\")");
 }
 
@@ -89,14 +90,14 @@ TEST_CASE("names that the interface knows but nothing models yet say so") {
         "interleaved-1f1b; did you mean \"1f1b\"?");
   CHECK(plan_problems(R"({"expert_parallel": 2})") ==
         "e.json:1:65: /plan/expert_parallel: found 2, allowed 1 (more is not modelled yet)");
-  CHECK(problems(R"({"model": "experts", "cluster": "box"})") ==
+  CHECK(diagnostics(R"({"model": "experts", "cluster": "box"})") ==
         "e.json:1:11: /model/kind: found \"moe-transformer\", which the interface knows but Orrery does not "
         "model yet; available: transformer, mlp, convnet (in catalog model \"experts\")");
 }
 
 TEST_CASE("stack names are checked") {
-  CHECK(problems(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2024"})").empty());
-  CHECK(problems(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2025"})")
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2024"})").empty());
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "stack": "nemo-2025"})")
             .find("did you mean \"nemo-202") != std::string::npos);
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("plans must fit the cluster") {
 
 TEST_CASE("packed samples fit into a sequence and need fused attention") {
   const auto with = [](const std::string& keys) {
-    return problems(R"({"model": {"base": "tiny", )" + keys + R"(}, "cluster": "box"})");
+    return diagnostics(R"({"model": {"base": "tiny", )" + keys + R"(}, "cluster": "box"})");
   };
   CHECK(with(R"("attention": "flash", "packed_sample_length": 16)").empty());
   CHECK(with(R"("attention": "flash", "packed_sample_length": 33)") ==
@@ -127,23 +128,24 @@ TEST_CASE("packed samples fit into a sequence and need fused attention") {
         "e.json:1:52: /model/packed_sample_length: found 16, allowed only with attention flash: unfused "
         "attention "
         "computes all scores");
-  CHECK(problems(R"({"model": {"kind": "mlp", "widths": [8, 6], "seq_length": 4, "packed_sample_length": 2},
+  CHECK(
+      diagnostics(R"({"model": {"kind": "mlp", "widths": [8, 6], "seq_length": 4, "packed_sample_length": 2},
                      "cluster": "box"})")
-            .find("allowed only for kind transformer") != std::string::npos);
+          .find("allowed only for kind transformer") != std::string::npos);
 }
 
 TEST_CASE("adapters need a rank that fits and a matrix") {
-  CHECK(problems(R"({"model": {"base": "tiny", "lora_targets": ["linear_qkv"]}, "cluster": "box"})") ==
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "lora_targets": ["linear_qkv"]}, "cluster": "box"})") ==
         "e.json:1:44: /model/lora_targets: found a list, allowed only with lora_rank");
-  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": []}, "cluster": "box"})") ==
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": []}, "cluster": "box"})") ==
         "e.json:1:60: /model/lora_targets: found an empty list, allowed at least one matrix");
-  CHECK(problems(R"({"model": {"base": "tiny", "lora_rank": 1000}, "cluster": "box"})")
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "lora_rank": 1000}, "cluster": "box"})")
             .starts_with("e.json:1:41: /model/lora_rank: found 1000, allowed at most "));
-  CHECK(problems(
+  CHECK(diagnostics(
             R"({"model": {"base": "tiny", "lora_rank": 4, "lora_targets": ["linear_qv"]}, "cluster": "box"})")
             .find("linear_qkv") != std::string::npos);
   CHECK(
-      problems(
+      diagnostics(
           R"({"model": {"kind": "mlp", "widths": [8, 6, 8], "seq_length": 4, "lora_rank": 2}, "cluster": "box"})")
           .find("allowed only for kind transformer") != std::string::npos);
 }
@@ -159,19 +161,19 @@ TEST_CASE("groups that share a copy of what ZeRO shards divide the replicas") {
 }
 
 TEST_CASE("tensor parallelism must divide the model") {
-  CHECK(problems(
+  CHECK(diagnostics(
             R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==
         "e.json:1:87: /plan/tensor_parallel: found 8, allowed a divisor of heads 4");
-  CHECK(problems(
+  CHECK(diagnostics(
             R"({"model": {"base": "tiny", "kv_heads": 2}, "cluster": "box", "plan": {"tensor_parallel": 8}})")
             .empty());  // replicated
-  CHECK(problems(R"({"model": {"base": "tiny", "kv_heads": 3}, "cluster": "box"})") ==
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "kv_heads": 3}, "cluster": "box"})") ==
         "e.json:1:40: /model/kv_heads: found 3, allowed a divisor of heads 8");
   CHECK(
-      problems(
+      diagnostics(
           R"({"model": {"base": "tiny", "ffn_hidden": 100}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==
       "e.json:1:94: /plan/tensor_parallel: found 8, allowed a divisor of ffn_hidden 100");
-  CHECK(problems(R"({"model": {"base": "tiny", "seq_length": 30}, "cluster": "box",
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "seq_length": 30}, "cluster": "box",
  "plan": {"tensor_parallel": 8, "sequence_parallel": true}})") ==
         "e.json:2:30: /plan/tensor_parallel: found 8, allowed a divisor of seq_length 30");
   CHECK(plan_problems(R"({"tensor_partition": ["row"]})") ==
@@ -197,7 +199,7 @@ TEST_CASE("stages must share the layers") {
 }
 
 TEST_CASE("precision, sharding and rank order") {
-  CHECK(problems(R"({"model": "tiny", "cluster": "old-box", "plan": {"precision": "bf16"}})") ==
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "old-box", "plan": {"precision": "bf16"}})") ==
         "e.json:1:63: /plan/precision: found \"bf16\", allowed fp32, fp16: the precisions for which the gpu "
         "old "
         "has a peak");
@@ -214,33 +216,33 @@ TEST_CASE("an mlp's cuts and widths must fit") {
   const std::string mlp =
       R"({"model": {"kind": "mlp", "widths": [8, 6, 8], "seq_length": 4}, "cluster": "box",
 "plan": )";
-  CHECK(problems(mlp + R"({"tensor_parallel": 8}})") ==
+  CHECK(diagnostics(mlp + R"({"tensor_parallel": 8}})") ==
         "e.json:2:29: /plan/tensor_parallel: found 8, allowed a divisor of the width d_1 = 6");
-  CHECK(problems(mlp + R"({"tensor_partition": ["row"]}})") ==
+  CHECK(diagnostics(mlp + R"({"tensor_partition": ["row"]}})") ==
         "e.json:2:30: /plan/tensor_partition: found 1 entries, allowed one per matrix: 2");
   CHECK(
-      problems(
+      diagnostics(
           R"({"model": {"kind": "mlp", "layers": 4, "widths": [8, 6, 8], "seq_length": 4}, "cluster": "box"})") ==
       "e.json:1:50: /model/widths: found 3 widths, allowed layers + 1 = 5");
   CHECK(
-      problems(
+      diagnostics(
           R"({"model": {"kind": "mlp", "layers": 4, "hidden": 2, "heads": 2, "seq_length": 4}, "cluster": "box"})") ==
       "e.json:1:53: /model/heads: found key \"heads\", allowed only for kind transformer");
 }
 
 TEST_CASE("graphs must name their GPUs and link known vertices") {
-  CHECK(problems(R"({"model": "tiny", "cluster": {"gpu": "fast", "nodes": 2, "graph": {
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": {"gpu": "fast", "nodes": 2, "graph": {
 "vertices": ["gpu0", "gpu2"], "links": []}}})") ==
         "e.json:2:13: /cluster/graph/vertices: found 2 GPUs but no gpu1, allowed gpu0 to gpu1");
-  CHECK(problems(R"({"model": "tiny", "cluster": {"gpu": "fast", "graph": {
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": {"gpu": "fast", "graph": {
 "vertices": ["gpu0", "gpu1"], "links": [{"from": "gpu0", "to": "gpu11", "gb_per_s": 1}]}}})") ==
         "e.json:2:64: /cluster/graph/links/0/to: found \"gpu11\", allowed a name of vertices; did you mean "
         "\"gpu1\"?");
 }
 
 TEST_CASE("what would leave 64-bit integers is refused") {
-  const std::string found = problems(R"({"model": {"base": "tiny", "layers": 100000}, "cluster": "box"})",
-                                     {"plan.global_batch_size=8e8"});
+  const std::string found = diagnostics(R"({"model": {"base": "tiny", "layers": 100000}, "cluster": "box"})",
+                                        {"plan.global_batch_size=8e8"});
   // 8e8 samples / 8 replicas x 1e5 layers
   CHECK(
       found.starts_with("command line: /plan/global_batch_size: found micro-batches x layers x steps of "
@@ -255,8 +257,8 @@ TEST_CASE("a single value is no list") {
 
 TEST_CASE("an FP8 plan needs a 16-bit peak beside the FP8 one") {
   const auto with = [](const std::string& peaks) {
-    return problems(R"({"model": "tiny", "cluster": {"gpu": {"peak_tflops": )" + peaks +
-                    R"(, "memory_gb": 80, "memory_gb_per_s": 1000}}, "plan": {"precision": "fp8"}})");
+    return diagnostics(R"({"model": "tiny", "cluster": {"gpu": {"peak_tflops": )" + peaks +
+                       R"(, "memory_gb": 80, "memory_gb_per_s": 1000}}, "plan": {"precision": "fp8"}})");
   };
   CHECK(with(R"({"fp8": 242, "fp16": 121})").empty());
   CHECK(with(R"({"fp8": 242, "bf16": 121})").empty());
@@ -268,7 +270,7 @@ TEST_CASE("an FP8 plan needs a 16-bit peak beside the FP8 one") {
 
 TEST_CASE("software times beyond simulated time are refused where they stand") {
   const auto with = [](const std::string& software) {
-    return problems(
+    return diagnostics(
         R"({"model": "tiny", "cluster": "box", "plan": {"global_batch_size": 80000}, "software": )" +
         software + "}");
   };
@@ -291,7 +293,7 @@ TEST_CASE("gossip that would take too long is refused with the estimate") {
     try {
       read_experiment_text(text, "", {}, io_test::catalog(), all);
     } catch (const InputError& error) {
-      return error.problems().front().message;
+      return error.diagnostics().front().message;
     }
     return std::string();
   };
@@ -318,7 +320,7 @@ TEST_CASE("gossip that would take too long is refused with the estimate") {
 
 TEST_CASE("groups of a mixed cluster are checked") {
   const auto with = [](const std::string& cluster) {
-    return problems(R"({"model": "tiny", "cluster": )" + cluster + "}");
+    return diagnostics(R"({"model": "tiny", "cluster": )" + cluster + "}");
   };
   CHECK(
       with(R"({"base": "box", "groups": []})") ==
@@ -337,7 +339,7 @@ TEST_CASE("groups of a mixed cluster are checked") {
                        "\"gpu\"?"));
   // bf16 is the default where all have it: the old GPU has not.
   CHECK(
-      problems(
+      diagnostics(
           R"({"model": "tiny", "cluster": {"base": "box", "groups": [{"nodes": 1}, {"nodes": 1, "gpu": "old"}]},
                      "plan": {"precision": "bf16"}})")
           .ends_with("/plan/precision: found \"bf16\", allowed fp32, fp16: the precisions for which every "

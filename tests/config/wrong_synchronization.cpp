@@ -4,14 +4,14 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
-using io_test::problems;
+using io_test::diagnostics;
 
 namespace {
 
 /// Of an experiment with that data_parallel_sync, whose keys begin in column 61, and `set` on the command
 /// line.
 std::string sync_problems(const std::string& sync, const std::vector<std::string>& set = {}) {
-  return problems(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": )" + sync + "}", set);
+  return diagnostics(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": )" + sync + "}", set);
 }
 
 bool says(const std::string& found, const std::string& text) { return found.find(text) != std::string::npos; }
@@ -61,7 +61,7 @@ TEST_CASE("keys a method has no use for are mistakes on the command line, not in
 
 TEST_CASE("slow GPUs are named one way, and exist") {
   const auto override = [](const std::string& entry) {
-    return problems(R"({"model": "tiny", "cluster": {"base": "box", "overrides": [)" + entry + "]}}");
+    return diagnostics(R"({"model": "tiny", "cluster": {"base": "box", "overrides": [)" + entry + "]}}");
   };
   CHECK(override(R"({"gpu": 0, "speed": 0.5})").empty());
   CHECK(says(override(R"({"speed": 0.5})"), "/cluster/overrides/0: found neither or both of gpu and node"));

@@ -54,11 +54,11 @@ TEST_CASE("what is wrong in a text is told with its source and place") {
                                        {}, "mine.json"));
     FAIL("read");
   } catch (const InputError& error) {
-    REQUIRE(error.problems().size() == 1);
-    CHECK(error.problems()[0].source == "mine.json");
-    CHECK(error.problems()[0].line == 1);
-    CHECK(error.problems()[0].pointer == "/model");
-    CHECK(error.problems()[0].message.find("gpt3-125m") != std::string::npos);
+    REQUIRE(error.diagnostics().size() == 1);
+    CHECK(error.diagnostics()[0].source == "mine.json");
+    CHECK(error.diagnostics()[0].line == 1);
+    CHECK(error.diagnostics()[0].pointer == "/model");
+    CHECK(error.diagnostics()[0].message.find("gpt3-125m") != std::string::npos);
   }
   CHECK_THROWS_AS(static_cast<void>(read_experiment("no such file.json")), InputError);
 }

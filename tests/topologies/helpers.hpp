@@ -66,8 +66,8 @@ inline std::string error_pointer(const Cluster& cluster) {
   try {
     (void)build_topology(cluster);
   } catch (const InputError& error) {
-    CHECK_FALSE(error.problems().front().message.empty());
-    return error.problems().front().pointer;
+    CHECK_FALSE(error.diagnostics().front().message.empty());
+    return error.diagnostics().front().pointer;
   }
   return "built";
 }
@@ -77,7 +77,7 @@ inline std::string error_text(const Cluster& cluster) {
   try {
     (void)build_topology(cluster);
   } catch (const InputError& error) {
-    return error.problems().front().pointer + ": " + error.problems().front().message;
+    return error.diagnostics().front().pointer + ": " + error.diagnostics().front().message;
   }
   return "built";
 }

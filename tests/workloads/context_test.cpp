@@ -30,7 +30,7 @@ TotalFlops context_flops_of(const Workload& w) {
   TotalFlops sum = 0;
   for (const std::uint32_t program : w.program_of_rank) {
     for (const Op& op : w.programs[program].ops) {
-      if (op.kind == Op::Kind::compute) sum += w.works[op.work].flops;
+      if (op.kind == Op::Kind::compute) sum += w.kernel_sequences[op.work].flops;
     }
   }
   return sum;

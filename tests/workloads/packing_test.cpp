@@ -23,7 +23,7 @@ Model packed(std::int64_t sample) {
 
 std::vector<Kernel> attention_of(const Workload& workload) {
   std::vector<Kernel> found;
-  for (const ComputeWork& work : workload.works) {
+  for (const KernelSequence& work : workload.kernel_sequences) {
     std::ranges::copy_if(work.kernels, std::back_inserter(found),
                          [](const Kernel& kernel) { return kernel.kind == Kernel::Kind::attention; });
   }
@@ -34,7 +34,7 @@ TotalFlops packed_flops_of(const Workload& workload) {
   TotalFlops sum = 0;
   for (const std::uint32_t program : workload.program_of_rank) {
     for (const Op& op : workload.programs[program].ops) {
-      if (op.kind == Op::Kind::compute) sum += workload.works[op.work].flops;
+      if (op.kind == Op::Kind::compute) sum += workload.kernel_sequences[op.work].flops;
     }
   }
   return sum;
@@ -91,11 +91,11 @@ TEST_CASE("one sample a sequence is the same as none named, and packing keeps no
     return TransformerShape(e.model, e.plan).layer_activations(Recompute::none);
   };
   const Workload whole = lower(experiment(packed(0), 1, 1, 1, 1));
-  CHECK(lower(experiment(packed(kSequence), 1, 1, 1, 1)).works == whole.works);
+  CHECK(lower(experiment(packed(kSequence), 1, 1, 1, 1)).kernel_sequences == whole.kernel_sequences);
   Experiment slow = experiment(packed(256), 1, 1, 1, 1);
   slow.software.packed_attention_columns = 50;
   for (const Kernel& kernel : attention_of(lower(slow))) CHECK(kernel.more_columns == 50);
   slow.model.packed_sample_length = kSequence;
-  CHECK(lower(slow).works == whole.works);
+  CHECK(lower(slow).kernel_sequences == whole.kernel_sequences);
   CHECK(bytes(256) == bytes(0));
 }

@@ -19,7 +19,7 @@ Int128 flops_of_programs(const Workload& workload, bool recompute) {
   for (const std::uint32_t program : workload.program_of_rank) {
     for (const Op& op : workload.programs[program].ops) {
       if (op.kind == Op::Kind::compute && (op.phase == Phase::recompute) == recompute)
-        sum += workload.works[op.work].flops;
+        sum += workload.kernel_sequences[op.work].flops;
     }
   }
   return sum;

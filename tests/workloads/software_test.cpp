@@ -43,7 +43,7 @@ std::vector<Kernel> kernels(const Workload& w, Part part, Phase phase, std::int3
   std::vector<Kernel> list;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != Op::Kind::compute || op.part != part || op.phase != phase || op.layer != layer) continue;
-    const auto& more = w.works[op.work].kernels;
+    const auto& more = w.kernel_sequences[op.work].kernels;
     list.insert(list.end(), more.begin(), more.end());
   }
   return list;
@@ -63,7 +63,7 @@ Bytes phase_traffic(const Workload& w, Phase phase) {
   Bytes sum = 0;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != Op::Kind::compute || op.phase != phase) continue;
-    for (const Bytes bytes : traffic(w.works[op.work].kernels)) sum += bytes;
+    for (const Bytes bytes : traffic(w.kernel_sequences[op.work].kernels)) sum += bytes;
   }
   return sum;
 }
@@ -290,21 +290,23 @@ TEST_CASE("the host pays by kernel, by message and by the square of the tensor r
       CHECK(w.messages[op.work].host_ps == (op.stream == Stream::tensor ? 10'000'000 : 2'000'000));
     } else if (op.phase != Phase::optimize) {
       const Picoseconds each = op.phase == Phase::backward ? 5'000'000 : 3'000'000;
-      CHECK(w.works[op.work].host_ps == static_cast<Picoseconds>(w.works[op.work].kernels.size()) * each);
+      CHECK(w.kernel_sequences[op.work].host_ps ==
+            static_cast<Picoseconds>(w.kernel_sequences[op.work].kernels.size()) * each);
     } else {
       // Two layers of 12 tensors, and the tables of tokens and positions.
-      CHECK(w.works[op.work].host_ps == (2 * 12 + 2) * 7'000'000);
+      CHECK(w.kernel_sequences[op.work].host_ps == (2 * 12 + 2) * 7'000'000);
     }
   }
 }
 
-TEST_CASE("the host works before a step, before each pass and before the optimizer, where it costs") {
+TEST_CASE(
+    "the host kernel_sequences before a step, before each pass and before the optimizer, where it costs") {
   Experiment e = small(1, 2, 1, 3);
   const auto host = [&] {
     std::vector<Picoseconds> costs;
     const Workload w = lower(e);
     for (const Op& op : w.programs[0].ops) {
-      if (op.stream == Stream::host) costs.push_back(w.works[op.work].host_ps);
+      if (op.stream == Stream::host) costs.push_back(w.kernel_sequences[op.work].host_ps);
     }
     return costs;
   };
@@ -328,6 +330,6 @@ TEST_CASE("the costs of the host end where 64 bits do") {
   const Workload w = lower(e);
   for (const Op& op : w.programs[0].ops) {
     if (op.phase == Phase::optimize && op.stream == Stream::compute)
-      CHECK(w.works[op.work].host_ps == std::numeric_limits<Picoseconds>::max());
+      CHECK(w.kernel_sequences[op.work].host_ps == std::numeric_limits<Picoseconds>::max());
   }
 }

@@ -26,7 +26,7 @@ std::map<KernelKey, std::int64_t> kernels_of(const Workload& w) {
   for (const Program& program : w.programs) {
     for (const Op& op : program.ops) {
       if (op.kind != Op::Kind::compute) continue;
-      for (const Kernel& k : w.works[op.work].kernels)
+      for (const Kernel& k : w.kernel_sequences[op.work].kernels)
         ++counts[{static_cast<int>(k.kind), k.batch, k.m, k.n, k.k, k.bytes, k.flops}];
     }
   }

@@ -19,7 +19,7 @@ namespace orrery {
 /// kBlockInput for whatever produced the block's input.
 struct Step {
   Op::Kind kind = Op::Kind::compute;
-  std::uint32_t work = 0;  ///< index into Workload::works or Workload::messages
+  std::uint32_t work = 0;  ///< index into Workload::kernel_sequences or Workload::messages
   Part part = Part::layer;
   Phase phase = Phase::forward;
   std::int32_t after = -1;

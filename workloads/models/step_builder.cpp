@@ -55,8 +55,8 @@ std::uint32_t add_pass(Workload& workload, PassWork pass) {
 
 namespace {
 
-ComputeWork made_of(std::vector<Kernel> kernels, Picoseconds host_ps) {
-  ComputeWork work;
+KernelSequence made_of(std::vector<Kernel> kernels, Picoseconds host_ps) {
+  KernelSequence work;
   work.host_ps = host_ps;
   work.kernels = std::move(kernels);
   for (const Kernel& kernel : work.kernels) work.flops += kernel.flops;
@@ -66,18 +66,18 @@ ComputeWork made_of(std::vector<Kernel> kernels, Picoseconds host_ps) {
 }  // namespace
 
 std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
-  workload.works.push_back(made_of(std::move(kernels), host_ps));
-  return static_cast<std::uint32_t>(workload.works.size() - 1);
+  workload.kernel_sequences.push_back(made_of(std::move(kernels), host_ps));
+  return static_cast<std::uint32_t>(workload.kernel_sequences.size() - 1);
 }
 
 /// Stages ask for what those before them asked for, so it is near the end.
 std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
-  ComputeWork work = made_of(std::move(kernels), host_ps);
-  for (std::size_t at = workload.works.size(); at-- > 0;) {
-    if (workload.works[at] == work) return static_cast<std::uint32_t>(at);
+  KernelSequence work = made_of(std::move(kernels), host_ps);
+  for (std::size_t at = workload.kernel_sequences.size(); at-- > 0;) {
+    if (workload.kernel_sequences[at] == work) return static_cast<std::uint32_t>(at);
   }
-  workload.works.push_back(std::move(work));
-  return static_cast<std::uint32_t>(workload.works.size() - 1);
+  workload.kernel_sequences.push_back(std::move(work));
+  return static_cast<std::uint32_t>(workload.kernel_sequences.size() - 1);
 }
 
 }  // namespace orrery

@@ -366,7 +366,7 @@ ModelBlocks Transformer::describe() const {
 }
 
 void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
-  workload.works.reserve(kUsualWorks);
+  workload.kernel_sequences.reserve(kUsualWorks);
   workload.messages.reserve(kUsualMessages);
   write_layer(blocks.kinds[0], workload);
   write_embedding(blocks.kinds[1], workload);

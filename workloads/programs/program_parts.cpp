@@ -14,13 +14,13 @@ bool needs_host(const Software& s) {
 }  // namespace
 
 ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
-    : hosted(needs_host(experiment.software)), whole_passes(has_whole_passes(experiment)) {
+    : hosted(needs_host(experiment.software)), fused_passes(has_fused_passes(experiment)) {
   if (!hosted) return;
   const Software& software = experiment.software;
   const double slowest = experiment.cluster.nodes > 1 ? software.many_nodes_wait_ms : 0;
   const auto add = [&](Picoseconds host_ps) {
     const std::uint32_t work = find_work(workload, {}, host_ps);
-    return whole_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
+    return fused_passes ? add_pass(workload, {{false, work, kBlockInput}}) : work;
   };
   wait_work = add(0);
   step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));

@@ -45,7 +45,7 @@ class StageProgram {
         synchronizes_(experiment.software.synchronize_passes),
         results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
         parts_(parts),
-        whole_passes_of_(ways(), nullptr) {
+        fused_passes_of_(ways(), nullptr) {
     const bool first = workload.programs.empty();
     writer_.expect(first ? kUsualOps : workload.programs.back().ops.size(),
                    first ? kUsualOps : workload.programs.back().deps.size());
@@ -67,7 +67,7 @@ class StageProgram {
   OpId run_forward(const Pass& pass, OpId input);
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
-  const WholePass& whole_pass(const Pass& pass);
+  const FusedPass& fused_pass(const Pass& pass);
   [[nodiscard]] StepLists steps_of(const Pass& pass) const;
   [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
   OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
@@ -126,7 +126,7 @@ class StageProgram {
   OpId last_compute_ = kNoOp;
   std::vector<OpId> results_;  ///< [micro-batch][chunk][kind]: end of its pass
   ProgramParts& parts_;
-  std::vector<const WholePass*> whole_passes_of_;  ///< [chunk][kind], filled in when first met
+  std::vector<const FusedPass*> fused_passes_of_;  ///< [chunk][kind], filled in when first met
   std::vector<WrittenPass> written_;               ///< [chunk][kind]: the latest of this step
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
 };
@@ -144,8 +144,8 @@ void StageProgram::write_step() {
 OpId StageProgram::wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps) {
   if (!parts_.hosted) return kNoOp;
   Op op;
-  op.kind = parts_.whole_passes ? Op::Kind::pass : Op::Kind::compute;
-  op.slot = parts_.whole_passes ? layout_.slot(Slot::tensor) : 0;
+  op.kind = parts_.fused_passes ? Op::Kind::pass : Op::Kind::compute;
+  op.slot = parts_.fused_passes ? layout_.slot(Slot::tensor) : 0;
   op.stream = Stream::host;
   op.phase = Phase::synchronize;
   op.part = Part::stage;
@@ -232,9 +232,9 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 
 /// Micro-batches go through a chunk alike, so most passes repeat the one before them.
 void StageProgram::write_pass(const Pass& pass) {
-  const bool whole = parts_.whole_passes && !data_.meets(pass);
+  const bool whole = parts_.fused_passes && !data_.meets(pass);
   // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
-  if (parts_.whole_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) whole_pass(pass);
+  if (parts_.fused_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) fused_pass(pass);
   const bool repeats = whole && gate_ == kNoOp;
   const PassStart start = start_of(pass);
   if (repeats && repeat(pass, start, written_[way(pass)])) return;
@@ -332,13 +332,13 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
 
 OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   const bool ahead = pass.kind == Pass::Kind::forward;
-  const WholePass& whole = whole_pass(pass);
+  const FusedPass& whole = fused_pass(pass);
   const auto& blocks = chunk(pass).blocks;
   const std::int32_t layer = blocks.empty() ? -1 : (ahead ? blocks.front() : blocks.back()).layer;
   first_compute_ = kNoOp;
   const OpId ready = run_steps(whole.head, layer, pass, input, kNoOp);
   OpId at = ready;
-  if (whole.body != WholePass::kNone) {
+  if (whole.body != FusedPass::kNone) {
     const Step body{Op::Kind::pass, whole.body, Part::stage, phase_of(pass.kind)};
     Op op = step_of(pass, -1);
     at = last_compute_ = add_step(body, op, {ready, std::exchange(gate_, kNoOp), collective_});
@@ -350,11 +350,11 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
   return at;
 }
 
-const WholePass& StageProgram::whole_pass(const Pass& pass) {
-  const WholePass*& known = whole_passes_of_[way(pass)];
+const FusedPass& StageProgram::fused_pass(const Pass& pass) {
+  const FusedPass*& known = fused_passes_of_[way(pass)];
   if (known != nullptr) return *known;
   const auto [at, anew] = parts_.passes.try_emplace(steps_of(pass));
-  if (anew) at->second = add_whole_pass(at->first, plan_.tensor_parallel, workload_);
+  if (anew) at->second = add_fused_pass(at->first, plan_.tensor_parallel, workload_);
   known = &at->second;
   return *known;
 }

@@ -54,8 +54,8 @@ std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t sta
 }
 
 /// Groups of p micro-batches.
-Rhythm interleaved_rhythm(const ScheduleShape& shape) {
-  return shape.chunks == 1 ? one_by_one(shape) : Rhythm{shape.stages, 2 * shape.stages, 1};
+SteadyState interleaved_rhythm(const ScheduleShape& shape) {
+  return shape.chunks == 1 ? one_by_one(shape) : SteadyState{shape.stages, 2 * shape.stages, 1};
 }
 
 }  // namespace orrery

@@ -17,8 +17,8 @@ std::int64_t one_f_one_b_kept(const ScheduleShape& shape, std::int64_t stage);
 std::int64_t zb_h1_kept(const ScheduleShape& shape, std::int64_t stage);
 
 /// A micro-batch a period, after one for each stage.
-inline Rhythm one_by_one(const ScheduleShape& shape) { return {1, shape.stages, 2}; }
-Rhythm interleaved_rhythm(const ScheduleShape& shape);
+inline SteadyState one_by_one(const ScheduleShape& shape) { return {1, shape.stages, 2}; }
+SteadyState interleaved_rhythm(const ScheduleShape& shape);
 
 inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
   return {Pass::Kind::forward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};

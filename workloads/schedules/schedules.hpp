@@ -21,7 +21,7 @@ struct ScheduleShape {
 };
 
 /// How a schedule repeats once the pipeline is full, in micro-batches.
-struct Rhythm {
+struct SteadyState {
   std::int64_t period = 1;
   std::int64_t warm_up = 0;  ///< before the first period of the first stage
   std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
@@ -34,7 +34,7 @@ struct PipelineSchedule : MenuEntry {
   /// Of how many micro-batches a rank with one chunk keeps the activations at a time, at most; where the
   /// backward pass is split, until the gradients of the weights.
   std::int64_t (*kept)(const ScheduleShape& shape, std::int64_t stage);
-  Rhythm (*rhythm)(const ScheduleShape& shape);
+  SteadyState (*steady_state)(const ScheduleShape& shape);
   /// May be given more than one chunk per rank. The ranks take them in turn, so the last rank sends to the
   /// first.
   bool interleaved = false;

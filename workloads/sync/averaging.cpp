@@ -44,12 +44,12 @@ OpId Averaging::compute(std::vector<Kernel> kernels, const Op& like, std::vector
 
 /// Index of the kernels in the workload, added if they are new.
 std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
-  for (const std::uint32_t known : works_) {
-    if (workload_.works[known].kernels == kernels) return known;
+  for (const std::uint32_t known : kernel_sequences_) {
+    if (workload_.kernel_sequences[known].kernels == kernels) return known;
   }
   const double issue_us = experiment_.software.backward_issue_us * static_cast<double>(kernels.size());
-  works_.push_back(find_work(workload_, std::move(kernels), from_microseconds(issue_us)));
-  return works_.back();
+  kernel_sequences_.push_back(find_work(workload_, std::move(kernels), from_microseconds(issue_us)));
+  return kernel_sequences_.back();
 }
 
 /// A message among all workers.

@@ -52,8 +52,8 @@ class Averaging {
   ProgramWriter& writer_;
   Compressor compressor_;
   Picoseconds message_host_;
-  std::vector<std::uint32_t> works_;  ///< written so far, into Workload::works
-  std::int32_t waited_ = -1;          ///< step whose first global message has been written
+  std::vector<std::uint32_t> kernel_sequences_;  ///< written so far
+  std::int32_t waited_ = -1;                     ///< step whose first global message has been written
 };
 
 }  // namespace orrery

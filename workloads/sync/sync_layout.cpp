@@ -6,7 +6,7 @@
 
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
-#include "workloads/programs/whole_pass.hpp"
+#include "workloads/programs/fused_pass.hpp"
 
 namespace orrery {
 namespace {
@@ -89,7 +89,7 @@ bool ties_gradients(const Model& model) {
 CommunicatorSpec spec_of(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   CommunicatorSpec spec(plan);
-  spec.tensor_passes = has_whole_passes(experiment);
+  spec.tensor_passes = has_fused_passes(experiment);
   spec.pipeline_wraps = plan.virtual_stages > 1;
   spec.tied = ties_gradients(experiment.model);
   if (plan.shards_in_groups()) spec.sharding_ranks = plan.sharding_ranks();

@@ -10,6 +10,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const char* source : {"e.json", "e.yaml"}) orrery::io_test::problems(text, {}, source);
+  for (const char* source : {"e.json", "e.yaml"}) orrery::io_test::diagnostics(text, {}, source);
   return 0;
 }

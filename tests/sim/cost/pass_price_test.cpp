@@ -12,20 +12,20 @@ namespace {
 /// Works of the given durations, each one kernel of the given issue time; messages issued in no time.
 struct Prices {
   Workload workload;
-  std::vector<ComputePrice> works;
+  std::vector<ComputePrice> kernel_sequences;
   std::vector<Picoseconds> messages;
 
   Prices(std::initializer_list<Picoseconds> durations, Picoseconds issue,
          std::vector<Picoseconds> of_messages)
       : messages(std::move(of_messages)) {
     for (const Picoseconds duration : durations) {
-      workload.works.push_back({std::vector<Kernel>(1), issue, 0});
-      works.push_back({duration, 0});
+      workload.kernel_sequences.push_back({std::vector<Kernel>(1), issue, 0});
+      kernel_sequences.push_back({duration, 0});
     }
     workload.messages.resize(messages.size());
   }
   [[nodiscard]] PassPrice of(const PassWork& steps) const {
-    return price_pass(steps, workload, works, messages);
+    return price_pass(steps, workload, kernel_sequences, messages);
   }
 };
 

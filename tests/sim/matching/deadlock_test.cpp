@@ -5,7 +5,7 @@
 #include <string>
 
 #include "orrery/error.hpp"
-#include "sim/matching/families.hpp"
+#include "sim/matching/task_groups.hpp"
 
 using namespace orrery;
 
@@ -19,7 +19,7 @@ Workload two_ranks() {
   Workload w;
   w.programs.resize(2);
   w.program_of_rank = {0, 1};
-  w.works.resize(1);
+  w.kernel_sequences.resize(1);
   w.messages = {{Collective::send_recv, 8, Dimension::pipeline}};
   w.group_begin = {0, 2, 4};
   w.group_members = {0, 1, 1, 0};
@@ -58,7 +58,7 @@ TEST_CASE("two stages that both receive before they send: the cycle is printed")
   const Channels channels = match_channels(w);
   std::string text;
   try {
-    static_cast<void>(make_families(w, channels));
+    static_cast<void>(make_task_groups(w, channels));
   } catch (const RunError& error) {
     text = error.what();
   }
@@ -77,8 +77,8 @@ TEST_CASE("one that sends first breaks the cycle") {
   append(w.programs.edit()[0], message(kIn, 0));
   append(w.programs.edit()[1], message(kIn, 0));
   append(w.programs.edit()[1], message(kOut, 0));
-  const Families families = make_families(w, match_channels(w));
-  CHECK(families.order.size() == 2);
+  const TaskGroups task_groups = make_task_groups(w, match_channels(w));
+  CHECK(task_groups.order.size() == 2);
 }
 
 TEST_CASE("a message without its other end is a mistake of the schedule") {

@@ -38,9 +38,9 @@ class StarTopology : public Topology {
 
 /// The report on a whole run.
 inline Report report_of(const RunView& run) {
-  Report report = build_report(
-      {run.workload, run.workload.ranks(), run.expanded.stand_ins.multiplicity, run.traffic, run.figures},
-      measure_all(run).whole);
+  Report report = build_report({run.workload, run.workload.ranks(), run.expanded.representatives.multiplicity,
+                                run.traffic, run.figures},
+                               measure_all(run).whole);
   report.stats.tasks = run.expanded.graph.tasks();
   report.stats.events = run.timeline.events;
   report.stats.ranks = run.expanded.classes();
@@ -61,13 +61,13 @@ class RunFixture {
     expanded.ops.resize(classes);
     expanded.position.assign(classes, 0);
     expanded.group_position.assign(std::size_t{classes} * kSlotCount, 0);
-    expanded.stand_ins.multiplicity.assign(classes, ranks / classes);
+    expanded.representatives.multiplicity.assign(classes, ranks / classes);
     for (std::uint32_t r = 0; r < ranks; ++r) {
       workload.program_of_rank.edit()[r] = r / (ranks / classes);
-      expanded.stand_ins.class_of_rank.push_back(r / (ranks / classes));
+      expanded.representatives.class_of_rank.push_back(r / (ranks / classes));
     }
     for (std::uint32_t c = 0; c < classes; ++c) {
-      expanded.stand_ins.representative.push_back(c * (ranks / classes));
+      expanded.representatives.representative.push_back(c * (ranks / classes));
       expanded.program.push_back(c);
     }
   }
@@ -89,9 +89,9 @@ class RunFixture {
     return static_cast<std::uint32_t>(workload.messages.size() - 1);
   }
   std::uint32_t add_work(Picoseconds launch) {
-    workload.works.emplace_back();
+    workload.kernel_sequences.emplace_back();
     prices.push_back({0, launch});
-    return static_cast<std::uint32_t>(workload.works.size() - 1);
+    return static_cast<std::uint32_t>(workload.kernel_sequences.size() - 1);
   }
 
   /// A task from `start` to `finish` that takes `alone` (default: just as long) on its own.
@@ -116,7 +116,7 @@ class RunFixture {
 
   /// Of what has been added so far; valid until the next one.
   [[nodiscard]] RunView view() const {
-    list_families();
+    list_task_groups();
     layout = RunLayout(workload, expanded);
     link_bytes.resize(topology.links().size(), 0);
     traffic = {bytes_sent(match_channels(workload)), traffic_of(topology.links(), link_bytes)};
@@ -142,15 +142,15 @@ class RunFixture {
     return sent;
   }
 
-  void list_families() const {
-    std::map<std::uint32_t, ExpandedGraph::Family> families;
+  void list_task_groups() const {
+    std::map<std::uint32_t, ExpandedGraph::TaskGroup> task_groups;
     for (std::uint32_t p = 0; p < workload.programs.size(); ++p) {
       for (std::uint32_t op = 0; op < workload.programs[p].ops.size(); ++op)
-        families[expanded.ops[p][op].first] = {expanded.ops[p][op].first, p, op};
+        task_groups[expanded.ops[p][op].first] = {expanded.ops[p][op].first, p, op};
     }
-    std::vector<ExpandedGraph::Family> list;
-    for (const auto& [task, family] : families) list.push_back(family);
-    expanded.families = std::move(list);
+    std::vector<ExpandedGraph::TaskGroup> list;
+    for (const auto& [task, task_group] : task_groups) list.push_back(task_group);
+    expanded.task_groups = std::move(list);
   }
 
   mutable RunLayout layout;

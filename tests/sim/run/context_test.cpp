@@ -21,7 +21,7 @@ Experiment shared(const std::string& type, const std::vector<std::string>& more 
               overrides);
 }
 
-std::string problem_of(const std::string& type, const std::vector<std::string>& more) {
+std::string diagnostic_of(const std::string& type, const std::vector<std::string>& more) {
   try {
     (void)shared(type, more);
     return "";
@@ -66,15 +66,15 @@ TEST_CASE("a ring hides what heads exchanged for tokens expose") {
 }
 
 TEST_CASE("what shared sequences ask of a plan") {
-  CHECK(problem_of("ring", {"model.seq_length=8191"})
+  CHECK(diagnostic_of("ring", {"model.seq_length=8191"})
             .find("/plan/context_parallel: found 2 x context_parallel = 8, "
                   "allowed a divisor of seq_length 8191") != std::string::npos);
   CHECK(contains(
-      problem_of("ring", {"model.attention=core"}),
+      diagnostic_of("ring", {"model.attention=core"}),
       "/plan/context_parallel_type: found \"ring\" with attention \"core\", allowed attention \"flash\""));
-  CHECK(contains(problem_of("all-to-all", {"plan.context_parallel=8"}),
+  CHECK(contains(diagnostic_of("all-to-all", {"plan.context_parallel=8"}),
                  "found tensor_parallel x context_parallel = 16, allowed a divisor of kv_heads 8"));
-  CHECK(contains(problem_of("ring", {"data_parallel_sync.method=none"}),
+  CHECK(contains(diagnostic_of("ring", {"data_parallel_sync.method=none"}),
                  "/plan/context_parallel: found 4, allowed 1 where data_parallel_sync"));
-  CHECK(contains(problem_of("spiral", {}), "allowed one of ring, all-to-all"));
+  CHECK(contains(diagnostic_of("spiral", {}), "allowed one of ring, all-to-all"));
 }

@@ -19,8 +19,8 @@ namespace {
 /// Every rank's operations at the same times in both runs.
 bool same_times(const Run& a, const Run& b) {
   for (std::uint32_t rank = 0; rank < a.workload.ranks(); ++rank) {
-    const std::uint32_t ca = a.expanded.stand_ins.class_of_rank[rank];
-    const std::uint32_t cb = b.expanded.stand_ins.class_of_rank[rank];
+    const std::uint32_t ca = a.expanded.representatives.class_of_rank[rank];
+    const std::uint32_t cb = b.expanded.representatives.class_of_rank[rank];
     const auto& ops = a.workload.programs[a.workload.program_of_rank[rank]].ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
       const std::uint32_t ta = a.expanded.task(ca, op);

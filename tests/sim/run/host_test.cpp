@@ -47,7 +47,7 @@ Picoseconds issued(const Workload& w) {
     if (op.kind == Op::Kind::communicate) {
       sum += w.messages[op.work].host_ps;
     } else if (op.phase != Phase::optimize) {
-      sum += w.works[op.work].host_ps;
+      sum += w.kernel_sequences[op.work].host_ps;
     }
   }
   return sum;
@@ -58,7 +58,7 @@ std::int64_t kernels(const Workload& w, bool backward) {
   for (const Op& op : w.programs[0].ops) {
     if (op.stream == Stream::compute && op.phase != Phase::optimize &&
         (op.phase == Phase::backward) == backward)
-      sum += static_cast<std::int64_t>(w.works[op.work].kernels.size());
+      sum += static_cast<std::int64_t>(w.kernel_sequences[op.work].kernels.size());
   }
   return sum;
 }
@@ -73,7 +73,8 @@ LastTwo last_two(const Run& r) {
   LastTwo last;
   for (const Op& op : r.workload.programs[0].ops) {
     if (op.stream != Stream::compute) continue;
-    (op.phase == Phase::optimize ? last.optimizer : last.gradient) = r.prices.works[op.work].duration_ps;
+    (op.phase == Phase::optimize ? last.optimizer : last.gradient) =
+        r.prices.kernel_sequences[op.work].duration_ps;
   }
   return last;
 }

@@ -35,7 +35,7 @@ Picoseconds busiest_gpu(const Run& r) {
   for (std::uint32_t c = 0; c < r.expanded.classes(); ++c) {
     Picoseconds busy = 0;
     for (const Op& op : r.workload.programs[r.expanded.program[c]].ops) {
-      if (op.stream == Stream::compute) busy += r.prices.works[op.work].duration_ps;
+      if (op.stream == Stream::compute) busy += r.prices.kernel_sequences[op.work].duration_ps;
     }
     most = std::max(most, busy);
   }

@@ -12,24 +12,13 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
-#include "reports/writers.hpp"
 #include "tests/sim/run/experiments.hpp"
+#include "tests/sim/run/report_text.hpp"
 
 using namespace orrery;
 using orrery::test::RandomExperiment;
 using orrery::test::read;
-
-namespace {
-
-/// All that is written of a report, without the wall clock.
-std::string text_of(Report report) {
-  report.stats.wall_s = report.stats.tasks_per_s = report.stats.peak_rss_mb = 0;
-  std::string text;
-  write_json(report, {}, 0, [&text](std::string_view part) { text += part; });
-  return text;
-}
-
-}  // namespace
+using orrery::test::text_of;
 
 TEST_CASE("a simulator tells of one experiment after another what a fresh run tells of each") {
   Simulator simulator(3'000'000);  // so little that it forgets now and then

@@ -61,7 +61,7 @@ TEST_CASE("interleaved 1F1B: idle fraction (p - 1)/(v m)") {
   }
 }
 
-TEST_CASE("naive model parallelism: one GPU works at a time") {
+TEST_CASE("naive model parallelism: one GPU kernel_sequences at a time") {
   // Step m p (f + b): each GPU idles (p - 1) m (f + b), a fraction of p - 1.
   const Report r = run_pipeline({"sequential", 4, 6}).report;
   CHECK(r.makespan_ps == 6 * 4 * 3000);

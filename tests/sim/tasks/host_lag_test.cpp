@@ -21,13 +21,13 @@ struct Issued {
 
   void compute(std::size_t kernels, Picoseconds host_ps, Picoseconds duration_ps,
                Stream stream = Stream::compute) {
-    ComputeWork work;
+    KernelSequence work;
     work.kernels.resize(kernels);
     work.host_ps = host_ps;
     Op op;
     op.stream = stream;
-    op.work = static_cast<std::uint32_t>(workload.works.size());
-    workload.works.push_back(work);
+    op.work = static_cast<std::uint32_t>(workload.kernel_sequences.size());
+    workload.kernel_sequences.push_back(work);
     prices.push_back({duration_ps, 0});
     workload.programs.edit()[0].ops.push_back(op);
   }

@@ -47,9 +47,9 @@ struct Written {
 
   std::uint32_t compute(Picoseconds duration, std::initializer_list<std::uint32_t> deps = {}) {
     Op op;
-    op.work = static_cast<std::uint32_t>(prices.works.size());
-    workload.works.emplace_back();
-    prices.works.push_back({duration, 0});
+    op.work = static_cast<std::uint32_t>(prices.kernel_sequences.size());
+    workload.kernel_sequences.emplace_back();
+    prices.kernel_sequences.push_back({duration, 0});
     return add(op, deps);
   }
 

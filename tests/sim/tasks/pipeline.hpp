@@ -35,7 +35,7 @@ struct PipelineResult {
 
 /// One layer as a work for each kind of pass.
 inline ModelBlocks identical_layers(std::int64_t layers, Workload& workload) {
-  workload.works.resize(kPassKindCount);
+  workload.kernel_sequences.resize(kPassKindCount);
   Block block;
   for (std::uint32_t i = 0; i < kPassKindCount; ++i) {
     const auto kind = static_cast<PassKind>(i);
@@ -51,11 +51,11 @@ inline ModelBlocks identical_layers(std::int64_t layers, Workload& workload) {
 /// Prices with the given pass times; the optimizer and all messages are free.
 inline PriceList free_messages(const Workload& workload, const Channels& channels, const PipelineCase& c) {
   PriceList prices;
-  prices.works.assign(workload.works.size(), {});
-  prices.works[0].duration_ps = c.forward_ps;
-  prices.works[1].duration_ps = c.backward_ps;
-  prices.works[2].duration_ps = c.input_ps;
-  prices.works[3].duration_ps = c.backward_ps - c.input_ps;
+  prices.kernel_sequences.assign(workload.kernel_sequences.size(), {});
+  prices.kernel_sequences[0].duration_ps = c.forward_ps;
+  prices.kernel_sequences[1].duration_ps = c.backward_ps;
+  prices.kernel_sequences[2].duration_ps = c.input_ps;
+  prices.kernel_sequences[3].duration_ps = c.backward_ps - c.input_ps;
   for (const Call& call : channels.calls)
     prices.calls.push_back({std::vector<std::uint32_t>(channels.channels[call.channel].groups.size(), 0),
                             {Cost{}},
@@ -94,16 +94,16 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   PriceList prices = free_messages(workload, channels, c);
   const Folded each = unfolded(workload, {});
   const ClassPositions positions = class_positions(workload, channels, each);
-  ExpandedGraph expanded = expand(workload, channels, make_families(workload, channels), positions);
-  expanded.stand_ins = positions.stand_ins;
+  ExpandedGraph expanded = expand(workload, channels, make_task_groups(workload, channels), positions);
+  expanded.representatives = positions.representatives;
   set_costs(workload, channels, prices, each, expanded);
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
   const Traffic none;
   const RunLayout run_layout(workload, expanded);
-  const RunView view{workload,  run_layout,   expanded,      result.timeline,
-                     *topology, prices.works, prices.passes, none};
-  result.report = build_report({workload, workload.ranks(), expanded.stand_ins.multiplicity, none},
+  const RunView view{workload,      run_layout, expanded, result.timeline, *topology, prices.kernel_sequences,
+                     prices.passes, none};
+  result.report = build_report({workload, workload.ranks(), expanded.representatives.multiplicity, none},
                                measure_all(view).whole);
   return result;
 }

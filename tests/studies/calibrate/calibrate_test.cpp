@@ -25,7 +25,7 @@ std::string refusal(const FitRequest& wrong) {
     static_cast<void>(make_fit_problem(wrong, context()));
     return "";
   } catch (const InputError& error) {
-    return error.problems().front().text();
+    return error.diagnostics().front().text();
   }
 }
 

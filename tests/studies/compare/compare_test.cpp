@@ -67,11 +67,11 @@ TEST_CASE("what contradicts itself or does not fit is a row with its reason") {
   CHECK(late.rows[1].ratios->speed_up == 1);
 }
 
-std::vector<Problem> problems_of(const ComparisonRequest& wanted) {
+std::vector<Diagnostic> problems_of(const ComparisonRequest& wanted) {
   try {
     static_cast<void>(compare(wanted, 1));
   } catch (const InputError& error) {
-    return error.problems();
+    return error.diagnostics();
   }
   return {};
 }

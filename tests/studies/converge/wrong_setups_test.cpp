@@ -3,11 +3,11 @@
 namespace orrery::test {
 namespace {
 
-std::string problem_of(const ConvergenceSetup& setup) {
+std::string diagnostic_of(const ConvergenceSetup& setup) {
   try {
     (void)converge(setup);
   } catch (const InputError& error) {
-    return error.problems().front().text();
+    return error.diagnostics().front().text();
   }
   return "";
 }
@@ -19,33 +19,33 @@ bool begins(const std::string& text, const std::string& with) { return text.rfin
 TEST_CASE("runs that would not end or not fit are refused before they begin") {
   ConvergenceSetup setup = setup_of(SyncMethod::all_reduce);
   setup.workers = 5000;
-  CHECK(
-      begins(problem_of(setup), "/problem/workers: found none, and the plan has 5000 workers; allowed are"));
+  CHECK(begins(diagnostic_of(setup),
+               "/problem/workers: found none, and the plan has 5000 workers; allowed are"));
   setup.workers = 8;
   setup.problem.iterations = 1'000'000'000'000;
-  CHECK(begins(problem_of(setup), "/problem/iterations: found iterations x workers x batch"));
+  CHECK(begins(diagnostic_of(setup), "/problem/iterations: found iterations x workers x batch"));
   setup.problem.iterations = 10;
   setup.problem.dimension = 100'000'000;
-  CHECK(begins(problem_of(setup), "/problem/samples_per_worker: found"));
+  CHECK(begins(diagnostic_of(setup), "/problem/samples_per_worker: found"));
 }
 
 TEST_CASE("forms that are not there are refused") {
   ConvergenceSetup setup = setup_of(SyncMethod::push_sum);
   setup.sync.compression.method = Compression::Method::sign;
-  CHECK(begins(problem_of(setup), "/data_parallel_sync/compression: found a method with push-sum"));
+  CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/compression: found a method with push-sum"));
   setup.sync.method = SyncMethod::gossip;
   setup.sync.overlap = SyncOverlap::one_step_stale;
-  CHECK(begins(problem_of(setup), "/data_parallel_sync/compression: found a method with one-step-stale"));
+  CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/compression: found a method with one-step-stale"));
   setup = setup_of(SyncMethod::all_reduce);
   setup.problem.optimizer = LocalOptimizer::adamw;
   setup.problem.momentum = 0.9;
-  CHECK(begins(problem_of(setup), "/problem/momentum: found a value that does nothing with adamw"));
+  CHECK(begins(diagnostic_of(setup), "/problem/momentum: found a value that does nothing with adamw"));
   setup = setup_of(SyncMethod::diloco);
   setup.sync.fragments = 11;
-  CHECK(begins(problem_of(setup), "/data_parallel_sync/fragments: found 11"));
+  CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/fragments: found 11"));
   setup = setup_of(SyncMethod::gossip, "hypercube");
   setup.workers = 6;
-  CHECK(begins(problem_of(setup), "/data_parallel_sync/topology: found \"hypercube\" over 6 workers"));
+  CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/topology: found \"hypercube\" over 6 workers"));
 }
 
 TEST_CASE("a run that diverges says so and ends") {

@@ -9,7 +9,7 @@
 
 using namespace orrery;
 using orrery::validation_test::context;
-using orrery::validation_test::problems;
+using orrery::validation_test::diagnostics;
 using orrery::validation_test::read;
 
 namespace {
@@ -69,7 +69,7 @@ TEST_CASE("overrides apply to every row") {
   CHECK(table.rows[0].experiment.simulation.network == Network::alpha_beta);
   CHECK(table.rows[0].experiment.plan.micro_batch_size == 2);
   changed.overrides = {"plan.micro_batch=2"};
-  const std::string found = problems(
+  const std::string found = diagnostics(
       std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8,1\nb,gpt3-125m,dgx-a100-80gb,8,1\n", changed);
   CHECK(found.starts_with("command line: /plan/micro_batch: found unknown key"));
   CHECK(found.find('\n') == std::string::npos);  // once, not once a row
@@ -92,55 +92,55 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
 }
 
 TEST_CASE("a row that is wrong besides is an error") {
-  CHECK(problems(with("plan.expert_parallel,plan.zero_stage", "2,7")).find("/plan/zero_stage: found 7") !=
+  CHECK(diagnostics(with("plan.expert_parallel,plan.zero_stage", "2,7")).find("/plan/zero_stage: found 7") !=
         std::string::npos);
-  CHECK(problems(with("plan.expert_parallel", "0")) ==
+  CHECK(diagnostics(with("plan.expert_parallel", "0")) ==
         "folder/t.csv:2:31: /plan/expert_parallel: found 0, allowed 1 (more is not modelled yet)");
 }
 
 TEST_CASE("problems name the cell they come from") {
   CHECK(
-      problems("name,modle.layers,measured.step_time_s\na,1,1\n") ==
+      diagnostics("name,modle.layers,measured.step_time_s\na,1,1\n") ==
       "folder/t.csv:1:6: found \"modle.layers\", allowed a key of an experiment, measured.KEY, source, note; "
       "did you mean \"model.layers\"?");
   CHECK(
-      problems("name,measured.step_time\na,1\n") ==
+      diagnostics("name,measured.step_time\na,1\n") ==
       "folder/t.csv:1:6: found \"measured.step_time\", allowed measured. and a figure of the result; did you "
       "mean \"step_time_s\"?");
-  CHECK(problems("name,name,measured.step_time_s\na,b,1\n")
+  CHECK(diagnostics("name,name,measured.step_time_s\na,b,1\n")
             .starts_with("folder/t.csv:1:6: found \"name\" twice"));
-  CHECK(problems("name,model\na,gpt3-125m\n") ==
+  CHECK(diagnostics("name,model\na,gpt3-125m\n") ==
         "folder/t.csv:1:1: found no measured column, such as measured.step_time_s");
-  CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,1\nb,gpt3-125m,dgx-a100-80gb,8,1,1\n") ==
+  CHECK(diagnostics(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,1\nb,gpt3-125m,dgx-a100-80gb,8,1,1\n") ==
         "folder/t.csv:2:1: found 4 cells, allowed 5, as in the first line\n"
         "folder/t.csv:3:1: found 6 cells, allowed 5, as in the first line");
-  CHECK(problems(std::string(kHead) + "\xC3\xA4,gpt3-125m,dgx-a100-80gb,8,fast\n") ==
+  CHECK(diagnostics(std::string(kHead) + "\xC3\xA4,gpt3-125m,dgx-a100-80gb,8,fast\n") ==
         "folder/t.csv:2:29: found \"fast\" for measured.step_time_s, allowed a number above 0");
   for (const char* number : {"0", "-1", "nan", "inf", "1e999", "1 s", "0x1", "1.5.2"}) {
     CAPTURE(number);
-    CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8," + number + "\n").find("above 0") !=
+    CHECK(diagnostics(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8," + number + "\n").find("above 0") !=
           std::string::npos);
   }
-  CHECK(problems(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,eight,1\n") ==
+  CHECK(diagnostics(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,eight,1\n") ==
         "folder/t.csv:2:27: /plan/data_parallel: found \"eight\", allowed an integer from 1 to 4000000");
-  CHECK(problems(std::string(kHead) + "a,gpt3-125,dgx-a100-80gb,8,1\n").find("did you mean \"gpt3-125m\"?") !=
-        std::string::npos);
-  CHECK(problems(std::string(kHead) + "a,,dgx-a100-80gb,8,1\n")
+  CHECK(diagnostics(std::string(kHead) + "a,gpt3-125,dgx-a100-80gb,8,1\n")
+            .find("did you mean \"gpt3-125m\"?") != std::string::npos);
+  CHECK(diagnostics(std::string(kHead) + "a,,dgx-a100-80gb,8,1\n")
             .starts_with("folder/t.csv:2:3: /model: missing"));
-  CHECK(problems(with("model.layers.0", "1")).find("found \"model.layers.0\"") != std::string::npos);
+  CHECK(diagnostics(with("model.layers.0", "1")).find("found \"model.layers.0\"") != std::string::npos);
 }
 
 TEST_CASE("texts that are no table are refused") {
-  CHECK(problems("").starts_with("folder/t.csv:1:1: found no rows"));
-  CHECK(problems("\n\n\n").starts_with("folder/t.csv:1:1: found no rows"));
-  CHECK(problems(kHead).starts_with("folder/t.csv:1:1: found no rows"));
-  CHECK(problems("a,\"b\nc,d").starts_with("folder/t.csv:1:3: found a quote out of place"));
-  CHECK(problems("a,b\nc,d\"e\n").starts_with("folder/t.csv:2:4: found a quote out of place"));
-  CHECK(problems("a,b\nc,\xFF\n") == "folder/t.csv:2:3: the text is not UTF-8");
-  CHECK(problems(std::string(1'000'001, ',')).find("more than 1000000 cells") != std::string::npos);
-  CHECK(problems(with("plan.stage_layers", std::string(4'001, '[')))
+  CHECK(diagnostics("").starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(diagnostics("\n\n\n").starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(diagnostics(kHead).starts_with("folder/t.csv:1:1: found no rows"));
+  CHECK(diagnostics("a,\"b\nc,d").starts_with("folder/t.csv:1:3: found a quote out of place"));
+  CHECK(diagnostics("a,b\nc,d\"e\n").starts_with("folder/t.csv:2:4: found a quote out of place"));
+  CHECK(diagnostics("a,b\nc,\xFF\n") == "folder/t.csv:2:3: the text is not UTF-8");
+  CHECK(diagnostics(std::string(1'000'001, ',')).find("more than 1000000 cells") != std::string::npos);
+  CHECK(diagnostics(with("plan.stage_layers", std::string(4'001, '[')))
             .find("found a cell of 4001 bytes, allowed 4000") != std::string::npos);
-  CHECK(problems(with("plan.stage_layers", std::string(2'000, '[') + std::string(2'000, ']'))) != "");
+  CHECK(diagnostics(with("plan.stage_layers", std::string(2'000, '[') + std::string(2'000, ']'))) != "");
   CHECK_THROWS_AS(load_measured_table("no-such-table", context()), InputError);
   CHECK_THROWS_AS(load_measured_table("no-such-table.csv", context()), InputError);
 }
@@ -149,7 +149,7 @@ TEST_CASE("any text gives a table or an InputError") {
   const std::string sound =
       "name,model,cluster.base,plan.pipeline_parallel,plan.stage_layers,measured.step_time_s\n"
       "\"a, b\",gpt3-125m,dgx-a100-80gb,2,\"[5,7]\",1.5\nc,gpt3-125m,dgx-a100-80gb,1,,2e-3\n";
-  CHECK(problems(sound) == "");
+  CHECK(diagnostics(sound) == "");
   std::mt19937 random(7);  // NOLINT: the same texts each time
   const std::string_view bytes = ",\"\n\r[]{}.:0123456789-eE \t\\/\x01\xC3\xA4nul";
   for (int i = 0; i < 3000; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("any text gives a table or an InputError") {
       if (text.empty()) text = ",";
     }
     CAPTURE(text);
-    CHECK_NOTHROW(problems(text));
+    CHECK_NOTHROW(diagnostics(text));
   }
 }
 

@@ -20,14 +20,15 @@ inline MeasuredTable read(const std::string& text, const TableContext& with = co
   return read_measured_table(text, "folder/t.csv", with);
 }
 
-/// All problems, one line each; "" where there are none.
-inline std::string problems(const std::string& text, const TableContext& with = context()) {
+/// All diagnostics, one line each; "" where there are none.
+inline std::string diagnostics(const std::string& text, const TableContext& with = context()) {
   try {
     read(text, with);
     return "";
   } catch (const InputError& error) {
     std::string out;
-    for (const Problem& problem : error.problems()) out += (out.empty() ? "" : "\n") + problem.text();
+    for (const Diagnostic& diagnostic : error.diagnostics())
+      out += (out.empty() ? "" : "\n") + diagnostic.text();
     return out;
   }
 }

@@ -30,11 +30,11 @@ inline GossipGraph base_k(std::uint32_t workers, std::int64_t peers) {
 }
 
 /// "pointer: message" of the mistake, or "" where there is none.
-inline std::string problem_of(const DataParallelSync& sync, const GossipSize& size) {
+inline std::string diagnostic_of(const DataParallelSync& sync, const GossipSize& size) {
   try {
     (void)build_gossip_graph(sync, size);
   } catch (const InputError& error) {
-    return error.problems().front().text();
+    return error.diagnostics().front().text();
   }
   return "";
 }

@@ -12,7 +12,8 @@ DataParallelSync lists(std::vector<std::vector<std::int64_t>> neighbours,
 
 }  // namespace
 
-#define CHECK_PROBLEM(sync, size, expected) CHECK(problem_of(sync, size).find(expected) != std::string::npos)
+#define CHECK_PROBLEM(sync, size, expected) \
+  CHECK(diagnostic_of(sync, size).find(expected) != std::string::npos)
 
 TEST_CASE("graphs that are none") {
   const GossipSize three{3, 1, 1, 0};
@@ -37,7 +38,7 @@ TEST_CASE("shapes that do not fit") {
                 "/data_parallel_sync/shape: found 3 x 4; allowed are extents whose product is the number of "
                 "workers, 16");
   grid.shape = {2, 3, 2};
-  CHECK(problem_of(grid, {12, 1, 1, 0}).empty());
+  CHECK(diagnostic_of(grid, {12, 1, 1, 0}).empty());
   grid.shape = {4'000'000'000, 4'000'000'000};
   CHECK_PROBLEM(grid, (GossipSize{16, 1, 1, 0}), "/data_parallel_sync/shape");
 }
@@ -58,7 +59,7 @@ TEST_CASE("graphs in which somebody is not heard") {
 TEST_CASE("weights that do not fit the graph") {
   const GossipSize three{3, 1, 1, 0};
   CHECK_PROBLEM(lists({{1, 2}, {0}, {1}}), three, "allowed are the method push-sum, or a graph whose edges");
-  CHECK(problem_of(lists({{1, 2}, {0}, {1}}, SyncMethod::push_sum), three).empty());
+  CHECK(diagnostic_of(lists({{1, 2}, {0}, {1}}, SyncMethod::push_sum), three).empty());
   DataParallelSync star = sync_of("star");
   star.weights = MixingWeights::uniform;
   CHECK_PROBLEM(star, (GossipSize{5, 1, 1, 0}), "/data_parallel_sync/weights: found weights that are not");

@@ -1,4 +1,4 @@
-#include "sim/matching/families.hpp"
+#include "sim/matching/task_groups.hpp"
 
 #include <memory>
 #include <numeric>
@@ -60,12 +60,12 @@ class PredecessorList {
   std::uint32_t end_;
 };
 
-class FamilyMaker {
+class TaskGroupMaker {
  public:
-  FamilyMaker(const Workload& workload, const Channels& channels)
+  TaskGroupMaker(const Workload& workload, const Channels& channels)
       : workload_(workload), channels_(channels) {}
 
-  Families make() {
+  TaskGroups make() {
     lay_out();
     for (std::uint32_t p = 0; p < workload_.programs.size(); ++p) add_program(p);
     sort();
@@ -73,8 +73,8 @@ class FamilyMaker {
   }
 
  private:
-  struct Family {
-    std::uint32_t place;  ///< of its next operation in Families::family_ops
+  struct TaskGroup {
+    std::uint32_t place;  ///< of its next operation in Task groups::group_operations
     std::uint32_t waits;  ///< for so many others
     std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
     std::uint32_t* last;  ///< `after`, or Edge::next of the latest one
@@ -92,16 +92,16 @@ class FamilyMaker {
 
   const Workload& workload_;
   const Channels& channels_;
-  Families result_;
-  std::uint32_t number_ = 0;   ///< of families
-  std::uint32_t compute_ = 0;  ///< the next compute family
-  std::unique_ptr<Family[]> families_;
-  std::unique_ptr<Edge[]> edges_;        ///< per entry of Families::predecessors
-  std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its family
+  TaskGroups result_;
+  std::uint32_t number_ = 0;   ///< of task groups
+  std::uint32_t compute_ = 0;  ///< the next compute task group
+  std::unique_ptr<TaskGroup[]> task_groups_;
+  std::unique_ptr<Edge[]> edges_;        ///< per entry of Task groups::predecessors
+  std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its task group
 };
 
-/// Room for the operations of all families, as many as there can be of each.
-void FamilyMaker::lay_out() {
+/// Room for the operations of all task groups, as many as there can be of each.
+void TaskGroupMaker::lay_out() {
   std::size_t ops = 0;
   std::size_t most_edges = 0;
   for (const Program& program : workload_.programs) {
@@ -116,20 +116,20 @@ void FamilyMaker::lay_out() {
     for (std::uint32_t i = 0; i < channel.operations; ++i, at += channel.ends) begin.push_back(at);
   }
   begin.resize(begin.size() + ops - at + 1);
-  std::iota(begin.begin() + channels_.families, begin.end(), at);
+  std::iota(begin.begin() + channels_.task_groups, begin.end(), at);
   number_ = static_cast<std::uint32_t>(begin.size() - 1);
-  result_.family_ops.resize(ops);
+  result_.group_operations.resize(ops);
   result_.predecessor_begin = std::make_unique_for_overwrite<std::uint32_t[]>(ops + 1);
   result_.predecessor_begin[0] = 0;
   result_.predecessors = std::make_unique_for_overwrite<std::uint32_t[]>(most_edges);
-  compute_ = channels_.families;
-  families_ = std::make_unique_for_overwrite<Family[]>(number_);
-  for (std::uint32_t f = 0; f < number_; ++f) families_[f] = {begin[f], 0, kNone, &families_[f].after};
+  compute_ = channels_.task_groups;
+  task_groups_ = std::make_unique_for_overwrite<TaskGroup[]>(number_);
+  for (std::uint32_t f = 0; f < number_; ++f) task_groups_[f] = {begin[f], 0, kNone, &task_groups_[f].after};
   edges_ = std::make_unique_for_overwrite<Edge[]>(most_edges);
   of_ = std::make_unique_for_overwrite<std::uint32_t[]>(ops);
 }
 
-void FamilyMaker::add_program(std::uint32_t p) {
+void TaskGroupMaker::add_program(std::uint32_t p) {
   const Program& program = workload_.programs[p];
   std::uint32_t* const of = of_.get() + result_.first_op[p];
   std::vector<std::uint32_t> next = first_families(p);
@@ -139,9 +139,9 @@ void FamilyMaker::add_program(std::uint32_t p) {
   std::uint32_t o = 0;
   for (const Op& op : program.ops) {
     const std::uint32_t number = op.kind == Op::Kind::compute ? compute++ : next[op.slot]++;
-    Family& family = families_[number];
+    TaskGroup& task_group = task_groups_[number];
     of[o] = number;
-    result_.family_ops[family.place++] = {p, o};
+    result_.group_operations[task_group.place++] = {p, o};
     std::uint32_t& before = latest[static_cast<std::size_t>(op.stream)];
     const bool issued = op.kind != Op::Kind::communicate;
     const std::uint32_t host = issued ? latest[static_cast<std::size_t>(Stream::host)] : kNone;
@@ -149,7 +149,7 @@ void FamilyMaker::add_program(std::uint32_t p) {
     const auto add = [&](std::uint32_t pred) {
       const std::uint32_t edge = list.add(pred);
       edges_[edge] = {kNone, number};
-      *std::exchange(families_[of[pred]].last, &edges_[edge].next) = edge;
+      *std::exchange(task_groups_[of[pred]].last, &edges_[edge].next) = edge;
     };
     if (host != kNone) add(host);
     for (const std::uint32_t dep : program.dependencies(op)) {
@@ -158,74 +158,74 @@ void FamilyMaker::add_program(std::uint32_t p) {
       add(dep);
     }
     if (!implied) add(before);
-    family.waits += list.close(o);
+    task_group.waits += list.close(o);
     before = o++;
   }
   compute_ = compute;
 }
 
 /// Per slot of a program: that of its first operation.
-std::vector<std::uint32_t> FamilyMaker::first_families(std::uint32_t p) const {
+std::vector<std::uint32_t> TaskGroupMaker::first_families(std::uint32_t p) const {
   std::vector<std::uint32_t> first;
   for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
     const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];
-    first.push_back(channel == kNone ? kNone : channels_.channels[channel].first_family);
+    first.push_back(channel == kNone ? kNone : channels_.channels[channel].first_task_group);
   }
   return first;
 }
 
 /// Kahn's algorithm, first come first served.
-void FamilyMaker::sort() {
+void TaskGroupMaker::sort() {
   result_.order.resize(number_);
   std::uint32_t* const order = result_.order.data();
   std::uint32_t* end = order;
   for (std::uint32_t f = 0; f < number_; ++f) {
-    if (families_[f].waits == 0) *end++ = f;
+    if (task_groups_[f].waits == 0) *end++ = f;
   }
   for (const std::uint32_t* at = order; at != end; ++at) {
-    for (std::uint32_t edge = families_[*at].after; edge != kNone; edge = edges_[edge].next) {
+    for (std::uint32_t edge = task_groups_[*at].after; edge != kNone; edge = edges_[edge].next) {
       const std::uint32_t after = edges_[edge].to;
-      if (--families_[after].waits == 0) *end++ = after;
+      if (--task_groups_[after].waits == 0) *end++ = after;
     }
   }
   if (end != order + number_) explain_deadlock();
 }
 
 /// Follows waiting operations backwards until one comes up twice.
-void FamilyMaker::explain_deadlock() const {
-  const auto cause = [&](std::uint32_t family, OpRef& from, OpRef& to) {
-    for (std::uint32_t i = result_.ops_begin[family]; i < result_.ops_begin[family + 1]; ++i) {
-      from = result_.family_ops[i];
+void TaskGroupMaker::explain_deadlock() const {
+  const auto cause = [&](std::uint32_t task_group, OpRef& from, OpRef& to) {
+    for (std::uint32_t i = result_.ops_begin[task_group]; i < result_.ops_begin[task_group + 1]; ++i) {
+      from = result_.group_operations[i];
       for (const std::uint32_t op : result_.before(from)) {
         to = {from.program, op};
         const std::uint32_t before = of_[result_.first_op[to.program] + to.op];
-        if (families_[before].waits > 0) return before;
+        if (task_groups_[before].waits > 0) return before;
       }
     }
     return kNone;
   };
-  std::uint32_t family = 0;
-  while (families_[family].waits == 0) ++family;
+  std::uint32_t task_group = 0;
+  while (task_groups_[task_group].waits == 0) ++task_group;
   std::vector<bool> seen(number_, false);
   OpRef from;
   OpRef to;
-  while (!seen[family]) {
-    seen[family] = true;
-    family = cause(family, from, to);
+  while (!seen[task_group]) {
+    seen[task_group] = true;
+    task_group = cause(task_group, from, to);
   }
   std::string text = "deadlock:";
-  const std::uint32_t start = family;
+  const std::uint32_t start = task_group;
   do {
-    family = cause(family, from, to);
+    task_group = cause(task_group, from, to);
     text += "\n  " + describe(workload_, from) + " waits for " + describe(workload_, to);
-  } while (family != start);
+  } while (task_group != start);
   throw RunError(text);
 }
 
 }  // namespace
 
-Families make_families(const Workload& workload, const Channels& channels) {
-  return FamilyMaker(workload, channels).make();
+TaskGroups make_task_groups(const Workload& workload, const Channels& channels) {
+  return TaskGroupMaker(workload, channels).make();
 }
 
 }  // namespace orrery

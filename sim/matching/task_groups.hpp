@@ -1,4 +1,4 @@
-// Families of tasks and the order in which they are laid out. A family is one operation of one
+// Task groups and the order in which they are laid out. A task group is one operation of one
 // program, or the operations of several programs that meet on a channel; its tasks lie side by side.
 #pragma once
 
@@ -19,7 +19,7 @@ struct OpRef {
   std::uint32_t op = 0;
 };
 
-struct Families {
+struct TaskGroups {
   /// Per program: the number of its first operation, counted over all programs.
   std::vector<std::size_t> first_op;
   /// What each operation waits for on its own rank: its dependencies and the operation before it on
@@ -28,19 +28,20 @@ struct Families {
   /// [predecessor_begin[first_op[program] + op] ...)
   std::unique_ptr<std::uint32_t[]> predecessor_begin;
   std::unique_ptr<std::uint32_t[]> predecessors;
-  /// Families in an order in which each comes after all it waits for.
+  /// TaskGroups in an order in which each comes after all it waits for.
   std::vector<std::uint32_t> order;
-  /// Per family: its operations, family_ops[ops_begin[f], ops_begin[f + 1]). Compute families come after
-  /// all communication families.
+  /// Per task group: its operations, group_operations[ops_begin[f], ops_begin[f + 1]). Compute task groups
+  /// come after all communication task groups.
   std::vector<std::uint32_t> ops_begin;
-  std::vector<OpRef> family_ops;
+  std::vector<OpRef> group_operations;
 
-  [[nodiscard]] std::span<const OpRef> operations(std::uint32_t family) const {
-    return {family_ops.data() + ops_begin[family], family_ops.data() + ops_begin[family + 1]};
+  [[nodiscard]] std::span<const OpRef> operations(std::uint32_t task_group) const {
+    return {group_operations.data() + ops_begin[task_group],
+            group_operations.data() + ops_begin[task_group + 1]};
   }
-  /// Of families that do not communicate.
+  /// Of task groups that do not communicate.
   [[nodiscard]] std::span<const OpRef> compute_operations(const Channels& channels) const {
-    return std::span(family_ops).subspan(ops_begin[channels.families]);
+    return std::span(group_operations).subspan(ops_begin[channels.task_groups]);
   }
   [[nodiscard]] std::span<const std::uint32_t> before(OpRef at) const {
     const std::uint32_t* const begin = predecessor_begin.get() + first_op[at.program] + at.op;
@@ -49,6 +50,6 @@ struct Families {
 };
 
 /// @throws RunError that tells who waits for what if no such order exists (a deadlock).
-[[nodiscard]] Families make_families(const Workload& workload, const Channels& channels);
+[[nodiscard]] TaskGroups make_task_groups(const Workload& workload, const Channels& channels);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "sim/run/periods.hpp"
+#include "sim/run/steady_state.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,8 +72,8 @@ class PeriodFinder {
   PeriodFinder(const Workload& workload, const Plan& plan)
       : workload_(workload),
         kinds_(splits_backward(plan) ? 3 : 2),
-        period_(rhythm_of(plan).period * plan.virtual_stages),
-        alike_(rhythm_of(plan).alike * period_) {
+        period_(steady_state_of(plan).period * plan.virtual_stages),
+        alike_(steady_state_of(plan).alike * period_) {
     const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
     for (const Program& program : workload.programs) {
       PassLists& lists = passes_.emplace_back();
@@ -259,7 +259,7 @@ bool differ_by(Picoseconds shift, const PeriodTasks& tasks, const RunView& run) 
 
 }  // namespace
 
-Rhythm rhythm_of(const Plan& plan) { return schedule_of(plan).rhythm(schedule_shape(plan)); }
+SteadyState steady_state_of(const Plan& plan) { return schedule_of(plan).steady_state(schedule_shape(plan)); }
 
 Periods find_periods(const Workload& workload, const Plan& plan) {
   return PeriodFinder(workload, plan).find();

@@ -16,7 +16,7 @@ struct SlowestLink {
   std::int64_t bytes_per_s = 1;
 };
 
-struct LaidRound {
+struct RoutedRound {
   Picoseconds latency_ps = 0;
   SlowestLink slowest;
   std::int64_t repeat = 1;
@@ -27,8 +27,8 @@ struct LaidRound {
 };
 
 /// All rounds of an algorithm.
-struct LaidRounds {
-  std::vector<LaidRound> rounds;
+struct RoutedRounds {
+  std::vector<RoutedRound> rounds;
   std::int64_t share_unit = 1;
   CollectiveOverhead overhead;
 
@@ -36,7 +36,7 @@ struct LaidRounds {
   void append(Bytes bytes, std::vector<Leg>& legs) const {
     const std::size_t first = legs.size();
     Picoseconds data_ps = 0;
-    for (const LaidRound& round : rounds) {
+    for (const RoutedRound& round : rounds) {
       Leg& leg = legs.emplace_back();
       leg.latency_ps = round.latency_ps;
       leg.alone_ps = round.data_ps(bytes, share_unit);
@@ -47,6 +47,6 @@ struct LaidRounds {
 };
 
 /// By each algorithm that is considered.
-using LaidCollective = std::vector<LaidRounds>;
+using RoutedCollective = std::vector<RoutedRounds>;
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "sim/cost/pace.hpp"
+#include "sim/cost/rank_speeds.hpp"
 
 #include <algorithm>
 #include <map>
@@ -40,14 +40,14 @@ double exponential(Random& random) {
 
 }  // namespace
 
-Pace::Pace(const Experiment& experiment)
+RankSpeeds::RankSpeeds(const Experiment& experiment)
     : jitter_(experiment.software.jitter), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
   list_classes(experiment.cluster);
   list_speeds(experiment.cluster);
   number_kinds();
 }
 
-void Pace::list_classes(const Cluster& cluster) {
+void RankSpeeds::list_classes(const Cluster& cluster) {
   if (cluster.gpu_classes() == 1) return;
   for (const NodeGroup& group : cluster.groups) {
     const auto gpus = static_cast<std::size_t>(group.nodes * cluster.gpus_per_node);
@@ -55,7 +55,7 @@ void Pace::list_classes(const Cluster& cluster) {
   }
 }
 
-void Pace::list_speeds(const Cluster& cluster) {
+void RankSpeeds::list_speeds(const Cluster& cluster) {
   if (cluster.overrides.empty()) return;
   speed_.assign(static_cast<std::size_t>(cluster.gpus()), 1.0);
   for (const GpuOverride& override : cluster.overrides) {
@@ -64,7 +64,7 @@ void Pace::list_speeds(const Cluster& cluster) {
   }
 }
 
-double Pace::factor(std::uint32_t rank, std::int32_t step) const {
+double RankSpeeds::factor(std::uint32_t rank, std::int32_t step) const {
   double time = 1;
   if (jitter_ > 0) {
     Random of_rank(seed_ ^ (std::uint64_t{rank} << 32));
@@ -74,20 +74,20 @@ double Pace::factor(std::uint32_t rank, std::int32_t step) const {
   return speed_.empty() ? time : time / speed_[rank];
 }
 
-Picoseconds Pace::duration(std::uint32_t work, Picoseconds duration, std::uint32_t rank,
-                           std::int32_t step) const {
+Picoseconds RankSpeeds::duration(std::uint32_t work, Picoseconds duration, std::uint32_t rank,
+                                 std::int32_t step) const {
   if (!class_of_rank_.empty()) duration = prices_of_class_[class_of_rank_[rank]][work].duration_ps;
   if (jitter_ == 0 && speed_.empty()) return duration;
   return static_cast<Picoseconds>(static_cast<double>(duration) * factor(rank, step) + 0.5);
 }
 
-std::uint64_t Pace::kind(std::uint32_t rank) const {
+std::uint64_t RankSpeeds::kind(std::uint32_t rank) const {
   if (jitter_ > 0) return std::uint64_t{rank} + 1;
   return kind_.empty() ? 0 : kind_[rank];
 }
 
 /// A number for each pair of class and speed, 0 for GPUs of class 0 at the usual speed.
-void Pace::number_kinds() {
+void RankSpeeds::number_kinds() {
   if (class_of_rank_.empty() && speed_.empty()) return;
   const std::size_t ranks = std::max(class_of_rank_.size(), speed_.size());
   std::map<std::pair<std::uint32_t, double>, std::uint64_t> numbers{{{0, 1.0}, 0}};

@@ -11,12 +11,12 @@
 
 namespace orrery {
 
-class Pace {
+class RankSpeeds {
  public:
-  Pace() = default;
+  RankSpeeds() = default;
   /// Rank r is GPU r.
-  explicit Pace(const Experiment& experiment);
-  /// Of a mixed cluster: prices of Workload::works on each class of GPU.
+  explicit RankSpeeds(const Experiment& experiment);
+  /// Of a mixed cluster: prices of Workload::kernel_sequences on each class of GPU.
   void set_prices(std::vector<std::vector<ComputePrice>> prices_of_class) {
     prices_of_class_ = std::move(prices_of_class);
   }

@@ -1,4 +1,4 @@
-#include "workloads/programs/whole_pass.hpp"
+#include "workloads/programs/fused_pass.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -97,7 +97,7 @@ std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t 
 
 }  // namespace
 
-bool has_whole_passes(const Experiment& experiment) {
+bool has_fused_passes(const Experiment& experiment) {
   const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty() &&
                     experiment.cluster.gpu_classes() == 1;
   const bool alone = experiment.plan.degree(Axis::context) == 1;  // else attention is no operation of its own
@@ -105,10 +105,10 @@ bool has_whole_passes(const Experiment& experiment) {
          !differs_in_groups(experiment);
 }
 
-WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {
+FusedPass add_fused_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {
   PassWork all = joined(lists);
   const auto [first, last] = find_body(all, tensor_ranks);
-  WholePass pass;
+  FusedPass pass;
   pass.head = cut(lists, all, 0, first == last ? all.size() : first);
   if (first == last) return pass;
   pass.tail = cut(lists, all, last, all.size());

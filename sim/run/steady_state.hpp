@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-[[nodiscard]] Rhythm rhythm_of(const Plan& plan);
+[[nodiscard]] SteadyState steady_state_of(const Plan& plan);
 
 /// The last periods of programs, operation by operation.
 struct Periods {

@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-struct WholePass {
+struct FusedPass {
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<Step> head;      ///< Step::after counts in this list
   std::uint32_t body = kNone;  ///< of Workload::passes: after all of the head
@@ -19,13 +19,13 @@ struct WholePass {
 };
 
 /// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
-[[nodiscard]] bool has_whole_passes(const Experiment& experiment);
+[[nodiscard]] bool has_fused_passes(const Experiment& experiment);
 
 /// Steps of blocks that a pass runs over one after the other.
 using StepLists = std::vector<const Steps*>;
 
 /// @param lists         all steps of the pass
 /// @param tensor_ranks  of the group that does them
-[[nodiscard]] WholePass add_whole_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload);
+[[nodiscard]] FusedPass add_fused_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload);
 
 }  // namespace orrery

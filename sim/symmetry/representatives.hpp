@@ -7,7 +7,7 @@
 namespace orrery {
 
 /// Whom tasks stand for.
-struct StandIns {
+struct Representatives {
   std::vector<std::uint32_t> class_of_rank;   ///< per rank
   std::vector<std::uint32_t> representative;  ///< per class: the rank that is simulated
   std::vector<std::uint32_t> multiplicity;    ///< per class: how many ranks it stands for

@@ -1,0 +1,208 @@
+// Over all keys of an experiment: with one of them changed, a simulator that knows the unchanged experiment
+// tells what a fresh one tells.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/experiment/schema.hpp"
+#include "orrery/error.hpp"
+#include "orrery/simulate.hpp"
+#include "tests/sim/run/experiments.hpp"
+#include "tests/sim/run/report_text.hpp"
+
+using namespace orrery;
+using nlohmann::json;
+using orrery::test::read;
+using orrery::test::text_of;
+
+namespace {
+
+using Values = std::map<std::string, std::vector<std::string>>;  // to try, by key
+
+/// Between them they give every key something to change.
+const std::vector<std::string> kExperiments{
+    // A transformer on several nodes with host costs, under flow.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
+                  "attention": "core"},
+        "cluster": {"base": "dgx-a100-80gb", "gpus_per_node": 4, "nodes": 4,
+                    "fabric": {"kind": "switch", "nic_gbps": 200, "ramp_us": 1, "ramp_efficiency": 0.5}},
+        "stack": "megatron-2021",
+        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "data_parallel": 4, "global_batch_size": 16,
+                 "zero_stage": 1, "bucket_mb": 1}})",
+    // Sharded parameters in 8 bits, a context cut in two, leaf switches that are shared unevenly.
+    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512,
+                  "attention": "flash", "lora_rank": 4, "lora_targets": ["linear_qkv"]},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 6,
+                    "fabric": {"kind": "fat-tree", "nic_gbps": 400, "oversubscription": 2, "shape": [4, 2]}},
+        "plan": {"context_parallel": 2, "global_batch_size": 24, "zero_stage": 3, "overlap_parameter_gather": true,
+                 "precision": "fp8"},
+        "training": {"tokens": 1000000}})",
+    // Packed samples in chunks of stages as whole passes, without contention.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
+                  "attention": "flash", "packed_sample_length": 128},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2}, "stack": "nemo-2024",
+        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "global_batch_size": 64, "virtual_stages": 2,
+                 "pipeline_schedule": "interleaved-1f1b", "sequence_parallel": true, "overlap_tensor_parallel": true},
+        "software": {"flash_version": 3}, "simulation": {"network": "alpha-beta", "detail": "stage"}})",
+    // One node, whose switches add up.
+    R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
+        "cluster": "dgx-h100", "plan": {"tensor_parallel": 8, "global_batch_size": 1, "collectives": {"all-reduce": "nvls"}}})",
+    // Gossip of servers on a torus, of compressed models.
+    R"({"model": "resnet-50",
+        "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 6, "fabric": {"kind": "torus", "nic_gbps": 25}},
+        "plan": {"micro_batch_size": 32, "precision": "fp32", "bucket_mb": 25},
+        "data_parallel_sync": {"method": "gossip", "topology": "grid", "level": "node",
+                               "compression": {"method": "quantize"}},
+        "accuracy": {"target": 0.01}, "simulation": {"steps": 4}})",
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 5},
+        "plan": {"global_batch_size": 5},
+        "data_parallel_sync": {"method": "gossip", "topology": "base-k", "compression": {"method": "top-k"}},
+        "simulation": {"steps": 4}})",
+    // Global averages at times.
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
+        "plan": {"global_batch_size": 4}, "data_parallel_sync": {"method": "diloco", "period": 4, "fragments": 2},
+        "simulation": {"steps": 8}})",
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
+        "plan": {"global_batch_size": 4},
+        "data_parallel_sync": {"method": "gossip-aga", "topology": "erdos-renyi", "period": 2, "final_period": 4,
+                               "compression": {"method": "qsgd"}},
+        "simulation": {"steps": 12}})",
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
+        "plan": {"global_batch_size": 4},
+        "data_parallel_sync": {"method": "parameter-server", "compression": {"method": "low-rank"}}})",
+    // A perceptron whose matrices are cut one by one, on links given one by one.
+    R"({"model": {"kind": "mlp", "layers": 3, "hidden": 1024, "widths": [1024, 512, 2048, 1024], "seq_length": 128},
+        "cluster": {"gpu": "a100-80gb", "gpus_per_node": 2, "nodes": 1,
+                    "graph": {"vertices": ["gpu0", "gpu1", "switch"],
+                              "links": [{"from": "gpu0", "to": "switch", "gb_per_s": 12, "latency_us": 2},
+                                        {"from": "gpu1", "to": "switch", "gb_per_s": 12, "latency_us": 2}]}},
+        "plan": {"tensor_parallel": 2, "global_batch_size": 1, "precision": "tf32",
+                 "tensor_partition": ["column", "row", "row"]}})",
+};
+
+/// Values of keys that take more than numbers and fixed names.
+const Values kMoreValues{
+    {"name", {"another"}},
+    {"model", {"gpt3-350m"}},
+    {"model.base", {"gpt3-125m"}},
+    {"model.name", {"another"}},
+    {"model.lora_targets", {"[linear_fc1]"}},
+    {"model.packed_sample_length", {"128"}},
+    {"model.widths", {"[1024, 512, 1024, 1024]"}},
+    {"cluster", {"dgx-h100", "a3-high"}},
+    {"cluster.base", {"dgx-h100", "a3-high"}},
+    {"cluster.name", {"another"}},
+    {"cluster.gpu", {"h100"}},
+    {"cluster.gpu.base", {"h100"}},
+    {"cluster.gpu.name", {"another"}},
+    {"cluster.gpu.calibration", {"l4"}},
+    {"cluster.gpu.peak_tflops", {"{bf16: 100, fp16: 100, fp32: 10}"}},
+    {"cluster.node.calibration", {"nvlink-v100"}},
+    {"cluster.fabric", {"{kind: ring, nic_gbps: 100}"}},
+    {"cluster.fabric.calibration", {"infiniband-ndr", "a3-high"}},
+    {"cluster.fabric.shape", {"[2, 3]"}},
+    {"cluster.graph.vertices", {"[gpu0, gpu1, switch, spare]"}},
+    {"cluster.graph.links",
+     {"[{from: gpu0, to: switch, gb_per_s: 6}, {from: gpu1, to: switch, gb_per_s: 12}]"}},
+    {"cluster.groups", {"[{nodes: 1}, {nodes: 3, gpu: h100}]"}},
+    {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
+    {"plan.context_parallel", {"4"}},
+    {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
+    {"plan.stage_layers", {"[3, 5]"}},
+    {"plan.tensor_partition", {"[row, column, row]"}},
+    {"data_parallel_sync.shape", {"[1, 6]"}},
+    {"data_parallel_sync.placement", {"[1, 0, 2, 3, 4, 5]"}},
+    {"stack", {"ideal", "nemo-2024"}},
+};
+
+/// Keys that no value can be changed of alone.
+const std::set<std::string> kFixed{
+    "id",                    // of a line of a batch, not of the experiment
+    "model.kind",            // another kind has other keys
+    "plan.data_parallel",    // follows from the GPUs
+    "plan.expert_parallel",  // only 1 so far
+};
+
+/// Keys of which a report tells nothing, as it tells nothing of problem.*, which is for converge.
+const std::set<std::string> kUntold{
+    "accuracy.heterogeneity",
+    "accuracy.noise",
+    "accuracy.noise_of",
+    "accuracy.target",             // for compare
+    "cluster.gpu.name",            // of the cluster, its own is told
+    "cluster.graph.vertices",      // a switch that no link leads to
+    "data_parallel_sync.weights",  // what is learnt, not how long it takes
+    "plan.collectives.all-to-all",
+    "plan.collectives.send-recv",  // one algorithm does these
+};
+
+/// Adds values to try of every key below a node of a JSON Schema, `key`.
+void add_values(const json& node, const std::string& key, Values& values) {
+  for (const json& one : node.value("anyOf", json::array())) add_values(one, key, values);
+  const json inside = node.value("properties", json::object());
+  for (const auto& [name, inner] : inside.items())
+    add_values(inner, key.empty() ? name : key + "." + name, values);
+  if (key.empty() || node.contains("anyOf") || node.contains("properties")) return;
+  std::vector<std::string>& of_key = values[key];
+  for (const json& name : node.value("enum", json::array())) of_key.push_back(name.get<std::string>());
+  if (node.contains("type") && node["type"] == "boolean") of_key = {"true", "false"};
+  if (!node.contains("minimum")) return;
+  for (const char* number : {"0", "0.5", "1", "2", "3", "8", "64"}) {
+    const double value = std::stod(number);
+    if (value >= node["minimum"] && value <= node["maximum"]) of_key.emplace_back(number);
+  }
+}
+
+/// Keys that were met with another value than the experiment's, and those of them that made another report.
+struct Met {
+  std::set<std::string> changed;
+  std::set<std::string> told;
+};
+
+/// With every value of every key in turn, compares the simulator's report with that of a fresh one.
+void compare_all(const std::string& text, const Values& values, Met& met) {
+  Simulator simulator;
+  const Experiment unchanged = read(text);
+  const std::string report = text_of(simulator.simulate(unchanged));
+  const auto compare = [&](const std::string& key, const std::string& value) {
+    const Experiment changed = read(text, {key + "=" + value});
+    if (changed == unchanged) return;
+    const std::string fresh = text_of(simulate(changed));
+    CHECK(text_of(simulator.simulate(changed)) == fresh);
+    met.changed.insert(key);
+    if (fresh != report) met.told.insert(key);
+  };
+  for (const auto& [key, of_key] : values) {
+    CAPTURE(key);
+    for (const std::string& value : of_key) {
+      CAPTURE(value);
+      try {
+        compare(key, value);
+      } catch (const InputError&) {  // not with the other keys
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
+  Values values = kMoreValues;
+  add_values(json::parse(json_schema("experiment", menus())), "", values);
+  Met met;
+  for (const std::string& text : kExperiments) {
+    CAPTURE(text);
+    compare_all(text, values, met);
+  }
+  for (const auto& [key, of_key] : values) {
+    CAPTURE(key);
+    CHECK(met.changed.contains(key) != kFixed.contains(key));
+    if (met.changed.contains(key))
+      CHECK(met.told.contains(key) != (kUntold.contains(key) || key.starts_with("problem.")));
+  }
+  CHECK(values.size() > 200);
+}
