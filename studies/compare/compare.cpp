@@ -224,7 +224,8 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   comparison.several = request.experiments.size() > 1;
   for (Job& job : jobs) {
     for (const Diagnostic& diagnostic : job.diagnostics) {
-      job.row.reasons.push_back((diagnostic.pointer.empty() ? "" : diagnostic.pointer + ": ") + diagnostic.message);
+      job.row.reasons.push_back((diagnostic.pointer.empty() ? "" : diagnostic.pointer + ": ") +
+                                diagnostic.message);
     }
     comparison.rows.push_back(std::move(job.row));
   }
