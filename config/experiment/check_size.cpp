@@ -26,7 +26,8 @@ double layer_weights(const Model& m) {
   }
   const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim);
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
-  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden)) + adapters;
+  const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
+  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden) + experts) + adapters;
 }
 
 struct StepBounds {
@@ -37,7 +38,7 @@ struct StepBounds {
 
 StepBounds bounds_of(const Experiment& e) {
   const Model& m = e.model;
-  const bool transformer = m.kind == ModelKind::transformer;
+  const bool transformer = m.attends();
   StepBounds b;
   b.weights = real(m.layers) * layer_weights(m) + real(m.other_parameters);
   if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions));

@@ -30,10 +30,12 @@ class PlanCompletion {
     complete_precision();
     complete_overlap();
     check_tensor_parallel();
-    check_dimensions();
     check_layers();
     check_sync();
+    if (!has("expert_tensor_parallel") && model_.experts > 0)
+      plan_.expert_tensor_parallel = plan_.tensor_parallel;
     if (!complete_data_parallel()) return;
+    check_dimensions();
     check_zero_group();
     if (complete_batch()) check_interleaving();
   }
@@ -115,7 +117,7 @@ class PlanCompletion {
 
   /// What a plan leaves open overlaps as the software does by itself.
   void complete_overlap() {
-    if (model_.kind != ModelKind::transformer) return;
+    if (!model_.attends()) return;
     if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
     if (!has("overlap_parameter_gather"))
       plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
@@ -231,12 +233,13 @@ class PlanCompletion {
     const std::int64_t gpus = cluster_.gpus();
     Int128 others = 1;
     for (std::size_t axis = 0; axis < kAxisCount; ++axis)
-      others *= static_cast<Axis>(axis) == Axis::data ? 1 : plan_.degree(static_cast<Axis>(axis));
+      others *= static_cast<Axis>(axis) == Axis::data || kAxes[axis].folded
+                    ? 1
+                    : plan_.degree(static_cast<Axis>(axis));
     if (gpus % others != 0) {
       add({"tensor_parallel", "context_parallel", "pipeline_parallel"},
           fmt::format("found {} = {}, allowed a divisor of the cluster's {} GPUs",
-                      degrees_in_words({Axis::tensor, Axis::context, Axis::expert, Axis::pipeline}), others,
-                      gpus));
+                      degrees_in_words({Axis::tensor, Axis::context, Axis::pipeline}), others, gpus));
       return false;
     }
     const auto fits = static_cast<std::int64_t>(gpus / others);
@@ -244,7 +247,7 @@ class PlanCompletion {
     if (plan_.data_parallel == fits) return true;
     add({"data_parallel"},
         fmt::format("found {} = {}, allowed the cluster's {} GPUs (data_parallel {})",
-                    degrees_in_words({Axis::tensor, Axis::context, Axis::expert, Axis::pipeline, Axis::data}),
+                    degrees_in_words({Axis::tensor, Axis::context, Axis::pipeline, Axis::data}),
                     others * plan_.data_parallel, gpus, fits));
     return false;
   }

@@ -10,15 +10,12 @@
 namespace orrery {
 namespace {
 
-std::string_view name_of(ModelKind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"transformer", "mlp", "convnet"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+std::string_view name_of(ModelKind kind) { return kModelKindNames[static_cast<std::size_t>(kind)]; }
 
 void refuse_keys_of_other_kinds(const Json& value, ModelKind kind, const Path& path, Scope& scope) {
   const std::string_view name = name_of(kind);
   for (const Field<Model>& field : model_fields()) {
-    if (field.only_for.empty() || field.only_for == name || !value.contains(field.name)) continue;
+    if (field.belongs_to(name) || !value.contains(field.name)) continue;
     scope.findings.add(Path(path, field.name),
                        fmt::format("found key \"{}\", allowed only for kind {}", field.name, field.only_for),
                        Anchor::key);
@@ -68,6 +65,35 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   }
 }
 
+void check_at_most(const Model& model, std::string_view key, std::int64_t Model::*value, std::string_view of,
+                   std::int64_t most, const Path& path, Findings& findings) {
+  if (model.*value > most)
+    findings.add(Path(path, key), fmt::format("found {}, allowed at most {} {}", model.*value, of, most));
+}
+
+void check_divides(std::string_view key, std::int64_t value, std::string_view of, std::int64_t whole,
+                   const Path& path, Findings& findings) {
+  if (whole % value != 0)
+    findings.add(Path(path, key), fmt::format("found {}, allowed a divisor of {} {}", value, of, whole));
+}
+
+void complete_experts(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (!value.contains("expert_ffn_hidden")) model.expert_ffn_hidden = model.ffn_hidden;
+  if (!value.contains("groups_per_token")) model.groups_per_token = model.expert_groups;
+  check_at_most(model, "experts_per_token", &Model::experts_per_token, "experts", model.experts, path,
+                findings);
+  check_at_most(model, "dense_layers", &Model::dense_layers, "layers", model.layers, path, findings);
+  check_at_most(model, "groups_per_token", &Model::groups_per_token, "expert_groups", model.expert_groups,
+                path, findings);
+  check_divides("expert_groups", model.expert_groups, "experts", model.experts, path, findings);
+  check_divides("groups_per_token", model.groups_per_token, "experts_per_token", model.experts_per_token,
+                path, findings);
+  if (model.lora_rank > 0)
+    findings.add(Path(path, "lora_rank"), "found adapters beside experts, allowed only for kind transformer");
+  if (model.parallel_block)
+    findings.add(Path(path, "parallel_block"), "found true, allowed false for kind moe-transformer");
+}
+
 void complete_mlp(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (model.widths.empty()) {
     model.widths.assign(static_cast<std::size_t>(model.layers) + 1, model.hidden);
@@ -104,9 +130,13 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
     need("layers");
     need("hidden");
   }
-  if (!mlp && !convnet) {
+  if (model.attends()) {
     need("heads");
     need("vocab");
+  }
+  if (model.kind == ModelKind::moe_transformer) {
+    need("experts");
+    need("experts_per_token");
   }
   if (convnet && !value.contains("seq_length")) model.seq_length = 1;
   if (!convnet) need("seq_length");
@@ -116,6 +146,7 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
   } else if (!convnet) {
     complete_transformer(model, value, path, scope.findings);
   }
+  if (model.kind == ModelKind::moe_transformer) complete_experts(model, value, path, scope.findings);
   return model;
 }
 

@@ -54,12 +54,22 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
                                  described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
 }
 
+/// A list of tokens by expert is a histogram.
+Json with_histogram(const Json& value) {
+  Json plain = value;
+  if (!value.is_object() || !value.contains("token_imbalance") || !value["token_imbalance"].is_array())
+    return plain;
+  plain["token_histogram"] = plain["token_imbalance"];
+  plain["token_imbalance"] = "histogram";
+  return plain;
+}
+
 }  // namespace
 
 Plan read_plan(const Json& value, const Path& path, Scope& scope) {
   Plan plan;
   const std::size_t before = scope.findings.list().size();
-  read_fields(value, plan_fields(), plan, path, scope);
+  read_fields(with_histogram(value), plan_fields(), plan, path, scope);
   if (!value.is_object()) return plan;
   if (const auto collectives = value.find("collectives"); collectives != value.end()) {
     read_collectives(*collectives, plan, Path(path, "collectives"), scope);

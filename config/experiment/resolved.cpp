@@ -87,15 +87,14 @@ class ResolvedTree {
     Tree out = Tree::object();
     for (const Field<T>& field : fields) {
       if (field.name == "sharding") continue;  // stands here as its zero_stage
-      if (!field.only_for.empty() && field.only_for != kind) continue;
+      if (!field.belongs_to(kind)) continue;
       if (std::optional<Tree> value = value_of(object, field, menus_)) out[std::string(field.name)] = *value;
     }
     return out;
   }
 
   [[nodiscard]] std::string_view kind() const {
-    constexpr std::array<std::string_view, 3> kKinds{"transformer", "mlp", "convnet"};
-    return kKinds[static_cast<std::size_t>(e_.model.kind)];
+    return kModelKindNames[static_cast<std::size_t>(e_.model.kind)];
   }
 
   Tree model() const {

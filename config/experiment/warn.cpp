@@ -75,7 +75,7 @@ void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, 
   warn_of_units(experiment.cluster, warnings);
   warn_of_both_directions(experiment.cluster, catalog, warnings);
   const Model& model = experiment.model;
-  if (experiment.plan.recompute == Recompute::selective && model.kind == ModelKind::transformer &&
+  if (experiment.plan.recompute == Recompute::selective && model.attends() &&
       model.attention == Attention::flash)
     warnings.add("/plan/recompute",
                  "found \"selective\", which changes nothing with attention \"flash\": it keeps no scores");

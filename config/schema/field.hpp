@@ -63,7 +63,11 @@ struct FieldInfo {
   Choices choices;
   std::string_view only_for;  ///< the model kind that has the key; "" for all
   std::string_view note;      ///< why the range is no wider, if that needs saying
-  double later_maximum = 0;   ///< above `maximum`: values up to here are known but not modelled yet
+
+  /// Whether models of that kind have the key: what a transformer has, one with experts has too.
+  [[nodiscard]] bool belongs_to(std::string_view kind) const {
+    return only_for.empty() || only_for == kind || kind == "moe-" + std::string(only_for);
+  }
 };
 
 /// Where a read value goes: a member, a function that takes the index of a choice, or nowhere.
@@ -78,12 +82,6 @@ struct Field : FieldInfo {
 
   Field only(std::string_view kind) && {
     only_for = kind;
-    return std::move(*this);
-  }
-  /// Values above the maximum, up to `limit`, are for later.
-  Field later(double limit, std::string_view reason) && {
-    later_maximum = limit;
-    note = reason;
     return std::move(*this);
   }
 };

@@ -10,6 +10,7 @@ namespace orrery {
 
 inline constexpr double kMaxGpus = 4e6;
 inline constexpr double kMaxLayers = 1e5;
+inline constexpr double kMaxExperts = 1e5;
 inline constexpr double kMaxBatch = 1e9;
 
 const std::vector<Field<Model>>& model_fields();

@@ -3,8 +3,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds{"transformer", "mlp", "convnet"};
-constexpr std::array<std::string_view, 1> kKindsLater{"moe-transformer"};
 constexpr std::array<std::string_view, 2> kAttentions{"core", "flash"};
 constexpr std::array<std::string_view, 2> kNormalizations{"layernorm", "rmsnorm"};
 constexpr std::array<std::string_view, 2> kPositions{"learned", "rotary"};
@@ -13,8 +11,6 @@ void set_lora_targets(Model& model, const std::vector<std::size_t>& targets) {
   for (const std::size_t target : targets) model.lora_targets[target] = true;
 }
 
-constexpr std::string_view kMoe = "a key of kind moe-transformer";
-
 }  // namespace
 
 const std::vector<Field<Model>>& model_fields() {
@@ -22,7 +18,7 @@ const std::vector<Field<Model>>& model_fields() {
   static const std::vector<Field<Model>> fields{
       T::text("name", &Model::name, "shown in reports; the catalog name by default"),
       T::choice(
-          "kind", {kKinds, nullptr, kKindsLater},
+          "kind", {kModelKindNames, nullptr, {}},
           +[](Model& m, std::size_t i) { m.kind = static_cast<ModelKind>(i); }, "transformer",
           "what the layers are"),
       T::integer("layers", 1, kMaxLayers, &Model::layers, "",
@@ -85,11 +81,29 @@ const std::vector<Field<Model>>& model_fields() {
       T::integer("activations_per_sample", 0, 1e15, &Model::activations_per_sample, "0",
                  "values kept for the backward pass")
           .only("convnet"),
-      T::not_modelled("experts", kMoe),
-      T::not_modelled("experts_per_token", kMoe),
-      T::not_modelled("shared_experts", kMoe),
-      T::not_modelled("expert_ffn_hidden", kMoe),
-      T::not_modelled("moe_layer_frequency", kMoe),
+      T::integer("experts", 1, kMaxExperts, &Model::experts, "", "experts among which a router chooses")
+          .only("moe-transformer"),
+      T::integer("experts_per_token", 1, kMaxExperts, &Model::experts_per_token, "",
+                 "experts that each token goes to, of those")
+          .only("moe-transformer"),
+      T::integer("shared_experts", 0, kMaxExperts, &Model::shared_experts, "0",
+                 "experts that all tokens go to besides")
+          .only("moe-transformer"),
+      T::integer("expert_ffn_hidden", 1, 1e8, &Model::expert_ffn_hidden, "ffn_hidden",
+                 "width inside an expert")
+          .only("moe-transformer"),
+      T::integer("dense_layers", 0, kMaxLayers, &Model::dense_layers, "0",
+                 "leading layers that have an MLP in place of experts")
+          .only("moe-transformer"),
+      T::integer("moe_layer_frequency", 1, kMaxLayers, &Model::moe_layer_frequency, "1",
+                 "of so many layers after those, the last one has experts")
+          .only("moe-transformer"),
+      T::integer("expert_groups", 1, kMaxExperts, &Model::expert_groups, "1",
+                 "groups of experts, from some of which a token chooses (node-limited routing)")
+          .only("moe-transformer"),
+      T::integer("groups_per_token", 1, kMaxExperts, &Model::groups_per_token, "expert_groups",
+                 "groups that a token chooses experts from")
+          .only("moe-transformer"),
   };
   return fields;
 }

@@ -14,7 +14,6 @@ constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   
 constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
-constexpr std::string_view kOnlyOne = "more is not modelled yet";
 
 void set_partition(Plan& plan, const std::vector<std::size_t>& cuts) {
   for (const std::size_t cut : cuts) plan.tensor_partition.push_back(static_cast<MatrixPartition>(cut));
@@ -37,8 +36,22 @@ const std::vector<Field<Plan>>& plan_fields() {
           "context_parallel_type", {kContextParallelTypeNames, nullptr, kContextTypesLater},
           +[](Plan& p, std::size_t i) { p.context_parallel_type = static_cast<ContextParallelType>(i); },
           "ring", "ring: keys and values go around; all-to-all: tokens are exchanged for heads"),
-      T::integer("expert_parallel", 1, 1, std::monostate{}, "1", "ranks that share the experts")
-          .later(kMaxGpus, kOnlyOne),
+      T::integer("expert_parallel", 1, kMaxGpus, &Plan::expert_parallel, "1",
+                 "ranks of a stage that share the experts of a layer"),
+      T::integer("expert_tensor_parallel", 1, kMaxGpus, &Plan::expert_tensor_parallel, "tensor_parallel",
+                 "ranks of a stage that share the matrices of an expert"),
+      T::choice(
+          "dispatcher", {kDispatcherNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.dispatcher = static_cast<Dispatcher>(i); }, "all-to-all",
+          "how tokens get to their experts: straight, over nodes first, or with one copy to each node"),
+      T::number("capacity_factor", "", 0, 1e6, &Plan::capacity_factor, "0",
+                "an expert takes so many times its mean share of tokens, the others are dropped; 0: all"),
+      T::choice(
+          "token_imbalance", {kTokenImbalanceNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.token_imbalance = static_cast<TokenImbalance>(i); }, "uniform",
+          "how unequally tokens choose experts; a list is a token_histogram"),
+      T::integers("token_histogram", 0, 1e12, &Plan::token_histogram, "none",
+                  "tokens of each expert, with token_imbalance histogram"),
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",
               "tensor ranks split norms and dropout along the sequence"),
       T::integer("micro_batch_size", 1, kMaxBatch, &Plan::micro_batch_size, "1", "samples"),

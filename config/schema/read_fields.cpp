@@ -110,13 +110,7 @@ std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& fie
       static_cast<double>(*number) <= field.maximum) {
     return number;
   }
-  const bool later = number && static_cast<double>(*number) > field.maximum &&
-                     static_cast<double>(*number) <= field.later_maximum;
-  if (later) {
-    scope.findings.add_not_modelled(path, wrong(value, field, scope));
-  } else {
-    report_wrong(value, field, path, scope);
-  }
+  report_wrong(value, field, path, scope);
   return std::nullopt;
 }
 

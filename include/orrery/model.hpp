@@ -14,10 +14,13 @@
 namespace orrery {
 
 enum class ModelKind : std::uint8_t {
-  transformer,  ///< dense decoder or encoder stack
-  mlp,          ///< a plain chain of matrices, y = W_n ... W_2 W_1 x
-  convnet,      ///< convolutions of which only the size is known
+  transformer,      ///< dense decoder or encoder stack
+  moe_transformer,  ///< the same with a mixture of experts in place of the MLP of some layers
+  mlp,              ///< a plain chain of matrices, y = W_n ... W_2 W_1 x
+  convnet,          ///< convolutions of which only the size is known
 };
+inline constexpr std::array<std::string_view, 4> kModelKindNames{"transformer", "moe-transformer", "mlp",
+                                                                 "convnet"};
 
 enum class Attention : std::uint8_t {
   core,   ///< unfused: scores, softmax and dropout go through memory (s^2 activations)
@@ -61,6 +64,16 @@ struct Model {
   /// weights are trained.
   std::int64_t lora_rank = 0;
   std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
+  // moe-transformer only
+  std::int64_t experts = 0;              ///< among which a router chooses
+  std::int64_t experts_per_token = 0;    ///< that it chooses
+  std::int64_t shared_experts = 0;       ///< that all tokens go to besides
+  std::int64_t expert_ffn_hidden = 0;    ///< width inside an expert; defaults to ffn_hidden
+  std::int64_t dense_layers = 0;         ///< leading layers without experts
+  std::int64_t moe_layer_frequency = 1;  ///< of the others, the last of so many has experts
+  /// Experts in so many groups, of which a token chooses from some only (node-limited routing).
+  std::int64_t expert_groups = 1;
+  std::int64_t groups_per_token = 1;
   /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
   std::vector<std::int64_t> widths;
   // convnet only
@@ -73,6 +86,16 @@ struct Model {
   [[nodiscard]] std::int64_t attended_length() const {
     return packed_sample_length > 0 ? packed_sample_length : seq_length;
   }
+  /// Whether it has attention.
+  [[nodiscard]] bool attends() const {
+    return kind == ModelKind::transformer || kind == ModelKind::moe_transformer;
+  }
+  [[nodiscard]] bool has_experts(std::int64_t layer) const {
+    return experts > 0 && layer >= dense_layers && (layer - dense_layers + 1) % moe_layer_frequency == 0;
+  }
+  [[nodiscard]] std::int64_t moe_layers() const {
+    return experts > 0 ? (layers - dense_layers) / moe_layer_frequency : 0;
+  }
   [[nodiscard]] bool adapts(Linear which) const {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
@@ -82,8 +105,9 @@ struct Model {
     return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
                     packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
                     dropout, normalization, positions, max_positions, other_parameters, lora_rank,
-                    lora_targets, widths, parameters, tensors, forward_gflops_per_sample,
-                    activations_per_sample);
+                    lora_targets, experts, experts_per_token, shared_experts, expert_ffn_hidden, dense_layers,
+                    moe_layer_frequency, expert_groups, groups_per_token, widths, parameters, tensors,
+                    forward_gflops_per_sample, activations_per_sample);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

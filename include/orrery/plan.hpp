@@ -42,6 +42,25 @@ enum class MatrixPartition : std::uint8_t {
 enum class ContextParallelType : std::uint8_t { ring, all_to_all };
 inline constexpr std::array<std::string_view, 2> kContextParallelTypeNames{"ring", "all-to-all"};
 
+/// How tokens get to their experts and back.
+enum class Dispatcher : std::uint8_t {
+  all_to_all,    ///< a copy of the token to each expert, straight
+  hierarchical,  ///< a copy to each expert, between nodes first and then inside
+  deduplicated,  ///< one copy to each node and each rank that has some of its experts
+};
+inline constexpr std::array<std::string_view, 3> kDispatcherNames{"all-to-all", "hierarchical",
+                                                                  "deduplicated"};
+
+/// How unequally tokens choose experts.
+enum class TokenImbalance : std::uint8_t {
+  uniform,    ///< equally many for each
+  zipf,       ///< the k-th expert as often as 1 / k
+  worst,      ///< all of them the experts of one rank
+  histogram,  ///< as Plan::token_histogram says
+};
+inline constexpr std::array<std::string_view, 4> kTokenImbalanceNames{"uniform", "zipf", "worst",
+                                                                      "histogram"};
+
 /// The dimensions along which ranks are arranged; `kAxes` has a row for each.
 enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::size_t kAxisCount = 5;
@@ -52,6 +71,14 @@ struct Plan {
   std::int64_t data_parallel = 1;
   std::int64_t context_parallel = 1;  ///< ranks that share sequences
   ContextParallelType context_parallel_type = ContextParallelType::ring;
+  /// Ranks that share the experts of a layer. With those that share each expert they are ranks of the other
+  /// dimensions of a stage, counted again: as many groups of them as there is room for.
+  std::int64_t expert_parallel = 1;
+  std::int64_t expert_tensor_parallel = 1;  ///< ranks that share the matrices of an expert
+  Dispatcher dispatcher = Dispatcher::all_to_all;
+  double capacity_factor = 0;  ///< an expert takes so many times its mean share of tokens at most; 0: all
+  TokenImbalance token_imbalance = TokenImbalance::uniform;
+  std::vector<std::int64_t> token_histogram;  ///< tokens by expert
   bool sequence_parallel = false;
   std::int64_t micro_batch_size = 1;       ///< samples
   std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
@@ -84,6 +111,14 @@ struct Plan {
   }
   /// Whether there are several copies of what ZeRO shards.
   [[nodiscard]] bool shards_in_groups() const { return zero_stage > 0 && sharding_ranks() < weight_copies(); }
+  /// Ranks of a stage: of all dimensions but the pipeline.
+  [[nodiscard]] std::int64_t stage_ranks() const {
+    return tensor_parallel * context_parallel * data_parallel;
+  }
+  /// Ranks that hold the same experts and add up their gradients.
+  [[nodiscard]] std::int64_t expert_copies() const {
+    return stage_ranks() / (expert_parallel * expert_tensor_parallel);
+  }
   /// Ranks along an axis.
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
   [[nodiscard]] constexpr std::int64_t gpus() const;
@@ -91,36 +126,38 @@ struct Plan {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
-                    context_parallel_type, sequence_parallel, micro_batch_size, global_batch_size,
-                    pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage, zero_group_size,
-                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
-                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
+                    context_parallel_type, expert_parallel, expert_tensor_parallel, dispatcher,
+                    capacity_factor, token_imbalance, token_histogram, sequence_parallel, micro_batch_size,
+                    global_batch_size, pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage,
+                    zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
+                    overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
+                    tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 /// What an axis is called, and where a plan has its degree.
 struct AxisRow {
-  std::string_view name;                 ///< in Plan::rank_order
-  std::string_view label;                ///< in words
-  std::string_view key;                  ///< of the degree
-  std::int64_t Plan::*degree = nullptr;  ///< nullptr: not modelled yet, always 1
-  bool always_named = false;             ///< in reports also where the degree is 1
-  bool copies_weights = false;           ///< its ranks have the same weights, and add up their gradients
+  std::string_view name;   ///< in Plan::rank_order
+  std::string_view label;  ///< in words
+  std::string_view key;    ///< of the degree
+  std::int64_t Plan::*degree = nullptr;
+  bool always_named = false;    ///< in reports also where the degree is 1
+  bool copies_weights = false;  ///< its ranks have the same weights, and add up their gradients
+  bool folded = false;          ///< its ranks are those of other axes, counted again
 };
 
 /// By Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
     {"cp", "context", "context_parallel", &Plan::context_parallel, false, true},
-    {"ep", "expert", "expert_parallel"},
+    {"ep", "expert", "expert_parallel", &Plan::expert_parallel, false, false, true},
     {"dp", "data", "data_parallel", &Plan::data_parallel, true, true},
     {"pp", "pipeline", "pipeline_parallel", &Plan::pipeline_parallel, true},
 }};
 
 constexpr std::int64_t Plan::degree(Axis axis) const {
-  const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
-  return row.degree == nullptr ? 1 : this->*row.degree;
+  return this->*kAxes[static_cast<std::size_t>(axis)].degree;
 }
 
 constexpr std::int64_t Plan::weight_copies() const {
@@ -132,7 +169,8 @@ constexpr std::int64_t Plan::weight_copies() const {
 
 constexpr std::int64_t Plan::gpus() const {
   std::int64_t product = 1;
-  for (std::size_t axis = 0; axis < kAxisCount; ++axis) product *= degree(static_cast<Axis>(axis));
+  for (std::size_t axis = 0; axis < kAxisCount; ++axis)
+    product *= kAxes[axis].folded ? 1 : degree(static_cast<Axis>(axis));
   return product;
 }
 

@@ -34,23 +34,25 @@ class RankCoordinates {
 /// Maps ranks to coordinates and back. The first axis of a plan's rank_order is innermost.
 class RankGrid {
  public:
-  explicit RankGrid(const Plan& plan) {
-    for (std::size_t a = 0; a < kAxisCount; ++a) size_[a] = plan.degree(static_cast<Axis>(a));
-    std::int64_t stride = 1;
-    for (std::string_view rest = plan.rank_order; !rest.empty();) {
-      const std::string_view name = rest.substr(0, rest.find('-'));
-      rest.remove_prefix(name.size() == rest.size() ? name.size() : name.size() + 1);
-      for (std::size_t a = 0; a < kAxisCount; ++a) {
-        if (name != kAxes[a].name) continue;
-        stride_[a] = stride;
-        stride *= size_[a];
-      }
-    }
+  /// Folded axes have a single place.
+  explicit RankGrid(const Plan& plan) : RankGrid(sizes_of(plan), plan.rank_order) {}
+
+  /// The same ranks as those that share experts see them: of each stage, the ranks that share the matrices of
+  /// an expert on the tensor axis, those that share the experts on the expert axis, and all that hold the
+  /// same experts on the data axis.
+  [[nodiscard]] static RankGrid of_experts(const Plan& plan) {
+    Sizes sizes{};
+    sizes.fill(1);
+    sizes[index(Axis::tensor)] = plan.expert_tensor_parallel;
+    sizes[index(Axis::expert)] = plan.expert_parallel;
+    sizes[index(Axis::data)] = plan.expert_copies();
+    sizes[index(Axis::pipeline)] = plan.pipeline_parallel;
+    return RankGrid(sizes, plan.rank_order);
   }
 
-  [[nodiscard]] std::int64_t size(Axis axis) const { return size_[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] std::int64_t size(Axis axis) const { return size_[index(axis)]; }
   /// Between the numbers of ranks that are next to each other on an axis.
-  [[nodiscard]] std::int64_t stride(Axis axis) const { return stride_[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] std::int64_t stride(Axis axis) const { return stride_[index(axis)]; }
   /// Ranks from the first to the last of a group along an axis.
   [[nodiscard]] std::int64_t span(Axis axis) const { return stride(axis) * size(axis); }
   [[nodiscard]] std::uint32_t ranks() const {
@@ -89,6 +91,29 @@ class RankGrid {
   friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
  private:
+  using Sizes = std::array<std::int64_t, kAxisCount>;
+
+  RankGrid(const Sizes& sizes, std::string_view rank_order) : size_(sizes) {
+    std::int64_t stride = 1;
+    for (std::string_view rest = rank_order; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find('-'));
+      rest.remove_prefix(name.size() == rest.size() ? name.size() : name.size() + 1);
+      for (std::size_t a = 0; a < kAxisCount; ++a) {
+        if (name != kAxes[a].name) continue;
+        stride_[a] = stride;
+        stride *= size_[a];
+      }
+    }
+  }
+
+  [[nodiscard]] static constexpr std::size_t index(Axis axis) { return static_cast<std::size_t>(axis); }
+  [[nodiscard]] static Sizes sizes_of(const Plan& plan) {
+    Sizes sizes{};
+    for (std::size_t a = 0; a < kAxisCount; ++a)
+      sizes[a] = kAxes[a].folded ? 1 : plan.degree(static_cast<Axis>(a));
+    return sizes;
+  }
+
   /// The axes to move along.
   struct AxisSet {
     AxisSet(std::initializer_list<Axis> axes, bool those) {
@@ -114,8 +139,8 @@ class RankGrid {
     }
   }
 
-  std::array<std::int64_t, kAxisCount> size_{};
-  std::array<std::int64_t, kAxisCount> stride_{1, 1, 1, 1, 1};
+  Sizes size_{};
+  Sizes stride_{1, 1, 1, 1, 1};
 };
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 // A training step as programs: what each class of ranks executes, in which order on which stream,
 // and with whom it communicates. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph
-// by sim/graph/. All ranks of a pipeline stage share one program, so its size grows with stages,
+// by sim/tasks/. All ranks of a pipeline stage share one program, so its size grows with stages,
 // micro-batches and layers, not with GPUs.
 #pragma once
 
@@ -34,11 +34,12 @@ enum class Stream : std::uint16_t {
   context,        ///< collectives of ranks that share sequences
   send_context,   ///< keys and values, and their gradients, to the next rank of a ring
   recv_context,   ///< the same from the rank before
+  expert,         ///< tokens to their experts and back
 };
-inline constexpr std::size_t kStreamCount = 11;
+inline constexpr std::size_t kStreamCount = 12;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
     "compute",       "tensor comm", "data comm",    "send forward", "recv forward", "send backward",
-    "recv backward", "host",        "context comm", "send context", "recv context"};
+    "recv backward", "host",        "context comm", "send context", "recv context", "expert comm"};
 
 /// Streams of the k-th gossip neighbour to send to and to receive from, k from 0.
 [[nodiscard]] constexpr Stream send_stream(std::size_t k) {
@@ -75,9 +76,10 @@ enum class Part : std::uint8_t {
   stage,   ///< a boundary between pipeline stages
   bucket,  ///< gradients or parameters of several layers
   optimizer,
+  experts,  ///< router, experts and what brings tokens to them
 };
-inline constexpr std::array<std::string_view, 8> kPartNames{"embedding", "attention", "mlp",    "layer",
-                                                            "head",      "stage",     "bucket", "optimizer"};
+inline constexpr std::array<std::string_view, 9> kPartNames{
+    "embedding", "attention", "mlp", "layer", "head", "stage", "bucket", "optimizer", "experts"};
 
 /// One GPU kernel, described so that it can be priced.
 struct Kernel {
@@ -187,13 +189,18 @@ enum class Slot : std::uint16_t {
   context,      ///< ranks that share sequences
   context_out,  ///< the next one of them on a ring, and the one before
   context_in,
-  node,       ///< replicas of one worker
-  workers,    ///< one replica of each worker
-  sharding,   ///< replicas that share one copy of what ZeRO shards
-  copies,     ///< replicas that hold the same shard of their copies
-  neighbours  ///< the first pair of slots with gossip neighbours; the others follow it
+  expert,         ///< ranks that share the experts of a layer
+  expert_peers,   ///< of those, one in each node
+  expert_node,    ///< of those, the ones in a node
+  expert_tensor,  ///< ranks that share the matrices of an expert
+  expert_data,    ///< ranks that hold the same experts
+  node,           ///< replicas of one worker
+  workers,        ///< one replica of each worker
+  sharding,       ///< replicas that share one copy of what ZeRO shards
+  copies,         ///< replicas that hold the same shard of their copies
+  neighbours      ///< the first pair of slots with gossip neighbours; the others follow it
 };
-inline constexpr std::size_t kSlotCount = 15;
+inline constexpr std::size_t kSlotCount = 20;
 
 /// Memory of one pipeline stage on one GPU, in bytes.
 struct StageMemory {

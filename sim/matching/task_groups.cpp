@@ -74,7 +74,7 @@ class TaskGroupMaker {
 
  private:
   struct TaskGroup {
-    std::uint32_t place;  ///< of its next operation in Task groups::group_operations
+    std::uint32_t place;  ///< of its next operation in TaskGroups::group_operations
     std::uint32_t waits;  ///< for so many others
     std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
     std::uint32_t* last;  ///< `after`, or Edge::next of the latest one
@@ -86,7 +86,7 @@ class TaskGroupMaker {
 
   void lay_out();
   void add_program(std::uint32_t p);
-  [[nodiscard]] std::vector<std::uint32_t> first_families(std::uint32_t p) const;
+  [[nodiscard]] std::vector<std::uint32_t> first_task_groups(std::uint32_t p) const;
   void sort();
   [[noreturn]] void explain_deadlock() const;
 
@@ -96,7 +96,7 @@ class TaskGroupMaker {
   std::uint32_t number_ = 0;   ///< of task groups
   std::uint32_t compute_ = 0;  ///< the next compute task group
   std::unique_ptr<TaskGroup[]> task_groups_;
-  std::unique_ptr<Edge[]> edges_;        ///< per entry of Task groups::predecessors
+  std::unique_ptr<Edge[]> edges_;        ///< per entry of TaskGroups::predecessors
   std::unique_ptr<std::uint32_t[]> of_;  ///< per operation, counted over all programs: its task group
 };
 
@@ -132,7 +132,7 @@ void TaskGroupMaker::lay_out() {
 void TaskGroupMaker::add_program(std::uint32_t p) {
   const Program& program = workload_.programs[p];
   std::uint32_t* const of = of_.get() + result_.first_op[p];
-  std::vector<std::uint32_t> next = first_families(p);
+  std::vector<std::uint32_t> next = first_task_groups(p);
   std::vector<std::uint32_t> latest(workload_.streams, kNone);
   PredecessorList list(result_.predecessors.get(), result_.predecessor_begin.get() + result_.first_op[p]);
   std::uint32_t compute = compute_;
@@ -165,7 +165,7 @@ void TaskGroupMaker::add_program(std::uint32_t p) {
 }
 
 /// Per slot of a program: that of its first operation.
-std::vector<std::uint32_t> TaskGroupMaker::first_families(std::uint32_t p) const {
+std::vector<std::uint32_t> TaskGroupMaker::first_task_groups(std::uint32_t p) const {
   std::vector<std::uint32_t> first;
   for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
     const std::uint32_t channel = channels_.channel_of[p * workload_.slots + slot];

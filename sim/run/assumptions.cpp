@@ -129,7 +129,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
                                 folding(experiment, report), memory_assumption(experiment.plan)};
   for (const Gpu& gpu : experiment.cluster.other_gpus) list.push_back(compute(gpu, of_class(gpu)));
-  if (experiment.model.kind == ModelKind::transformer && experiment.model.attention == Attention::flash) {
+  if (experiment.model.attends() && experiment.model.attention == Attention::flash) {
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
   }

@@ -1,4 +1,4 @@
-// Inside sim/graph/ only: the replicas of a workload, and which of them can change places.
+// Inside sim/symmetry/ only: the replicas of a workload, and which of them can change places.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ class Expansion {
   struct ProgramTasks {
     const Op* ops = nullptr;
     ExpandedGraph::OpTasks* tasks = nullptr;  ///< per operation
-    const std::uint32_t* before = nullptr;    ///< per operation + 1: range in Task groups::predecessors
+    const std::uint32_t* before = nullptr;    ///< per operation + 1: range in TaskGroups::predecessors
     const std::uint32_t* lags = nullptr;      ///< per operation
   };
   /// A class that takes part in a simulated group.

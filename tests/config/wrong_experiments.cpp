@@ -88,11 +88,6 @@ TEST_CASE("names that the interface knows but nothing models yet say so") {
   CHECK(plan_problems(R"({"pipeline_schedule": "1f1"})") ==
         "e.json:1:67: /plan/pipeline_schedule: found \"1f1\", allowed one of sequential, gpipe, 1f1b, "
         "interleaved-1f1b; did you mean \"1f1b\"?");
-  CHECK(plan_problems(R"({"expert_parallel": 2})") ==
-        "e.json:1:65: /plan/expert_parallel: found 2, allowed 1 (more is not modelled yet)");
-  CHECK(diagnostics(R"({"model": "experts", "cluster": "box"})") ==
-        "e.json:1:11: /model/kind: found \"moe-transformer\", which the interface knows but Orrery does not "
-        "model yet; available: transformer, mlp, convnet (in catalog model \"experts\")");
 }
 
 TEST_CASE("stack names are checked") {

@@ -42,7 +42,9 @@ struct Block {
   Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;     ///< that hold the parameters
-  std::int64_t frozen = 0;      ///< parameters that are not trained: no gradients, no optimizer states
+  std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
+  std::int64_t expert_tensors = 0;
+  std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
   std::int64_t frozen_tensors = 0;
 
   [[nodiscard]] Steps& of(PassKind kind) { return steps[static_cast<std::size_t>(kind)]; }

@@ -5,9 +5,14 @@
 namespace orrery {
 
 const ModelFamily& model_family(ModelKind kind) {
-  static constexpr std::array<ModelFamily, 3> kFamilies{{
+  static constexpr std::array<ModelFamily, 4> kFamilies{{
       {{"transformer", "Dense transformer: GPT, LLaMA, BERT."},
        ModelKind::transformer,
+       describe_transformer,
+       write_transformer_steps,
+       transformer_parameters},
+      {{"moe-transformer", "Transformer with a mixture of experts: Mixtral, DeepSeek, Qwen3."},
+       ModelKind::moe_transformer,
        describe_transformer,
        write_transformer_steps,
        transformer_parameters},

@@ -8,9 +8,20 @@ namespace {
 /// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.
 SubBlock between_norm_and_residual(const Software& software, const TransformerShape& shape) {
   SubBlock block;
-  block.before = scaled(2 * shape.cut_residual(), software.elementwise_traffic);
-  block.after = scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic);
+  block.before = {scaled(2 * shape.cut_residual(), software.elementwise_traffic)};
+  block.after = {scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic)};
   return block;
+}
+
+void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::int64_t ffn, SubBlock& block) {
+  const Model& model = experiment.model;
+  const double traffic = experiment.software.elementwise_traffic;
+  const Bytes inner = shape.tokens * ffn * shape.element;
+  const std::int64_t inputs = model.gated_mlp ? 2 : 1;
+  block.first = {gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1)};
+  block.core = {scaled((inputs + 1) * inner, traffic)};
+  block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
+  block.second = {gemm(shape.tokens, model.hidden, ffn), model.adapts(Linear::fc2)};
 }
 
 }  // namespace
@@ -29,16 +40,16 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
   return block;
 }
 
+SubBlock shared_experts_sub_block(const Experiment& experiment, const TransformerShape& shape,
+                                  std::int64_t ffn) {
+  SubBlock block;
+  add_mlp(experiment, shape, ffn, block);
+  return block;
+}
+
 SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape) {
-  const Model& model = experiment.model;
-  const double traffic = experiment.software.elementwise_traffic;
-  const Bytes inner = shape.tokens * shape.ffn * shape.element;
-  const std::int64_t inputs = model.gated_mlp ? 2 : 1;
   SubBlock block = between_norm_and_residual(experiment.software, shape);
-  block.first = {gemm(shape.tokens, inputs * shape.ffn, model.hidden), model.adapts(Linear::fc1)};
-  block.core = {scaled((inputs + 1) * inner, traffic)};
-  block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
-  block.second = {gemm(shape.tokens, model.hidden, shape.ffn), model.adapts(Linear::fc2)};
+  add_mlp(experiment, shape, shape.ffn, block);
   return block;
 }
 

@@ -1,13 +1,15 @@
-// Dense transformers. Sharding over tensor ranks as in Megatron-LM (Shoeybi et al. 2019): the first
+// Transformers. Sharding over tensor ranks as in Megatron-LM (Shoeybi et al. 2019): the first
 // product of attention and MLP is cut by columns, the second by rows, with one all-reduce each; with
 // sequence parallelism (Korthikanti et al. 2022) the all-reduce becomes an all-gather before and a
 // reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "workloads/models/attention_work.hpp"
+#include "workloads/models/expert_layer.hpp"
 #include "workloads/models/step_builder.hpp"
 #include "workloads/models/sub_blocks.hpp"
 #include "workloads/models/transformer_shape.hpp"
@@ -18,6 +20,11 @@ namespace {
 
 /// Both of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
+
+struct LayerParts {
+  SubBlocks subs;
+  const ExpertLayer* experts = nullptr;  ///< in place of the MLP
+};
 
 constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
 constexpr std::size_t kUsualWorks = 32;   // with those of programs
@@ -67,8 +74,10 @@ class Transformer {
   std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
-  [[nodiscard]] Steps layer_steps(SubBlocks subs, PassKind kind, Phase phase, Workload& workload) const;
-  void write_layer(Block& block, Workload& workload) const;
+  [[nodiscard]] ExpertLayer experts() const;
+  [[nodiscard]] Steps layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
+                                  Workload& workload) const;
+  void write_layer(Block& block, bool with_experts, Workload& workload) const;
   void write_embedding(Block& block, Workload& workload) const;
   [[nodiscard]] Steps head_forward(Workload& workload) const;
   [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
@@ -80,6 +89,7 @@ class Transformer {
     return block;
   }
   [[nodiscard]] Block layer() const;
+  [[nodiscard]] Block layer_with_experts() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
 
@@ -131,14 +141,14 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, st
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
-  kernels.push_back(subs.front().before);  // a parallel block has one norm
+  append(kernels, subs.front().before);  // a parallel block has one norm
   std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add(sub.first, kernels);
     at = core(to, part, sub, false, kernels, at);
     products_.add(sub.second, kernels);
   }
-  kernels.push_back(subs.front().after);
+  append(kernels, subs.front().after);
   return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
 }
 
@@ -149,7 +159,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   move_beside(to, part, ready, 2);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
-  kernels.push_back(subs.front().after);
+  append(kernels, subs.front().after);
   std::vector<Kernel> late;  // gradients of the first weights: nothing downstream waits for them
   late.reserve(4);
   std::int32_t at = ready;
@@ -182,7 +192,7 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
   move_beside(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
-  kernels.push_back(subs.front().after);
+  append(kernels, subs.front().after);
   std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
@@ -224,29 +234,46 @@ std::int32_t Transformer::run(StepBuilder& to, PassKind kind, Part part, SubBloc
   return backward_weight(to, part, subs, after);
 }
 
-Steps Transformer::layer_steps(SubBlocks subs, PassKind kind, Phase phase, Workload& workload) const {
+Steps Transformer::layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
+                               Workload& workload) const {
   StepBuilder to(experiment_, workload, phase);
+  const SubBlocks subs = parts.subs;
   std::int32_t out = kBlockInput;
   if (model_.parallel_block) {
     out = run(to, kind, Part::layer, subs, out);
     return std::move(to).finish(out);
   }
   for (const bool first : {true, false}) {
-    const bool is_attention = first == (kind == PassKind::forward);
-    out =
-        run(to, kind, is_attention ? Part::attention : Part::mlp, subs.subspan(is_attention ? 0 : 1, 1), out);
+    if (first == (kind == PassKind::forward)) {
+      out = run(to, kind, Part::attention, subs.first(1), out);
+    } else if (parts.experts != nullptr) {
+      out = parts.experts->run(to, kind, out);
+    } else {
+      out = run(to, kind, Part::mlp, subs.subspan(1, 1), out);
+    }
   }
   return std::move(to).finish(out);
 }
 
-void Transformer::write_layer(Block& block, Workload& workload) const {
+ExpertLayer Transformer::experts() const {
+  const std::int64_t ffn = ExpertShape(model_, plan_, shape_).shared_ffn;
+  if (ffn == 0) return {experiment_, shape_, {}};
+  const SubBlock shared = shared_experts_sub_block(experiment_, shape_, ffn);
+  return {experiment_, shape_, [this, shared](StepBuilder& to, PassKind kind, std::int32_t after) {
+            return run(to, kind, Part::experts, SubBlocks(&shared, 1), after);
+          }};
+}
+
+void Transformer::write_layer(Block& block, bool with_experts, Workload& workload) const {
   const std::array<SubBlock, 2> subs{attention_sub_block(experiment_, shape_),
                                      mlp_sub_block(experiment_, shape_)};
-  block.of(PassKind::forward) = layer_steps(subs, PassKind::forward, Phase::forward, workload);
+  const std::optional<ExpertLayer> mixture = with_experts ? std::optional(experts()) : std::nullopt;
+  const LayerParts parts{subs, mixture ? &*mixture : nullptr};
+  block.of(PassKind::forward) = layer_steps(parts, PassKind::forward, Phase::forward, workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
-    block.of(kind) = layer_steps(subs, kind, phase_of(kind), workload);
+    block.of(kind) = layer_steps(parts, kind, phase_of(kind), workload);
   if (plan_.recompute == Recompute::full) {
-    block.recompute = layer_steps(subs, PassKind::forward, Phase::recompute, workload);
+    block.recompute = layer_steps(parts, PassKind::forward, Phase::recompute, workload);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
     StepBuilder to(experiment_, workload, Phase::recompute);
     const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
@@ -263,6 +290,19 @@ Block Transformer::layer() const {
   block.tensors = shape_.layer_tensors();
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
+  return block;
+}
+
+Block Transformer::layer_with_experts() const {
+  const ExpertShape experts(model_, plan_, shape_);
+  Block block = layer();
+  const Bytes kept = experts.activations() - shape_.mlp_activations();
+  (plan_.recompute == Recompute::full ? block.workspace : block.activations) += kept;
+  block.for_weights += experts.activations_for_weights() - shape_.mlp_activations_for_weights();
+  block.expert_parameters = experts.expert_parameters();
+  block.expert_tensors = experts.expert_tensors();
+  block.parameters = shape_.layer_parameters_without_mlp() + experts.parameters() + block.expert_parameters;
+  block.tensors += experts.tensors() + block.expert_tensors - 2 * (model_.biases ? 2 : 1);
   return block;
 }
 
@@ -349,11 +389,13 @@ Block Transformer::head() const {
 
 ModelBlocks Transformer::describe() const {
   ModelBlocks blocks;
-  blocks.kinds.reserve(3);
+  blocks.kinds.reserve(4);
   blocks.kinds.push_back(layer());
   blocks.kinds.push_back(embedding());
   blocks.kinds.push_back(head());
-  blocks.layers.assign(static_cast<std::size_t>(model_.layers), 0);
+  if (model_.moe_layers() > 0) blocks.kinds.push_back(layer_with_experts());
+  for (std::int64_t layer = 0; layer < model_.layers; ++layer)
+    blocks.layers.push_back(model_.has_experts(layer) ? 3 : 0);
   blocks.embedding = 1;
   blocks.head = 2;
   blocks.tied_are_trained = !frozen();
@@ -368,7 +410,8 @@ ModelBlocks Transformer::describe() const {
 void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   workload.kernel_sequences.reserve(kUsualWorks);
   workload.messages.reserve(kUsualMessages);
-  write_layer(blocks.kinds[0], workload);
+  if (model_.moe_layers() < model_.layers) write_layer(blocks.kinds[0], false, workload);
+  if (model_.moe_layers() > 0) write_layer(blocks.kinds[3], true, workload);
   write_embedding(blocks.kinds[1], workload);
   Block& head = blocks.kinds[2];
   head.of(PassKind::forward) = head_forward(workload);

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/models/expert_shape.hpp"
+
 namespace orrery {
 namespace {
 
-/// Weights and biases of a layer whose cut dimensions have the given sizes.
-std::int64_t layer_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
-  const std::int64_t inputs = m.gated_mlp ? 2 : 1;
-  const std::int64_t weights = m.hidden * (2 * query + key_value) + (inputs + 1) * m.hidden * ffn;
-  const std::int64_t biases = m.biases ? query + key_value + m.hidden + inputs * ffn + m.hidden : 0;
-  return weights + biases;
+/// Weights and biases of attention whose cut dimensions have the given sizes.
+std::int64_t attention_count(const Model& m, std::int64_t query, std::int64_t key_value) {
+  return m.hidden * (2 * query + key_value) + (m.biases ? query + key_value + m.hidden : 0);
 }
 
 /// Weights of the adapters of a layer (LoRA) whose cut dimensions have the given sizes.
@@ -36,12 +35,11 @@ std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normal
 
 std::int64_t norms_per_layer(const Model& m) { return m.parallel_block ? 1 : 2; }
 
-/// Products of one layer, forward, per token: 2 FLOPs a weight, and scores and context.
-Flops layer_flops_per_token(const Model& m) {
-  const std::int64_t query = m.heads * m.head_dim;
-  const std::int64_t weights =
-      m.hidden * (2 * query + 2 * m.kv_heads * m.head_dim) + (m.gated_mlp ? 3 : 2) * m.hidden * m.ffn_hidden;
-  return 2 * weights;
+/// Products with weights of all layers, forward, per token: 2 FLOPs a weight that it meets.
+TotalFlops weight_flops_per_token(const Model& m) {
+  const std::int64_t attention = m.hidden * (2 * m.heads * m.head_dim + 2 * m.kv_heads * m.head_dim);
+  const TotalFlops dense = TotalFlops{m.layers - m.moe_layers()} * mlp_weights(m, m.ffn_hidden);
+  return 2 * (TotalFlops{m.layers} * attention + dense + TotalFlops{m.moe_layers()} * expert_weights_met(m));
 }
 
 Flops core_flops_per_token(const Model& m) { return 4 * m.attended_length() * m.heads * m.head_dim; }
@@ -51,15 +49,17 @@ Flops core_flops_per_token(const Model& m) { return 4 * m.attended_length() * m.
 std::int64_t transformer_parameters(const Model& m) {
   const std::int64_t query = m.heads * m.head_dim;
   const std::int64_t layer =
-      layer_count(m, query, 2 * m.kv_heads * m.head_dim, m.ffn_hidden) + norms_per_layer(m) * norm_count(m);
+      attention_count(m, query, 2 * m.kv_heads * m.head_dim) + norms_per_layer(m) * norm_count(m);
+  const std::int64_t mlps =
+      (m.layers - m.moe_layers()) * mlp_parameters(m, m.ffn_hidden) + m.moe_layers() * mixture_parameters(m);
   const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
                               (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
-  return m.layers * layer + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
+  return m.layers * layer + mlps + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
 }
 
 TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
   const TotalFlops tokens = TotalFlops{samples} * m.seq_length;
-  const TotalFlops weights = TotalFlops{m.layers} * layer_flops_per_token(m) + 2 * m.hidden * m.vocab;
+  const TotalFlops weights = weight_flops_per_token(m) + 2 * m.hidden * m.vocab;
   const TotalFlops trained = TotalFlops{m.layers} * core_flops_per_token(m) + 2 * adapters_of_model(m);
   return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
 }
@@ -69,7 +69,7 @@ TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Rec
   switch (recompute) {
     case Recompute::full:
       return TotalFlops{tokens} *
-             (m.layers * (layer_flops_per_token(m) + core_flops_per_token(m)) + 2 * adapters_of_model(m));
+             (weight_flops_per_token(m) + m.layers * core_flops_per_token(m) + 2 * adapters_of_model(m));
     case Recompute::selective:
       return m.attention == Attention::core ? TotalFlops{tokens} * m.layers * core_flops_per_token(m) : 0;
     case Recompute::none:
@@ -90,7 +90,11 @@ TransformerShape::TransformerShape(const Model& model, const Plan& plan)
       plan_(plan) {}
 
 std::int64_t TransformerShape::layer_parameters() const {
-  return layer_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim, ffn) +
+  return layer_parameters_without_mlp() + mlp_parameters(model_, ffn);
+}
+
+std::int64_t TransformerShape::layer_parameters_without_mlp() const {
+  return attention_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim) +
          norms_per_layer(model_) * norm_count(model_) + adapter_parameters();
 }
 
@@ -156,6 +160,14 @@ Bytes TransformerShape::layer_activations(Recompute recompute) const {
   if (recompute == Recompute::selective) return whole + cut;
   const std::int64_t scores = tokens * model_.seq_length * heads;
   return whole + cut + scores * (model_.dropout ? 2 * element + 1 : element);
+}
+
+Bytes TransformerShape::mlp_activations() const {
+  return 2 * cut_residual() + dropout_mask() + tokens * (model_.gated_mlp ? 3 : 2) * ffn * element;
+}
+
+Bytes TransformerShape::mlp_activations_for_weights() const {
+  return cut_residual() + tokens * (model_.hidden + (model_.gated_mlp ? 3 : 2) * ffn) * element;
 }
 
 Bytes TransformerShape::layer_activations_for_weights() const {

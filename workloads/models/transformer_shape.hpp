@@ -33,6 +33,7 @@ struct TransformerShape {
   /// What a rank holds of them outside the products: cut over tensor ranks by sequence parallelism.
   [[nodiscard]] Bytes cut_residual() const;
   [[nodiscard]] std::int64_t layer_parameters() const;
+  [[nodiscard]] std::int64_t layer_parameters_without_mlp() const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;
   /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,
@@ -50,6 +51,10 @@ struct TransformerShape {
   /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
   /// 1). Where sequence parallelism cuts them, inputs are kept cut.
   [[nodiscard]] Bytes layer_activations_for_weights() const;
+  /// Of those, what the MLP keeps, with the norm before it, where nothing is recomputed and all weights are
+  /// trained.
+  [[nodiscard]] Bytes mlp_activations() const;
+  [[nodiscard]] Bytes mlp_activations_for_weights() const;
   /// Final norm's and projection's input and the logits in 32 bits: 4 sbh (1 + V/h), equation 6.
   [[nodiscard]] Bytes head_activations() const;
   /// One byte per element of the residual stream, or nothing without dropout.

@@ -29,9 +29,21 @@ struct GossipRound {
 };
 
 struct CommunicatorSpec {
-  explicit CommunicatorSpec(const Plan& plan) : grid(plan) {}
+  explicit CommunicatorSpec(const Plan& plan) : grid(plan), experts(plan) {}
 
   RankGrid grid;
+  /// How experts are spread, where the model has any.
+  struct Experts {
+    explicit Experts(const Plan& plan) : grid(RankGrid::of_experts(plan)) {}
+
+    RankGrid grid;
+    bool present = false;
+    std::int64_t ranks_in_node = 0;  ///< of those that share the experts; 0: nobody asks
+
+    [[nodiscard]] auto members() const { return std::tie(grid, present, ranks_in_node); }
+    friend bool operator==(const Experts&, const Experts&) = default;
+  };
+  Experts experts;
   bool tensor_passes = false;            ///< passes are done by tensor groups, though of a single rank
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
   bool tied = false;                     ///< first and last stage add up the gradients of one embedding
@@ -41,7 +53,8 @@ struct CommunicatorSpec {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(grid, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_ranks, rounds);
+    return std::tie(grid, experts, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_ranks,
+                    rounds);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

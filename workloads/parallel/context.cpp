@@ -169,7 +169,7 @@ void check_ring(const Experiment& e, const Complain& complain) {
 
 void check_context(const Experiment& e, const Complain& complain) {
   if (e.plan.context_parallel == 1) return;
-  if (e.model.kind != ModelKind::transformer)
+  if (!e.model.attends())
     return complain({"context_parallel"}, "found " + std::to_string(e.plan.context_parallel) +
                                               ", allowed 1 for models that are no transformer");
   const DataParallelSync& sync = e.data_parallel_sync;

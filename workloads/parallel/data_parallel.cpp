@@ -23,10 +23,14 @@ bool averages_gradients(const DataParallelSync& sync) {
   return sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server;
 }
 
-bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout) {
+bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout, std::int64_t copies) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
-  if (experiment.plan.weight_copies() == 1 || sync.method == SyncMethod::none) return false;
+  if (copies == 1 || sync.method == SyncMethod::none) return false;
   return averages_gradients(sync) || layout.by_node();
+}
+
+std::int64_t of_block(const PlacedBlock& block, Weights of, std::int64_t PlacedBlock::*all) {
+  return of == Weights::experts ? block.experts : block.*all - block.experts;
 }
 
 }  // namespace
@@ -37,7 +41,9 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       plan_(experiment.plan),
       layout_(layout),
       by_tensor_(experiment.software.gathers_tensors),
-      enabled_(reduces_gradients(experiment, layout)),
+      reduces_{reduces_gradients(experiment, layout, plan_.weight_copies()),
+               stage.experts() > 0 && reduces_gradients(experiment, layout, plan_.expert_copies())},
+      enabled_(reduces_[0] || reduces_[1]),
       everywhere_(averages_gradients(experiment.data_parallel_sync)),
       in_a_row_(experiment.simulation.detail == Detail::stage &&
                 experiment.simulation.network == Network::alpha_beta),
@@ -54,9 +60,21 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       models_(experiment, layout,
               {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
       backward_passes_(stage.chunks.size()) {
-  const std::int64_t owned =
-      plan_.zero_stage >= 1 ? divide_up(stage.trained(), plan_.sharding_ranks()) : stage.trained();
-  optimizer_work_ = add_optimizer(experiment.software, owned, stage.trained_tensors(blocks), workload);
+  const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts);
+  optimizer_work_ = add_optimizer(experiment.software, parameters, stage.trained_tensors(blocks), workload);
+}
+
+std::int64_t DataParallel::copies(Weights of) const {
+  return of == Weights::experts ? plan_.expert_copies() : plan_.sharding_ranks();
+}
+
+std::int64_t DataParallel::trained(Weights of) const {
+  return of == Weights::experts ? stage_.experts() : stage_.trained() - stage_.experts();
+}
+
+std::int64_t DataParallel::owned(Weights of) const {
+  const std::int64_t all = trained(of);
+  return plan_.zero_stage >= 1 && all > 0 ? divide_up(all, copies(of)) : all;
 }
 
 /// How many messages of `pieces` that follow each other right away are one operation.
@@ -64,7 +82,7 @@ std::uint32_t DataParallel::together(std::int64_t pieces) const {
   return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
 }
 
-OpId DataParallel::collective(Collective what, std::int64_t parameters, Part part, Phase phase,
+OpId DataParallel::collective(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase,
                               const Pass* pass, OpId dep, std::int64_t pieces) {
   const Bytes width = what == Collective::all_gather ? element_ : gradient_;
   Op op;
@@ -72,7 +90,11 @@ OpId DataParallel::collective(Collective what, std::int64_t parameters, Part par
   op.stream = Stream::data;
   op.phase = phase;
   op.part = part;
-  op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
+  if (of == Weights::experts) {
+    op.slot = layout_.slot(Slot::expert_data);
+  } else {
+    op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
+  }
   const Message one{what, divide_up(parameters, pieces) * width, Dimension::data, message_host_,
                     what == Collective::all_gather ? gather_efficiency_ : 1};
   const std::uint32_t times = together(pieces);
@@ -96,34 +118,39 @@ std::int64_t DataParallel::pieces_of(std::int64_t tensors) const {
   return by_tensor_ ? std::max<std::int64_t>(1, tensors) : 1;
 }
 
+std::int64_t DataParallel::pieces_of(Weights of, const Block& block) const {
+  return pieces_of(of == Weights::experts ? block.expert_tensors : block.tensors - block.expert_tensors);
+}
+
 OpId DataParallel::begin_step(std::int32_t step) {
   step_ = step;
-  bucket_ = 0;
+  bucket_ = {};
   backward_passes_.assign(stage_.chunks.size(), 0);
   gathered_.clear();
   last_block_ = block_before_last_ = kNoOp;
   if (enabled_ && plan_.overlap_parameter_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2))
-    gather_ahead();
+    for (const Weights of : kAllWeights) gather_ahead(of);
   models_.begin_step(step, ready_);
   return ready_;
 }
 
 /// ZeRO-1 and 2 with overlap: parameters are gathered bucket by bucket while the first forward
 /// passes run; each block waits for its own bucket only.
-void DataParallel::gather_ahead() {
+void DataParallel::gather_ahead(Weights of) {
   gathered_.resize(stage_.chunks.size());
   for (std::size_t c = 0; c < stage_.chunks.size(); ++c) {
     const auto& chunk = stage_.chunks[c].blocks;
-    gathered_[c].assign(chunk.size(), kNoOp);
+    gathered_[c].resize(chunk.size(), kNoOp);
+    if (!reduces(of)) continue;
     std::int64_t parameters = 0;
     std::size_t first = 0;
     for (std::size_t b = 0; b < chunk.size(); ++b) {
-      parameters += chunk[b].trained;
+      parameters += of_block(chunk[b], of, &PlacedBlock::trained);
       const bool full = bucket_elements_ > 0 && parameters >= bucket_elements_;
       if (parameters == 0 || (!full && b + 1 < chunk.size())) continue;
-      const OpId gather =
-          collective(Collective::all_gather, parameters, Part::bucket, Phase::synchronize, nullptr, ready_);
-      for (; first <= b; ++first) gathered_[c][first] = gather;
+      const OpId gather = collective(Collective::all_gather, of, parameters, Part::bucket, Phase::synchronize,
+                                     nullptr, ready_);
+      for (; first <= b; ++first) gathered_[c][first] = std::max(gathered_[c][first], gather);
       parameters = 0;
     }
   }
@@ -142,13 +169,20 @@ OpId DataParallel::before_block(const Pass& pass, std::size_t block) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   if (!enabled_ || pass.kind == Pass::Kind::backward_weight) return kNoOp;
   if (!gathered_.empty()) return pass.kind == Pass::Kind::forward ? gathered_[chunk][block] : kNoOp;
-  const std::int64_t parameters = stage_.chunks[chunk].blocks[block].used;
-  if (plan_.zero_stage < 3 || parameters == 0) return kNoOp;
+  if (plan_.zero_stage < 3) return kNoOp;
   // Gathering ahead, one block is fetched while the one before it runs.
-  const OpId after = plan_.overlap_parameter_gather ? block_before_last_ : last_block_;
+  const OpId after = std::max(plan_.overlap_parameter_gather ? block_before_last_ : last_block_, ready_);
+  const OpId common = gather_block(Weights::common, pass, block, after);
+  return std::max(common, gather_block(Weights::experts, pass, block, after));
+}
+
+OpId DataParallel::gather_block(Weights of, const Pass& pass, std::size_t block, OpId after) {
+  const PlacedBlock& placed = stage_.chunks[static_cast<std::size_t>(pass.chunk)].blocks[block];
+  const std::int64_t parameters = of_block(placed, of, &PlacedBlock::used);
+  if (!reduces(of) || parameters == 0) return kNoOp;
   const Phase phase = pass.kind == Pass::Kind::forward ? Phase::forward : Phase::backward;
-  return collective(Collective::all_gather, parameters, Part::layer, phase, &pass, std::max(after, ready_),
-                    pieces_of(block_at(pass, block).tensors));
+  return collective(Collective::all_gather, of, parameters, Part::layer, phase, &pass, after,
+                    pieces_of(of, block_at(pass, block)));
 }
 
 OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
@@ -172,35 +206,56 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   const auto chunk = static_cast<std::size_t>(pass.chunk);
   const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
-  bucket_ += stage_.chunks[chunk].blocks[block].trained;
-  if (plan_.zero_stage == 3) return flush(&pass, done, pieces_of(block_at(pass, block).trained_tensors()));
-  const bool full = bucket_elements_ > 0 && bucket_ >= bucket_elements_;
+  const PlacedBlock& placed = stage_.chunks[chunk].blocks[block];
+  const Block& of_kind = block_at(pass, block);
   const bool now = plan_.overlap_gradient_reduce || plan_.zero_stage == 2 || models_.by_bucket();
-  return full && now ? flush(&pass, done) : kNoOp;
+  OpId reduced = kNoOp;
+  for (const Weights of : kAllWeights) {
+    bucket(of) += of_block(placed, of, &PlacedBlock::trained);
+    const bool full = bucket_elements_ > 0 && bucket(of) >= bucket_elements_;
+    if (plan_.zero_stage < 3 && !(full && now)) continue;
+    const std::int64_t tensors =
+        of == Weights::experts ? of_kind.expert_tensors : of_kind.trained_tensors() - of_kind.expert_tensors;
+    reduced = std::max(reduced, flush(of, &pass, done, plan_.zero_stage == 3 ? pieces_of(tensors) : 1));
+  }
+  return reduced;
 }
 
 OpId DataParallel::after_backward_pass(const Pass& pass, OpId done) {
   ++backward_passes_[static_cast<std::size_t>(pass.chunk)];
-  return enabled_ && plan_.zero_stage >= 2 ? flush(&pass, done) : kNoOp;
+  return enabled_ && plan_.zero_stage >= 2 ? flush_all(&pass, done) : kNoOp;
+}
+
+OpId DataParallel::flush_all(const Pass* pass, OpId done) {
+  const OpId common = flush(Weights::common, pass, done);
+  return std::max(common, flush(Weights::experts, pass, done));
 }
 
 /// Reduces the gradients collected so far; what later compute has to wait for.
-OpId DataParallel::flush(const Pass* pass, OpId done, std::int64_t pieces) {
-  if (bucket_ == 0) return kNoOp;
-  last_reduce_ = plan_.zero_stage == 0 ? average(pass, done, pieces) : reduce_shards(pass, done, pieces);
-  bucket_ = 0;
+OpId DataParallel::flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
+  const bool moves = reduces(of) || (of == Weights::common && models_.by_bucket());
+  if (bucket(of) == 0 || !moves) return kNoOp;
+  if (plan_.zero_stage > 0) {
+    last_reduce_ = reduce_shards(of, pass, done, pieces);
+  } else if (of == Weights::experts) {
+    last_reduce_ = collective(Collective::all_reduce, of, bucket(of), Part::bucket, Phase::synchronize, pass,
+                              done, pieces);
+  } else {
+    last_reduce_ = average(pass, done, pieces);
+  }
+  bucket(of) = 0;
   return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
 }
 
 /// Leaves each replica the summed gradients of its shard: summed among those that share a copy, then among
 /// those that hold the same shard of theirs.
-OpId DataParallel::reduce_shards(const Pass* pass, OpId done, std::int64_t pieces) {
-  const OpId scattered =
-      collective(Collective::reduce_scatter, bucket_, Part::bucket, Phase::synchronize, pass, done, pieces);
+OpId DataParallel::reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
+  const OpId scattered = collective(Collective::reduce_scatter, of, bucket(of), Part::bucket,
+                                    Phase::synchronize, pass, done, pieces);
   if (!plan_.shards_in_groups()) return scattered;
-  const std::int64_t shard = divide_up(divide_up(bucket_, pieces), plan_.sharding_ranks());
-  return collective(Collective::all_reduce, shard * pieces, Part::bucket, Phase::synchronize, pass, scattered,
-                    pieces);
+  const std::int64_t shard = divide_up(divide_up(bucket(of), pieces), plan_.sharding_ranks());
+  return collective(Collective::all_reduce, of, shard * pieces, Part::bucket, Phase::synchronize, pass,
+                    scattered, pieces);
 }
 
 /// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
@@ -214,11 +269,11 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
     like.chunk = pass->chunk;
   }
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
-  const std::int64_t values = divide_up(bucket_, pieces);
+  const std::int64_t values = divide_up(bucket(Weights::common), pieces);
   const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained())),
                           gradient_};
   OpId at = done;
-  if (enabled_)
+  if (reduces(Weights::common))
     at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
                      : averaging_.in_worker(gradients, like, done);
   if (!models_.by_bucket()) return at;
@@ -244,20 +299,23 @@ OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer
 
 /// Splits what has not been reduced yet into buckets and flushes.
 OpId DataParallel::reduce_rest(OpId last) {
-  if (enabled_ || models_.by_bucket()) {
-    const std::int64_t bucket = bucket_elements_;
-    std::int64_t left = bucket_;
-    while (left > 0) {
-      const std::int64_t full = bucket > 0 ? left / bucket : 0;
-      const bool alone = plan_.zero_stage > 0 || (!models_.by_bucket() && averaging_.sends_all_at_once());
-      const std::int64_t pieces = alone ? std::max<std::int64_t>(1, together(full)) : 1;
-      bucket_ = bucket > 0 ? std::min(left, pieces * bucket) : left;
-      left -= bucket_;
-      flush(nullptr, last, pieces);
-    }
-  }
+  if (enabled_ || models_.by_bucket())
+    for (const Weights of : kAllWeights) reduce_rest_of(of, last);
   sum_tied_embedding(last);
   return last_reduce_;
+}
+
+void DataParallel::reduce_rest_of(Weights of, OpId last) {
+  std::int64_t left = bucket(of);
+  while (left > 0) {
+    const std::int64_t full = bucket_elements_ > 0 ? left / bucket_elements_ : 0;
+    const bool alone = plan_.zero_stage > 0 || of == Weights::experts ||
+                       (!models_.by_bucket() && averaging_.sends_all_at_once());
+    const std::int64_t pieces = alone ? std::max<std::int64_t>(1, together(full)) : 1;
+    bucket(of) = bucket_elements_ > 0 ? std::min(left, pieces * bucket_elements_) : left;
+    left -= bucket(of);
+    flush(of, nullptr, last, pieces);
+  }
 }
 
 void DataParallel::sum_tied_embedding(OpId last) {
@@ -271,7 +329,8 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.slot = layout_.slot(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
   const Bytes whole = blocks_.tied_parameters * gradient_;
-  const Bytes bytes = enabled_ && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_ranks()) : whole;
+  const Bytes bytes =
+      reduces(Weights::common) && plan_.zero_stage >= 1 ? divide_up(whole, plan_.sharding_ranks()) : whole;
   op.work = add_message(workload_, {Collective::all_reduce, bytes, Dimension::pipeline, message_host_});
   op.step = step_;
   last_reduce_ = writer_.add(op, {last, last_reduce_});
@@ -282,12 +341,17 @@ OpId DataParallel::optimize(OpId last) {
                ? last_reduce_
                : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
   ready_ = models_.after_update(ready_);
-  const bool gathers = enabled_ && (plan_.zero_stage == 1 || plan_.zero_stage == 2);
-  if (gathers && !plan_.overlap_parameter_gather) {
-    ready_ = collective(Collective::all_gather, stage_.trained(), Part::bucket, Phase::synchronize, nullptr,
-                        ready_);
-  }
+  const bool gathers = plan_.zero_stage == 1 || plan_.zero_stage == 2;
+  if (!gathers || plan_.overlap_parameter_gather) return ready_;
+  const OpId updated = ready_;
+  for (const Weights of : kAllWeights) ready_ = std::max(ready_, gather_updated(of, updated));
   return ready_;
+}
+
+OpId DataParallel::gather_updated(Weights of, OpId updated) {
+  if (!reduces(of) || trained(of) == 0) return kNoOp;
+  return collective(Collective::all_gather, of, trained(of), Part::bucket, Phase::synchronize, nullptr,
+                    updated);
 }
 
 }  // namespace orrery

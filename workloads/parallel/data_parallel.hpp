@@ -8,10 +8,14 @@
 //   2      reduce-scatter every micro-batch           all-gather after the optimizer step
 //   3      reduce-scatter every micro-batch           all-gather before each forward and backward pass
 //
+// Experts have copies of their own, on ranks that differ from those of the other weights: the same is done
+// for them in buckets of their own.
+//
 // Where groups of replicas hold a copy each of what is sharded, these happen within a group, and gradients
 // are summed over the copies by an all-reduce of each shard.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "orrery/experiment.hpp"
@@ -21,6 +25,10 @@
 #include "workloads/sync/model_sync.hpp"
 
 namespace orrery {
+
+/// Weights whose gradients the same ranks add up.
+enum class Weights : std::uint8_t { common, experts };
+inline constexpr std::array kAllWeights{Weights::common, Weights::experts};
 
 class DataParallel {
  public:
@@ -60,25 +68,38 @@ class DataParallel {
 
  private:
   [[nodiscard]] std::uint32_t together(std::int64_t pieces) const;
-  OpId collective(Collective what, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
-                  OpId dep, std::int64_t pieces = 1);
+  OpId collective(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase,
+                  const Pass* pass, OpId dep, std::int64_t pieces = 1);
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
-  OpId reduce_shards(const Pass* pass, OpId done, std::int64_t pieces);
+  OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
-  OpId flush(const Pass* pass, OpId done, std::int64_t pieces = 1);
+  OpId flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces = 1);
+  OpId flush_all(const Pass* pass, OpId done);
+  void reduce_rest_of(Weights of, OpId last);
   [[nodiscard]] const Block& block_at(const Pass& pass, std::size_t block) const;
   [[nodiscard]] std::int64_t pieces_of(std::int64_t tensors) const;
-  void gather_ahead();
+  [[nodiscard]] std::int64_t pieces_of(Weights of, const Block& block) const;
+  void gather_ahead(Weights of);
+  OpId gather_block(Weights of, const Pass& pass, std::size_t block, OpId after);
+  OpId gather_updated(Weights of, OpId updated);
+  /// Ranks that hold the same of them.
+  [[nodiscard]] std::int64_t copies(Weights of) const;
+  /// Parameters of them that a rank updates.
+  [[nodiscard]] std::int64_t owned(Weights of) const;
+  [[nodiscard]] std::int64_t trained(Weights of) const;
+  [[nodiscard]] bool reduces(Weights of) const { return reduces_[static_cast<std::size_t>(of)]; }
+  [[nodiscard]] std::int64_t& bucket(Weights of) { return bucket_[static_cast<std::size_t>(of)]; }
   void sum_tied_embedding(OpId last);
 
   const Experiment& experiment_;
   const Plan& plan_;
   const SyncLayout& layout_;
   bool by_tensor_;
-  bool enabled_;     ///< gradients are reduced
-  bool everywhere_;  ///< over all replicas, not only those of a worker
-  bool in_a_row_;    ///< collectives that follow each other right away are one operation
+  std::array<bool, kAllWeights.size()> reduces_;  ///< their gradients are summed over ranks
+  bool enabled_;                                  ///< those of any
+  bool everywhere_;                               ///< over all replicas, not only those of a worker
+  bool in_a_row_;  ///< collectives that follow each other right away are one operation
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Workload& workload_;
@@ -93,13 +114,13 @@ class DataParallel {
   ModelSync models_;
 
   std::int32_t step_ = 0;
-  OpId ready_ = kNoOp;                         ///< parameters of this step are up to date
-  OpId last_reduce_ = kNoOp;                   ///< latest operation on the data stream
-  OpId last_block_ = kNoOp;                    ///< end of the block that runs
-  OpId block_before_last_ = kNoOp;             ///< and of the one before it
-  std::int64_t bucket_ = 0;                    ///< parameters whose gradients wait to be reduced
-  std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step
-  std::vector<std::vector<OpId>> gathered_;    ///< [chunk][block] of gathers issued ahead
+  OpId ready_ = kNoOp;                                     ///< parameters of this step are up to date
+  OpId last_reduce_ = kNoOp;                               ///< latest operation on the data stream
+  OpId last_block_ = kNoOp;                                ///< end of the block that runs
+  OpId block_before_last_ = kNoOp;                         ///< and of the one before it
+  std::array<std::int64_t, kAllWeights.size()> bucket_{};  ///< parameters whose gradients wait to be reduced
+  std::vector<std::int64_t> backward_passes_;              ///< per chunk, of this step
+  std::vector<std::vector<OpId>> gathered_;                ///< [chunk][block] of gathers issued ahead
 };
 
 }  // namespace orrery

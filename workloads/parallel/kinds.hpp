@@ -12,11 +12,13 @@ extern const CommunicatorKind kTiedEmbeddings;
 extern const CommunicatorKind kWorkerGroups;
 extern const CommunicatorKind kShardGroups;
 extern const CommunicatorKind kContextGroups;
+extern const CommunicatorKind kExpertGroups;
+extern const CommunicatorKind kExpertReplicas;
 extern const CommunicatorKind kGossipPairs;
 
 /// Those that join some replicas with others come last.
-inline constexpr std::array kCommunicatorKinds{&kTensorGroups,   &kReplicaGroups, &kNeighbourStages,
-                                               &kTiedEmbeddings, &kContextGroups, &kWorkerGroups,
-                                               &kShardGroups,    &kGossipPairs};
+inline constexpr std::array kCommunicatorKinds{
+    &kTensorGroups, &kReplicaGroups, &kNeighbourStages, &kTiedEmbeddings, &kContextGroups,
+    &kWorkerGroups, &kExpertGroups,  &kExpertReplicas,  &kShardGroups,    &kGossipPairs};
 
 }  // namespace orrery

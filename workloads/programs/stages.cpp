@@ -24,12 +24,14 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     if (kind < 0) return;
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
     placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
-                      block.parameters, block.parameters, block.parameters - block.frozen});
+                      block.parameters, block.parameters, block.parameters - block.frozen,
+                      block.expert_parameters});
     chunk.activations += block.activations;
     chunk.for_weights += block.for_weights;
     chunk.workspace = std::max(chunk.workspace, block.workspace);
     chunk.parameters += block.parameters;
     chunk.trained += block.parameters - block.frozen;
+    chunk.experts += block.expert_parameters;
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
   for (std::int64_t layer = from; layer < to; ++layer) {
@@ -112,6 +114,12 @@ std::int64_t Stage::trained() const {
   return sum;
 }
 
+std::int64_t Stage::experts() const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) sum += chunk.experts;
+  return sum;
+}
+
 std::int64_t Stage::trained_tensors(const ModelBlocks& blocks) const {
   std::int64_t sum = 0;
   for (const Chunk& chunk : chunks) {
@@ -128,7 +136,7 @@ bool alike(const Stage& a, const Stage& b) {
   const auto inner = [](const Stage& stage) { return stage.index > 0 && stage.index < stage.stages - 1; };
   const auto same_work = [](const PlacedBlock& x, const PlacedBlock& y) {
     return x.kind == y.kind && x.part == y.part && x.parameters == y.parameters && x.used == y.used &&
-           x.trained == y.trained;
+           x.trained == y.trained && x.experts == y.experts;
   };
   const auto same = [&](const Chunk& x, const Chunk& y) {
     return x.input == y.input && x.output == y.output && x.activations == y.activations &&
@@ -184,15 +192,19 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
-  const auto sharded = [&](Bytes bytes, int from_stage) {
-    return plan.zero_stage >= from_stage ? divide_up(bytes, plan.sharding_ranks()) : bytes;
+  // Experts are shared out among the ranks that hold the same ones.
+  const std::int64_t experts = stage.experts();
+  const auto sharded = [&](std::int64_t parameters, Bytes each, int from_stage) {
+    if (plan.zero_stage < from_stage) return parameters * each;
+    const Bytes of_experts = experts > 0 ? divide_up(experts * each, plan.expert_copies()) : 0;
+    return divide_up((parameters - experts) * each, plan.sharding_ranks()) + of_experts;
   };
   const std::int64_t trained = stage.trained();
   StageMemory memory;
   memory.parameters_count = stage.parameters();
-  memory.parameters = sharded(memory.parameters_count * element, 3);
-  memory.gradients = sharded(trained * gradient_bytes(experiment), 2);
-  memory.optimizer = sharded(trained * states, 1);
+  memory.parameters = sharded(memory.parameters_count, element, 3);
+  memory.gradients = sharded(trained, gradient_bytes(experiment), 2);
+  memory.optimizer = sharded(trained, states, 1);
   memory.activations = peak_activations(stage, plan);
   memory.workspace = workspace_of(stage, plan);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);

@@ -21,6 +21,7 @@ struct PlacedBlock {
   std::int64_t parameters = 0;  ///< on this rank; with the copy of a tied embedding on the last stage
   std::int64_t used = 0;        ///< parameters it computes with: those, and an embedding it shares in place
   std::int64_t trained = 0;     ///< of its parameters
+  std::int64_t experts = 0;     ///< of those, of experts
 };
 
 /// The blocks of one virtual stage, in forward order.
@@ -33,6 +34,7 @@ struct Chunk {
   Bytes workspace = 0;          ///< of the block that takes most
   std::int64_t parameters = 0;  ///< of all blocks
   std::int64_t trained = 0;     ///< of those
+  std::int64_t experts = 0;     ///< of those, of experts
 
   /// What a pass over the chunk adds to what is kept.
   [[nodiscard]] Bytes change(PassKind kind) const {
@@ -63,6 +65,7 @@ struct Stage {
   /// Parameters this rank computes with, before sharding over data-parallel ranks.
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] std::int64_t trained() const;  ///< of those
+  [[nodiscard]] std::int64_t experts() const;  ///< of those, parameters of experts
   [[nodiscard]] std::int64_t trained_tensors(const ModelBlocks& blocks) const;
 };
 

@@ -6,6 +6,7 @@
 
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
+#include "workloads/parallel/expert_load.hpp"
 #include "workloads/programs/fused_pass.hpp"
 
 namespace orrery {
@@ -83,7 +84,7 @@ bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
 
 /// Whether both ends of a pipeline add up the gradients of one embedding.
 bool ties_gradients(const Model& model) {
-  return model.kind == ModelKind::transformer && model.tied_embeddings && model.lora_rank == 0;
+  return model.attends() && model.tied_embeddings && model.lora_rank == 0;
 }
 
 CommunicatorSpec spec_of(const Experiment& experiment) {
@@ -92,6 +93,9 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   spec.tensor_passes = has_fused_passes(experiment);
   spec.pipeline_wraps = plan.virtual_stages > 1;
   spec.tied = ties_gradients(experiment.model);
+  spec.experts.present = experiment.model.experts > 0;
+  if (plan.dispatcher != Dispatcher::all_to_all)
+    spec.experts.ranks_in_node = expert_ranks_in_node(experiment);
   if (plan.shards_in_groups()) spec.sharding_ranks = plan.sharding_ranks();
   return spec;
 }

@@ -51,6 +51,17 @@ const std::vector<std::string> kExperiments{
     // One node, whose switches add up.
     R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
         "cluster": "dgx-h100", "plan": {"tensor_parallel": 8, "global_batch_size": 1, "collectives": {"all-reduce": "nvls"}}})",
+    // Experts on the ranks of a stage, in two nodes.
+    R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 1024, "heads": 8, "vocab": 1024,
+                  "seq_length": 256, "attention": "flash", "experts": 16, "experts_per_token": 2, "shared_experts": 1,
+                  "dense_layers": 1, "expert_groups": 4, "groups_per_token": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 4},
+        "plan": {"tensor_parallel": 2, "sequence_parallel": true, "expert_parallel": 8, "expert_tensor_parallel": 1,
+                 "dispatcher": "deduplicated", "token_imbalance": "zipf", "capacity_factor": 3}})",
+    R"({"model": {"kind": "moe-transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
+                  "attention": "flash", "experts": 4, "experts_per_token": 1},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
+        "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
     // Gossip of servers on a torus, of compressed models.
     R"({"model": "resnet-50",
         "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 6, "fabric": {"kind": "torus", "nic_gbps": 25}},
@@ -113,6 +124,7 @@ const Values kMoreValues{
     {"plan.context_parallel", {"4"}},
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.stage_layers", {"[3, 5]"}},
+    {"plan.token_histogram", {"[1, 1, 1, 1]"}},
     {"plan.tensor_partition", {"[row, column, row]"}},
     {"data_parallel_sync.shape", {"[1, 6]"}},
     {"data_parallel_sync.placement", {"[1, 0, 2, 3, 4, 5]"}},
@@ -121,10 +133,9 @@ const Values kMoreValues{
 
 /// Keys that no value can be changed of alone.
 const std::set<std::string> kFixed{
-    "id",                    // of a line of a batch, not of the experiment
-    "model.kind",            // another kind has other keys
-    "plan.data_parallel",    // follows from the GPUs
-    "plan.expert_parallel",  // only 1 so far
+    "id",                  // of a line of a batch, not of the experiment
+    "model.kind",          // another kind has other keys
+    "plan.data_parallel",  // follows from the GPUs
 };
 
 /// Keys of which a report tells nothing, as it tells nothing of problem.*, which is for converge.

@@ -1,0 +1,139 @@
+// Whole runs of mixtures of experts.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "orrery/simulate.hpp"
+#include "tests/sim/run/experiments.hpp"
+#include "tests/sim/run/same_report.hpp"
+
+using namespace orrery;
+using orrery::test::check_same_times;
+using orrery::test::read;
+
+namespace {
+
+/// Four layers of 8 experts, of which a token takes 2, on 16 GPUs.
+Experiment mixture(const std::vector<std::string>& overrides = {}) {
+  return read(
+      R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 2048, "heads": 8,
+                            "vocab": 1024, "seq_length": 512, "attention": "flash", "gated_mlp": true, "biases": false,
+                            "dropout": false, "experts": 8, "experts_per_token": 2, "expert_ffn_hidden": 1024},
+                  "cluster": {"base": "dgx-h100", "nodes": 2},
+                  "plan": {"expert_parallel": 8, "global_batch_size": 32, "zero_stage": 1}})",
+      overrides);
+}
+
+std::int64_t sent(const Report& report, Dimension dimension) {
+  return static_cast<std::int64_t>(report.bytes_per_gpu[static_cast<std::size_t>(dimension)]);
+}
+
+std::string diagnostic_of(const std::vector<std::string>& overrides) {
+  try {
+    (void)mixture(overrides);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("runs with experts are the same folded and unfolded, in both networks") {
+  const std::vector<std::vector<std::string>> plans{
+      {"plan.expert_parallel=8"},
+      {"plan.expert_parallel=16", "model.experts=16", "plan.dispatcher=hierarchical"},
+      {"plan.expert_parallel=16", "model.experts=16", "plan.dispatcher=deduplicated"},
+      {"plan.expert_parallel=4", "plan.tensor_parallel=2", "plan.sequence_parallel=true"},
+      {"plan.expert_parallel=4", "model.shared_experts=1", "plan.tensor_parallel=2"},
+      {"plan.expert_parallel=4", "plan.tensor_parallel=2", "plan.sequence_parallel=true",
+       "plan.expert_tensor_parallel=1", "model.shared_experts=2"},
+      {"plan.expert_parallel=2", "plan.pipeline_parallel=2", "model.dense_layers=2", "plan.zero_stage=3"},
+      {"plan.expert_parallel=4", "plan.context_parallel=2", "plan.zero_stage=2",
+       "plan.overlap_gradient_reduce=true"},
+      {"plan.expert_parallel=4", "plan.pipeline_parallel=2", "plan.pipeline_schedule=zb-h1",
+       "model.shared_experts=1"}};
+  for (const auto& plan : plans) {
+    for (const char* network : {"alpha-beta", "flow"}) {
+      CAPTURE(plan.back());
+      CAPTURE(network);
+      Experiment e = mixture(plan);
+      e.simulation.network = std::string_view(network) == "flow" ? Network::flow : Network::alpha_beta;
+      const Report folded = simulate(e);
+      e.simulation.folding = Folding::off;
+      check_same_times(folded, simulate(e));
+      CHECK(sent(folded, Dimension::expert) > 0);
+    }
+  }
+}
+
+// Of a layer and micro-batch: tokens to their experts and back, forward and backward. A rank sends 7 of 8
+// parts of its 512 x 2 rows of 512 values of 2 bytes.
+TEST_CASE("tokens travel to their experts and back") {
+  const std::int64_t rows = 512 * 2 * 512 * 2;
+  CHECK(sent(simulate(mixture()), Dimension::expert) == 4 * 2 * 4 * rows * 7 / 8);
+}
+
+// Twice the load: rank 0 of 8 has one expert, to which 2 / 8 of the rows go in place of 1 / 8.
+TEST_CASE("a rank with more tokens holds up all others") {
+  const Report even = simulate(mixture());
+  const Report uneven = simulate(mixture({"plan.token_imbalance=[2, 1, 1, 1, 1, 1, 1, 0]"}));
+  CHECK(sent(uneven, Dimension::expert) == 2 * sent(even, Dimension::expert));
+  CHECK(uneven.step_time_s() > even.step_time_s());
+  const Report capped =
+      simulate(mixture({"plan.token_imbalance=[2, 1, 1, 1, 1, 1, 1, 0]", "plan.capacity_factor=1"}));
+  CHECK(sent(capped, Dimension::expert) == sent(even, Dimension::expert));
+}
+
+// Each of 8 ranks has one expert of 3 x 512 x 1024 weights in each of 4 layers, and its twin in the other
+// node has them too. With ZeRO-1 the gradients are reduced in 32 or 16 bits and the parameters gathered: each
+// rank sends half.
+TEST_CASE("gradients of experts are reduced among the ranks that hold them") {
+  Experiment e = mixture({"stack=ideal"});
+  const Report report = simulate(e);
+  const std::int64_t experts = 4LL * 3 * 512 * 1024;
+  // Per layer: 4 x 512^2 of attention, 2 norms of 2 x 512, a router of 8 x 512. Then tables and the last
+  // norm.
+  const std::int64_t others = 4LL * (4 * 512 * 512 + 4 * 512 + 8 * 512) + 1024 * 512 + 512 * 512 + 2 * 512;
+  const std::int64_t padded = (others + 15) / 16 * 16;
+  CHECK(report.parameters == others + 8 * experts);
+  CHECK(sent(report, Dimension::data) == experts / 2 * (2 + 2) + padded * 15 / 16 * (2 + 2));
+}
+
+// Parameters and gradients of 2 bytes each whole, 12 bytes of Adam's states shared out among 16 ranks, or 2.
+TEST_CASE("states of experts are shared out among the ranks that hold them") {
+  const StageMemory memory = simulate(mixture({"stack=ideal"})).stage_memory.front();
+  const std::int64_t experts = 4LL * 3 * 512 * 1024;
+  const std::int64_t others = memory.parameters_count - experts;
+  CHECK(memory.parameters == 2 * (others + experts));
+  CHECK(memory.optimizer == (12 * others + 15) / 16 + 12 * experts / 2);
+}
+
+TEST_CASE("deduplicated tokens cross between nodes once") {
+  const std::vector<std::string> wide{"stack=ideal", "model.hidden=4096", "model.experts=16",
+                                      "model.experts_per_token=8", "plan.expert_parallel=16"};
+  const auto with = [&](const char* dispatcher) {
+    std::vector<std::string> all = wide;
+    all.push_back(std::string("plan.dispatcher=") + dispatcher);
+    return simulate(mixture(all));
+  };
+  const Report plain = with("all-to-all");
+  const Report once = with("deduplicated");
+  CHECK(once.step_time_s() < plain.step_time_s());
+}
+
+TEST_CASE("what experts ask of a plan") {
+  const auto says = [](const std::vector<std::string>& overrides, const std::string& part) {
+    CAPTURE(part);
+    CHECK(diagnostic_of(overrides).find(part) != std::string::npos);
+  };
+  says({"plan.expert_parallel=3"}, "/plan/expert_parallel: found 3, allowed a divisor of experts 8");
+  says({"plan.expert_parallel=8", "plan.pipeline_parallel=4"},
+       "found expert_parallel 8 x expert_tensor_parallel 1 = 8, allowed a divisor of the 4 ranks of a stage");
+  says({"plan.token_imbalance=[1, 2]"}, "found 2 entries, allowed one for each of 8 experts");
+  says({"plan.token_imbalance=[0, 0, 0, 0, 0, 0, 0, 0]"}, "found no tokens, allowed a sum above 0");
+  says({"model.experts_per_token=9"}, "/model/experts_per_token: found 9, allowed at most experts 8");
+  says({"model.kind=transformer"}, "found key \"experts\", allowed only for kind moe-transformer");
+  says({"data_parallel_sync.method=diloco"}, "allowed only where data_parallel_sync is a plain all-reduce");
+}

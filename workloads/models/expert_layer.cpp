@@ -1,0 +1,170 @@
+#include "workloads/models/expert_layer.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "workloads/parallel/expert_load.hpp"
+
+namespace orrery {
+
+ExpertLayer::ExpertLayer(const Experiment& experiment, const TransformerShape& shape, SharedExperts shared)
+    : model_(experiment.model),
+      plan_(experiment.plan),
+      software_(experiment.software),
+      shape_(shape),
+      experts_(model_, plan_, shape),
+      shared_(std::move(shared)),
+      ranks_in_node_(expert_ranks_in_node(experiment)) {}
+
+std::int32_t ExpertLayer::run(StepBuilder& to, PassKind kind, std::int32_t after) const {
+  if (kind == PassKind::forward) return forward(to, after);
+  return kind == PassKind::backward_weight ? backward_weight(to, after) : backward(to, kind, after);
+}
+
+/// A product of 16 bits also in FP8 training.
+Kernel ExpertLayer::router() const {
+  Kernel kernel = gemm(experts_.tokens, model_.experts, model_.hidden);
+  kernel.in_16_bits = true;
+  return kernel;
+}
+
+/// Reads logits in 32 bits, writes probabilities and what was chosen.
+Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
+
+Kernel ExpertLayer::first() const {
+  return gemm(experts_.rows_per_expert(), (model_.gated_mlp ? 2 : 1) * experts_.ffn, model_.hidden,
+              experts_.experts);
+}
+
+Kernel ExpertLayer::second() const {
+  return gemm(experts_.rows_per_expert(), model_.hidden, experts_.ffn, experts_.experts);
+}
+
+/// Of one input of the activation.
+Bytes ExpertLayer::inner() const { return experts_.rows * experts_.ffn * shape_.element; }
+
+/// Rows that come rank by rank are put in the order of the experts.
+std::vector<Kernel> ExpertLayer::sort_rows() const {
+  if (plan_.expert_parallel == 1 || experts_.experts == 1) return {};
+  return {elementwise(2 * experts_.rows * experts_.row)};
+}
+
+Bytes ExpertLayer::copies(double per_token) const {
+  const double load =
+      static_cast<double>(experts_.sent) / static_cast<double>(experts_.tokens * model_.experts_per_token);
+  const double tokens = std::ceil(static_cast<double>(experts_.tokens) * per_token * load);
+  return static_cast<Bytes>(tokens) * experts_.row;
+}
+
+Bytes ExpertLayer::between_nodes() const {
+  if (plan_.dispatcher == Dispatcher::hierarchical) return experts_.sent * experts_.row;
+  return copies(holders_per_token(model_, plan_.expert_parallel / ranks_in_node_));
+}
+
+Bytes ExpertLayer::inside_node() const {
+  if (plan_.dispatcher == Dispatcher::hierarchical) return experts_.sent * experts_.row;
+  return copies(holders_per_token(model_, plan_.expert_parallel));
+}
+
+std::int32_t ExpertLayer::exchange(StepBuilder& to, Bytes bytes, Slot communicator,
+                                   std::int32_t after) const {
+  std::int64_t ranks = plan_.expert_parallel;
+  if (communicator == Slot::expert_peers) ranks /= ranks_in_node_;
+  if (communicator == Slot::expert_node) ranks = ranks_in_node_;
+  if (ranks == 1) return after;
+  return to.collective(Part::experts, Collective::all_to_all, bytes, after, communicator);
+}
+
+/// Ranks that share the matrices of an expert work on the rows of all of them.
+std::int32_t ExpertLayer::share_rows(StepBuilder& to, Collective collective, std::int32_t after) const {
+  if (plan_.expert_tensor_parallel == 1) return after;
+  return to.collective(Part::experts, collective, experts_.rows * experts_.row, after, Slot::expert_tensor);
+}
+
+std::int32_t ExpertLayer::dispatch(StepBuilder& to, std::int32_t after) const {
+  std::int32_t at = after;
+  if (plan_.dispatcher == Dispatcher::all_to_all) {
+    at = exchange(to, experts_.sent * experts_.row, Slot::expert, at);
+  } else {
+    at = exchange(to, between_nodes(), Slot::expert_peers, at);
+    at = exchange(to, inside_node(), Slot::expert_node, at);
+  }
+  return share_rows(to, Collective::all_gather, at);
+}
+
+std::int32_t ExpertLayer::combine(StepBuilder& to, std::int32_t after) const {
+  std::int32_t at = share_rows(to, Collective::reduce_scatter, after);
+  if (plan_.dispatcher == Dispatcher::all_to_all)
+    return exchange(to, experts_.sent * experts_.row, Slot::expert, at);
+  at = exchange(to, inside_node(), Slot::expert_node, at);
+  return exchange(to, between_nodes(), Slot::expert_peers, at);
+}
+
+/// Without sequence parallelism all ranks of a tensor group have all tokens. Each routes its part of them
+/// (Singh et al. 2023, "duplicate token dropping") and gets the others' results.
+std::int32_t ExpertLayer::gather_tokens(StepBuilder& to, std::int32_t after) const {
+  if (shape_.tensor == 1 || plan_.sequence_parallel) return after;
+  return to.collective(Part::experts, Collective::all_gather, shape_.residual(), after);
+}
+
+std::int32_t ExpertLayer::run_shared(StepBuilder& to, PassKind kind, std::int32_t after) const {
+  return shared_ ? shared_(to, kind, after) : after;
+}
+
+std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
+  const Bytes own = experts_.tokens * experts_.row;
+  const Bytes sent = experts_.sent * experts_.row;
+  const std::int32_t routed = to.compute(
+      Part::experts, {elementwise(2 * shape_.cut_residual()), router(), choice(), elementwise(own + sent)},
+      after);
+  const std::int32_t there = dispatch(to, run_shared(to, PassKind::forward, routed));
+  std::vector<Kernel> kernels = sort_rows();
+  const std::vector<Kernel> sorted_back = kernels;
+  kernels.push_back(first());
+  kernels.push_back(elementwise(((model_.gated_mlp ? 2 : 1) + 1) * inner()));
+  kernels.push_back(second());
+  kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
+  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));
+  // Weighted sum of the copies, then what shared experts made and the residual.
+  const std::int32_t summed =
+      to.compute(Part::experts, {elementwise(sent + own), elementwise(3 * own)}, back);
+  return gather_tokens(to, summed);
+}
+
+void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
+  kernels.push_back(weight_gradient(second()));
+  kernels.push_back(weight_gradient(first()));
+  if (software_.accumulation_bytes_per_parameter > 0)
+    kernels.push_back(scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter));
+}
+
+/// Gradients of rows go the way of the rows back: to the experts as combined, home as dispatched.
+std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t after) const {
+  const Bytes own = experts_.tokens * experts_.row;
+  const Bytes sent = experts_.sent * experts_.row;
+  const std::int32_t spread = to.compute(Part::experts, {elementwise(own + 2 * sent)}, after);
+  const std::int32_t there = dispatch(to, run_shared(to, kind, spread));
+  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  std::vector<Kernel> kernels = sort_rows();
+  const std::vector<Kernel> sorted_back = kernels;
+  kernels.push_back(input_gradient(second()));
+  kernels.push_back(elementwise((2 * inputs + 1) * inner()));
+  kernels.push_back(input_gradient(first()));
+  kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
+  if (kind == PassKind::backward) add_weight_gradients(kernels);
+  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));
+  kernels = {elementwise(sent + own), choice(), input_gradient(router())};
+  if (kind == PassKind::backward) kernels.push_back(weight_gradient(router()));
+  kernels.push_back(elementwise(3 * own));
+  return gather_tokens(to, to.compute(Part::experts, std::move(kernels), back));
+}
+
+std::int32_t ExpertLayer::backward_weight(StepBuilder& to, std::int32_t after) const {
+  const std::int32_t shared = run_shared(to, PassKind::backward_weight, after);
+  std::vector<Kernel> kernels;
+  add_weight_gradients(kernels);
+  kernels.push_back(weight_gradient(router()));
+  return to.compute(Part::experts, std::move(kernels), shared);
+}
+
+}  // namespace orrery

@@ -1,0 +1,58 @@
+// The half of a transformer layer that is a mixture of experts, by its steps on one rank: norm, router,
+// tokens to their experts, the products of all experts of the rank at once (grouped), tokens back, weighted
+// sum.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "workloads/models/expert_shape.hpp"
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+
+class ExpertLayer {
+ public:
+  /// Writes a pass through the shared experts after a step, and returns the step that completes it.
+  using SharedExperts = std::function<std::int32_t(StepBuilder&, PassKind, std::int32_t)>;
+
+  /// `shared`: empty where there are none. Keeps references.
+  ExpertLayer(const Experiment& experiment, const TransformerShape& shape, SharedExperts shared);
+
+  /// Writes a pass after a step, and returns the step that completes it.
+  std::int32_t run(StepBuilder& to, PassKind kind, std::int32_t after) const;
+
+ private:
+  std::int32_t forward(StepBuilder& to, std::int32_t after) const;
+  std::int32_t backward(StepBuilder& to, PassKind kind, std::int32_t after) const;
+  std::int32_t backward_weight(StepBuilder& to, std::int32_t after) const;
+  std::int32_t run_shared(StepBuilder& to, PassKind kind, std::int32_t after) const;
+  std::int32_t dispatch(StepBuilder& to, std::int32_t after) const;
+  std::int32_t combine(StepBuilder& to, std::int32_t after) const;
+  std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, std::int32_t after) const;
+  std::int32_t gather_tokens(StepBuilder& to, std::int32_t after) const;
+  std::int32_t share_rows(StepBuilder& to, Collective collective, std::int32_t after) const;
+  void add_weight_gradients(std::vector<Kernel>& kernels) const;
+
+  /// Bytes between nodes, and inside them, of what this rank sends.
+  [[nodiscard]] Bytes between_nodes() const;
+  [[nodiscard]] Bytes inside_node() const;
+  [[nodiscard]] Bytes copies(double per_token) const;
+  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  [[nodiscard]] Kernel router() const;
+  [[nodiscard]] Kernel choice() const;
+  [[nodiscard]] Kernel first() const;
+  [[nodiscard]] Kernel second() const;
+  [[nodiscard]] Bytes inner() const;
+  [[nodiscard]] std::vector<Kernel> sort_rows() const;
+
+  const Model& model_;
+  const Plan& plan_;
+  const Software& software_;
+  const TransformerShape& shape_;
+  ExpertShape experts_;
+  SharedExperts shared_;
+  std::int64_t ranks_in_node_;  ///< of those that share the experts
+};
+
+}  // namespace orrery

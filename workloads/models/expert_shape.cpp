@@ -1,0 +1,86 @@
+#include "workloads/models/expert_shape.hpp"
+
+#include <cmath>
+
+#include "workloads/parallel/expert_load.hpp"
+
+namespace orrery {
+namespace {
+
+std::int64_t inputs_of(const Model& m) { return m.gated_mlp ? 2 : 1; }
+
+std::int64_t loaded(std::int64_t tokens, double load) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(tokens) * load));
+}
+
+std::int64_t router_parameters(const Model& m) { return m.experts * (m.hidden + (m.biases ? 1 : 0)); }
+
+}  // namespace
+
+std::int64_t mlp_weights(const Model& m, std::int64_t ffn) { return (inputs_of(m) + 1) * m.hidden * ffn; }
+
+std::int64_t mlp_parameters(const Model& m, std::int64_t ffn) {
+  return mlp_weights(m, ffn) + (m.biases ? inputs_of(m) * ffn + m.hidden : 0);
+}
+
+std::int64_t mixture_parameters(const Model& m) {
+  return router_parameters(m) + (m.experts + m.shared_experts) * mlp_parameters(m, m.expert_ffn_hidden);
+}
+
+std::int64_t expert_weights_met(const Model& m) {
+  return m.hidden * m.experts +
+         (m.experts_per_token + m.shared_experts) * mlp_weights(m, m.expert_ffn_hidden);
+}
+
+std::int64_t active_parameters(const Model& m) {
+  const std::int64_t idle = (m.experts - m.experts_per_token) * mlp_parameters(m, m.expert_ffn_hidden);
+  return transformer_parameters(m) - m.moe_layers() * idle;
+}
+
+ExpertShape::ExpertShape(const Model& model, const Plan& plan, const TransformerShape& shape)
+    : tokens(divide_up(shape.tokens, shape.tensor)),
+      sent(loaded(tokens * model.experts_per_token, token_load(model, plan))),
+      rows(sent * plan.expert_tensor_parallel),
+      experts(divide_up(model.experts, plan.expert_parallel)),
+      ffn(divide_up(model.expert_ffn_hidden, plan.expert_tensor_parallel)),
+      shared_ffn(divide_up(model.shared_experts * model.expert_ffn_hidden, shape.tensor)),
+      row(model.hidden * shape.element),
+      stream(shape.cut_residual()),
+      model_(model),
+      whole_tokens_(shape.tokens),
+      element_(shape.element) {}
+
+std::int64_t ExpertShape::rows_per_expert() const { return divide_up(rows, experts); }
+
+std::int64_t ExpertShape::parameters() const {
+  return router_parameters(model_) + (shared_ffn > 0 ? mlp_parameters(model_, shared_ffn) : 0);
+}
+
+std::int64_t ExpertShape::expert_parameters() const { return experts * mlp_parameters(model_, ffn); }
+
+std::int64_t ExpertShape::tensors() const {
+  const std::int64_t each = model_.biases ? 2 : 1;
+  return each * (shared_ffn > 0 ? 3 : 1);
+}
+
+std::int64_t ExpertShape::expert_tensors() const { return 2 * experts * (model_.biases ? 2 : 1); }
+
+Bytes ExpertShape::kept_by_products(std::int64_t per_row, std::int64_t per_token) const {
+  return (rows * per_row + whole_tokens_ * per_token) * element_;
+}
+
+Bytes ExpertShape::activations() const {
+  constexpr Bytes kRouter = 8;  // logit and probability
+  const std::int64_t inner = inputs_of(model_) + 1;
+  return 2 * stream + kRouter * tokens * model_.experts +
+         kept_by_products(model_.hidden + inner * ffn, inner * shared_ffn);
+}
+
+Bytes ExpertShape::activations_for_weights() const {
+  const std::int64_t inner = inputs_of(model_) + 1;
+  const std::int64_t shared = shared_ffn > 0 ? model_.hidden : 0;  // gradient of the output
+  return stream + 2 * element_ * tokens * model_.experts +
+         kept_by_products(2 * model_.hidden + inner * ffn, shared + inner * shared_ffn);
+}
+
+}  // namespace orrery
