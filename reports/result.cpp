@@ -144,6 +144,7 @@ const ResultKey kKeys[] = {
      [](const R& r) -> Json { return name_of(Compression::kNames, r.data_parallel_sync.compression.method); },
      Needs::origin},
     {"parameters", [](const R& r) -> Json { return r.parameters; }},
+    {"active_parameters", [](const R& r) -> Json { return r.active_parameters; }},
     {"gpus", [](const R& r) -> Json { return r.gpus; }},
     {"step_time_s", [](const R& r) -> Json { return timed(r, r.step_time_s()); }},
     {"step_time_s_p10", [](const R& r) -> Json { return spread(r, r.step_time_s_p10()); }},

@@ -153,6 +153,8 @@ class Summary {
     std::string size = fmt::format("{} GPUs", report_.gpus);
     if (report_.parameters > 0) {
       size += fmt::format(", {} parameters", scaled(static_cast<double>(report_.parameters)));
+      if (report_.active_parameters < report_.parameters)
+        size += fmt::format(", {} of them active", scaled(static_cast<double>(report_.active_parameters)));
     }
     if (report_.samples_per_step > 0) size += fmt::format(", {} samples", report_.samples_per_step);
     if (has_tokens()) {

@@ -17,6 +17,10 @@ MODEL_KEYS = {
     "gated_mlp", "tied_embeddings", "parallel_block", "attention", "biases", "dropout", "normalization",
     "positions", "other_parameters",
 }  # and max_positions where positions are learned
+# Keys of some transformers only; latent attention has no head_dim, and one with experts no parallel_block.
+MORE_MODEL_KEYS = {"qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention"}
+EXPERT_KEYS = {"experts", "experts_per_token", "expert_ffn_hidden"}
+MORE_EXPERT_KEYS = {"shared_experts", "dense_layers", "moe_layer_frequency", "expert_groups", "groups_per_token"}
 CONVNET_KEYS = {
     "kind", "layers", "parameters", "tensors", "forward_gflops_per_sample", "activations_per_sample", "seq_length",
 }
@@ -77,6 +81,29 @@ PARAMETERS = {
     "megatron-310b": (310.1e9, 0.005),
     "megatron-530b": (529.6e9, 0.005),
     "megatron-1t": (1008.0e9, 0.005),
+    "grok-1": (314e9, 0.01),
+    "mixtral-8x7b": (46_702_792_704, EXACT),
+    "mixtral-8x22b": (140_620_634_112, EXACT),
+    "deepseek-v2": (235_741_434_880, EXACT),
+    "deepseek-v3": (671_026_404_352, EXACT),
+    "qwen2.5-7b": (7_615_616_512, EXACT),
+    "qwen2.5-32b": (32_763_876_352, EXACT),
+    "qwen2.5-72b": (72_706_203_648, EXACT),
+    "qwen3-8b": (8_190_735_360, EXACT),
+    "qwen3-32b": (32_762_123_264, EXACT),
+    "qwen3-30b-a3b": (30_532_122_624, EXACT),
+    "qwen3-235b-a22b": (235_093_634_560, EXACT),
+    "gpt-oss-20b": (20_914_757_184, EXACT),
+    "gpt-oss-120b": (116_829_156_672, EXACT),
+    "llama4-scout": (109e9, 0.012),  # with 0.9B of the encoder of images
+    "llama4-maverick": (400e9, 0.005),
+    "gemma2-9b": (9_241_705_984, EXACT),
+    "gemma2-27b": (27_227_128_320, EXACT),
+    "gemma3-27b": (27.0e9, 0.005),  # 25.6B and 1.4B of embeddings, without the encoder of images
+    "mistral-7b": (7_241_732_096, EXACT),
+    "olmo2-7b": (7_298_678_784, 0.001),
+    "olmo2-13b": (13_716_198_400, 0.001),
+    "nemotron-4-340b": (340e9, 0.005),
 }
 GPUS = {
     "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "b200", "gb200", "l4", "a10", "rtx4090", "t4",
@@ -87,18 +114,46 @@ CLUSTERS = {
 }
 
 
+def mlp_parameters(model, ffn):
+    inputs = 2 if model["gated_mlp"] else 1
+    return (inputs + 1) * model["hidden"] * ffn + ((inputs * ffn + model["hidden"]) if model["biases"] else 0)
+
+
+def mixture_parameters(model, experts):
+    """Of a layer with so many of its experts."""
+    router = model["experts"] * (model["hidden"] + (1 if model["biases"] else 0))
+    return router + (experts + model.get("shared_experts", 0)) * mlp_parameters(model, model["expert_ffn_hidden"])
+
+
+def attention_parameters(model):
+    hidden, heads = model["hidden"], model["heads"]
+    output_bias = hidden if model["biases"] else 0
+    if "latent_attention" in model:
+        latent = model["latent_attention"]
+        q_rank, kv_rank, value = latent["q_rank"], latent["kv_rank"], latent["value_dim"]
+        query = latent["nope_dim"] + latent["rope_dim"]
+        queries = hidden * q_rank + q_rank + q_rank * heads * query
+        keys_and_values = hidden * (kv_rank + latent["rope_dim"]) + kv_rank
+        keys_and_values += kv_rank * heads * (latent["nope_dim"] + value)
+        return queries + keys_and_values + heads * value * hidden + output_bias
+    q_width = heads * model["head_dim"]
+    kv_width = model["kv_heads"] * model["head_dim"]
+    norms = {"none": 0, "head": 2 * model["head_dim"], "whole": q_width + kv_width}[model.get("qk_norm", "none")]
+    biases = q_width + 2 * kv_width if model.get("qkv_biases", model["biases"]) else 0
+    return 2 * hidden * q_width + 2 * hidden * kv_width + norms + biases + output_bias
+
+
 def parameters(model):
     """Parameter count of a transformer; the same formula as workloads/ uses (docs/models.md)."""
-    hidden, ffn = model["hidden"], model["ffn_hidden"]
-    q_width = model["heads"] * model["head_dim"]
-    kv_width = model["kv_heads"] * model["head_dim"]
+    hidden = model["hidden"]
     norm = 2 * hidden if model["normalization"] == "layernorm" else hidden
-    layer = 2 * hidden * q_width + 2 * hidden * kv_width  # Q and output, K and V
-    layer += (3 if model["gated_mlp"] else 2) * hidden * ffn
-    layer += 2 * norm
-    if model["biases"]:
-        layer += q_width + 2 * kv_width + hidden + ffn + hidden
+    layer = attention_parameters(model) + (4 if model.get("post_norms") else 2) * norm
+    after = model["layers"] - model.get("dense_layers", 0)
+    mixtures = after // model.get("moe_layer_frequency", 1) if "experts" in model else 0
     total = model["layers"] * layer + norm + model["vocab"] * hidden
+    total += (model["layers"] - mixtures) * mlp_parameters(model, model["ffn_hidden"])
+    if mixtures:
+        total += mixtures * mixture_parameters(model, model["experts"])
     if not model["tied_embeddings"]:
         total += model["vocab"] * hidden
     if model["positions"] == "learned":
@@ -145,11 +200,14 @@ class Checker:
                 self.parameters(path, entry["parameters"])
             return
         learned = {"max_positions"} if entry.get("positions") == "learned" else set()
-        if not self.keys(entry, MODEL_KEYS | learned, path):
+        mixture = entry.get("kind") == "moe-transformer"
+        wanted = MODEL_KEYS | learned | (EXPERT_KEYS if mixture else set())
+        wanted -= {"head_dim"} if "latent_attention" in entry else set()
+        wanted -= {"parallel_block"} if mixture else set()
+        if not self.keys(entry, wanted, path, MORE_MODEL_KEYS | (MORE_EXPERT_KEYS if mixture else set())):
             return
-        self.positive(entry, ["layers", "hidden", "ffn_hidden", "heads", "kv_heads", "head_dim", "vocab",
-                              "seq_length"], path)
-        self.expect(entry["kind"] == "transformer", path, "kind must be transformer")
+        self.positive(entry, ["layers", "hidden", "ffn_hidden", "heads", "kv_heads", "vocab", "seq_length"], path)
+        self.expect(entry["kind"] in ("transformer", "moe-transformer"), path, "unknown kind")
         self.expect(entry["attention"] in ("core", "flash"), path, "attention must be core or flash")
         self.expect(entry["normalization"] in ("layernorm", "rmsnorm"), path, "unknown normalization")
         self.expect(entry["positions"] in ("learned", "rotary"), path, "unknown positions")

@@ -24,7 +24,8 @@ double layer_weights(const Model& m) {
     const double widest = real(*std::max_element(m.widths.begin(), m.widths.end()));
     return widest * widest;
   }
-  const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim);
+  const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim) +
+                           2 * real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
   const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
   return real(m.hidden) * (attention + 3 * real(m.ffn_hidden) + experts) + adapters;

@@ -46,6 +46,43 @@ void check_packing(const Model& model, const Path& path, Findings& findings) {
                     packed));
 }
 
+void read_latent_attention(const Json& value, Model& model, const Path& path, Scope& scope) {
+  const auto found = value.find("latent_attention");
+  if (found == value.end() || found->is_null()) return;
+  const Path here(path, "latent_attention");
+  read_fields(*found, latent_attention_fields(), model.latent_attention, here, scope);
+  if (!found->is_object()) return;
+  for (const std::string_view key : {"kv_rank", "nope_dim"})
+    require(*found, latent_attention_fields(), key, "latent_attention", here, scope);
+  if (!found->contains("value_dim")) model.latent_attention.value_dim = model.latent_attention.nope_dim;
+}
+
+void check_latent_attention(const Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (!model.latent()) return;
+  const auto refuse = [&](std::string_view key, std::string_view allowed) {
+    findings.add(Path(path, key), fmt::format("found a value beside latent_attention, allowed {}", allowed));
+  };
+  if (value.contains("kv_heads") && model.kv_heads != model.heads) refuse("kv_heads", "heads");
+  if (value.contains("head_dim")) refuse("head_dim", "none: it is nope_dim + rope_dim");
+  if (model.qk_norm != QueryKeyNorm::none) refuse("qk_norm", "none: latent vectors have norms");
+  if (model.lora_rank > 0) refuse("lora_rank", "none");
+}
+
+void check_window(const Model& model, const Path& path, Findings& findings) {
+  if (model.window == 0 && model.window_pattern > 0)
+    findings.add(Path(path, "window_pattern"), "found a value that does nothing, allowed only with window");
+  if (model.window > model.seq_length)
+    findings.add(Path(path, "window"),
+                 fmt::format("found {}, allowed at most seq_length {}", model.window, model.seq_length));
+  if (model.window > 0 && model.attention != Attention::flash)
+    findings.add(
+        Path(path, "window"),
+        fmt::format("found {}, allowed only with attention flash: unfused attention computes all scores",
+                    model.window));
+  if (model.window > 0 && model.packed_sample_length > 0)
+    findings.add(Path(path, "window"), "found a value beside packed_sample_length, allowed one of them");
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -56,6 +93,13 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   }
   check_adapters(model, value, path, findings);
   check_packing(model, path, findings);
+  check_latent_attention(model, value, path, findings);
+  check_window(model, path, findings);
+  if (!value.contains("qkv_biases")) model.qkv_biases = model.biases;
+  if (model.latent()) {
+    model.head_dim = model.query_dim();
+    return;
+  }
   if (value.contains("head_dim")) return;
   model.head_dim = model.hidden / model.heads;
   if (model.hidden % model.heads != 0) {
@@ -121,6 +165,7 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
   const bool convnet = model.kind == ModelKind::convnet;
   read_fields(value, model_fields(), model, path, scope);
   refuse_keys_of_other_kinds(value, model.kind, path, scope);
+  if (model.attends()) read_latent_attention(value, model, path, scope);
   const auto need = [&](std::string_view key) {
     require(value, model_fields(), key, "kind " + std::string(name_of(model.kind)), path, scope);
   };

@@ -100,6 +100,10 @@ class ResolvedTree {
   Tree model() const {
     Tree out = part(e_.model, model_fields(), kind());
     if (e_.model.kind == ModelKind::convnet) out.erase("hidden");
+    if (e_.model.latent()) {
+      out["latent_attention"] = part(e_.model.latent_attention, latent_attention_fields());
+      out.erase("head_dim");
+    }
     if (e_.model.lora_rank == 0) return out;
     for (std::size_t i = 0; i < kLinearNames.size(); ++i)
       if (e_.model.lora_targets[i]) out["lora_targets"].push_back(kLinearNames[i]);

@@ -100,7 +100,13 @@ Schema name_or_object(const Schema& object, const FieldInfo& kind, const Menus& 
   return {{"anyOf", {choice(kind, menus), object}}};
 }
 
-Schema model_schema(const Menus& menus) { return part(object_of(model_fields(), menus), {}); }
+Schema model_schema(const Menus& menus) {
+  Schema model = object_of(model_fields(), menus);
+  Schema latent = object_of(latent_attention_fields(), menus);
+  latent["required"] = {"kv_rank", "nope_dim"};
+  fill(model, "latent_attention", latent);
+  return part(std::move(model), {});
+}
 
 Schema graph_schema(const Menus& menus) {
   Schema link = object_of(graph_link_fields(), menus);

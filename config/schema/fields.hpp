@@ -13,6 +13,7 @@ inline constexpr double kMaxLayers = 1e5;
 inline constexpr double kMaxExperts = 1e5;
 inline constexpr double kMaxBatch = 1e9;
 
+const std::vector<Field<LatentAttention>>& latent_attention_fields();
 const std::vector<Field<Model>>& model_fields();
 const std::vector<Field<Gpu>>& gpu_fields();
 /// peak_tflops: one number a precision.

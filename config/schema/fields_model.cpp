@@ -13,6 +13,20 @@ void set_lora_targets(Model& model, const std::vector<std::size_t>& targets) {
 
 }  // namespace
 
+const std::vector<Field<LatentAttention>>& latent_attention_fields() {
+  using L = LatentAttention;
+  using T = FieldTable<L>;
+  static const std::vector<Field<L>> fields{
+      T::integer("q_rank", 1, 1e6, &L::q_rank, "none",
+                 "width from which queries are made; the residual stream by default"),
+      T::integer("kv_rank", 1, 1e6, &L::kv_rank, "", "width from which keys and values are made"),
+      T::integer("rope_dim", 0, 1e6, &L::rope_dim, "0", "part of a query or key that carries positions"),
+      T::integer("nope_dim", 1, 1e6, &L::nope_dim, "", "the part that does not"),
+      T::integer("value_dim", 1, 1e6, &L::value_dim, "nope_dim", "width of a value"),
+  };
+  return fields;
+}
+
 const std::vector<Field<Model>>& model_fields() {
   using T = FieldTable<Model>;
   static const std::vector<Field<Model>> fields{
@@ -47,6 +61,23 @@ const std::vector<Field<Model>>& model_fields() {
           "core stores the scores, flash does not")
           .only("transformer"),
       T::flag("biases", &Model::biases, "true", "linear layers and norms carry biases").only("transformer"),
+      T::flag("qkv_biases", &Model::qkv_biases, "as biases", "the product into attention carries a bias")
+          .only("transformer"),
+      T::choice(
+          "qk_norm", {kQueryKeyNormNames, nullptr, {}},
+          +[](Model& m, std::size_t i) { m.qk_norm = static_cast<QueryKeyNorm>(i); }, "none",
+          "what normalises queries and keys: each head alone, or all heads together")
+          .only("transformer"),
+      T::flag("post_norms", &Model::post_norms, "false", "attention and MLP have norms after them too")
+          .only("transformer"),
+      T::nested("latent_attention", "an object with q_rank, kv_rank, rope_dim, nope_dim, value_dim (MLA)")
+          .only("transformer"),
+      T::integer("window", 1, 1e8, &Model::window, "none",
+                 "tokens that each attends to, with attention flash; all before it by default")
+          .only("transformer"),
+      T::integer("window_pattern", 1, kMaxLayers, &Model::window_pattern, "none",
+                 "with window: of so many layers, the last one attends to all")
+          .only("transformer"),
       T::flag("dropout", &Model::dropout, "true", "dropout after attention and MLP").only("transformer"),
       T::choice(
           "normalization", {kNormalizations, nullptr, {}},

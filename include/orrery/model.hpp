@@ -36,6 +36,26 @@ inline constexpr std::size_t kLinearCount = 4;
 inline constexpr std::array<std::string_view, kLinearCount> kLinearNames{"linear_qkv", "linear_proj",
                                                                          "linear_fc1", "linear_fc2"};
 
+/// What normalises queries and keys before they meet.
+enum class QueryKeyNorm : std::uint8_t {
+  none,
+  head,   ///< each head alone, all with the same gains
+  whole,  ///< all heads together
+};
+inline constexpr std::array<std::string_view, 3> kQueryKeyNormNames{"none", "head", "whole"};
+
+/// Attention whose keys and values are made from a narrow latent vector (DeepSeek-AI 2024, "DeepSeek-V2").
+struct LatentAttention {
+  std::int64_t q_rank = 0;     ///< width from which queries are made; 0: from the residual stream
+  std::int64_t kv_rank = 0;    ///< width from which keys and values are made; 0: no latent attention
+  std::int64_t rope_dim = 0;   ///< part of a query or key that carries positions, which all heads' keys share
+  std::int64_t nope_dim = 0;   ///< the part that does not
+  std::int64_t value_dim = 0;  ///< width of a value
+
+  [[nodiscard]] auto members() const { return std::tie(q_rank, kv_rank, rope_dim, nope_dim, value_dim); }
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
+
 struct Model {
   std::string name;
   ModelKind kind = ModelKind::transformer;
@@ -54,7 +74,13 @@ struct Model {
   bool tied_embeddings = true;  ///< output projection shares the input embedding
   bool parallel_block = false;  ///< attention and MLP read the same input, one sum at the end
   Attention attention = Attention::core;
-  bool biases = true;  ///< linear layers and norms carry biases
+  bool biases = true;      ///< linear layers and norms carry biases
+  bool qkv_biases = true;  ///< the product into attention does; defaults to biases
+  QueryKeyNorm qk_norm = QueryKeyNorm::none;
+  bool post_norms = false;  ///< attention and MLP have norms after them too
+  LatentAttention latent_attention;
+  std::int64_t window = 0;  ///< tokens that each attends to, itself the last of them; 0: all before it
+  std::int64_t window_pattern = 0;  ///< of so many layers, the last one attends to all; 0: none does
   bool dropout = true;
   Normalization normalization = Normalization::layer_norm;
   Positions positions = Positions::learned;
@@ -90,6 +116,21 @@ struct Model {
   [[nodiscard]] bool attends() const {
     return kind == ModelKind::transformer || kind == ModelKind::moe_transformer;
   }
+  [[nodiscard]] bool latent() const { return latent_attention.kv_rank > 0; }
+  /// Width of the query or key of a head, and of its value.
+  [[nodiscard]] std::int64_t query_dim() const {
+    return latent() ? latent_attention.nope_dim + latent_attention.rope_dim : head_dim;
+  }
+  [[nodiscard]] std::int64_t value_dim() const { return latent() ? latent_attention.value_dim : head_dim; }
+  /// Whether tokens of the layer attend to those of a window only.
+  [[nodiscard]] bool windowed(std::int64_t layer) const {
+    return window > 0 && window < attended_length() &&
+           (window_pattern == 0 || (layer + 1) % window_pattern != 0);
+  }
+  [[nodiscard]] std::int64_t windowed_layers() const {
+    if (window == 0 || window >= attended_length()) return 0;
+    return window_pattern == 0 ? layers : layers - layers / window_pattern;
+  }
   [[nodiscard]] bool has_experts(std::int64_t layer) const {
     return experts > 0 && layer >= dense_layers && (layer - dense_layers + 1) % moe_layer_frequency == 0;
   }
@@ -104,8 +145,9 @@ struct Model {
   [[nodiscard]] auto members() const {
     return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
                     packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
-                    dropout, normalization, positions, max_positions, other_parameters, lora_rank,
-                    lora_targets, experts, experts_per_token, shared_experts, expert_ffn_hidden, dense_layers,
+                    qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, dropout,
+                    normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
+                    experts, experts_per_token, shared_experts, expert_ffn_hidden, dense_layers,
                     moe_layer_frequency, expert_groups, groups_per_token, widths, parameters, tensors,
                     forward_gflops_per_sample, activations_per_sample);
   }

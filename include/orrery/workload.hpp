@@ -238,6 +238,7 @@ struct Workload {
   TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out
   TotalFlops hardware_flops = 0;          ///< of one step over all GPUs, recomputation counted
   std::int64_t parameters = 0;            ///< of the whole model
+  std::int64_t active_parameters = 0;     ///< of those, what a token meets: all but experts it does not go to
   std::int64_t samples = 0;               ///< per step
   std::int64_t tokens = 0;                ///< per step
   std::int64_t steps = 1;                 ///< steps the programs hold

@@ -53,6 +53,7 @@ WholeAndPart measure(const RunView& run, const RunPart& part) {
 Report outlined_report(const Workload& workload) {
   Report report;
   report.parameters = workload.parameters;
+  report.active_parameters = workload.active_parameters;
   report.samples_per_step = workload.samples;
   report.tokens_per_step = workload.tokens;
   report.model_flops_per_step = workload.model_flops;

@@ -90,6 +90,7 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                                "plan",
                                                "data_parallel_sync",
                                                "parameters",
+                                               "active_parameters",
                                                "gpus",
                                                "step_time_s",
                                                "samples_per_s",
@@ -143,7 +144,7 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(json["step_time_s_p90"] == step * 1.5);
   CHECK(json["training_days"] == 3e11 / report.tokens_per_s() / 86400);
   const std::vector<std::string> all = keys(json);
-  CHECK(std::vector<std::string>(all.begin() + 10, all.begin() + 15) ==
+  CHECK(std::vector<std::string>(all.begin() + 11, all.begin() + 16) ==
         std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
                                  "samples_per_s"});
   CHECK(summary_text(report).find("where 8 of 10 measured runs lie") != std::string::npos);
@@ -277,7 +278,7 @@ TEST_CASE("names that can be asked for are those of the result") {
     found += all.contains(Json::json_pointer(pointer)) ? 1 : 0;
   }
   CHECK(found == names.size() - 4);  // two deciles, days of training and a graph are not in every result
-  CHECK(names.size() == 72 + 9);     // keys, and the objects they lie in
+  CHECK(names.size() == 73 + 9);     // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

@@ -29,7 +29,7 @@ inline Model llama(std::int64_t layers, std::int64_t hidden, std::int64_t ffn, s
   model.kv_heads = kv_heads;
   model.gated_mlp = true;
   model.tied_embeddings = false;
-  model.biases = false;
+  model.biases = model.qkv_biases = false;
   model.dropout = false;
   model.normalization = Normalization::rms_norm;
   model.positions = Positions::rotary;

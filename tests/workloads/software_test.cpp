@@ -136,7 +136,7 @@ TEST_CASE("ZeRO-3 by tensor: as many collectives as a block has tensors, and no 
   // RMS norm without biases: 4 + 2 tensors; no positions; an output table of its own beside one norm.
   e.model.normalization = Normalization::rms_norm;
   e.model.positions = Positions::rotary;
-  e.model.biases = e.model.tied_embeddings = false;
+  e.model.biases = e.model.qkv_biases = e.model.tied_embeddings = false;
   CHECK(moved(lower(e), Dimension::data, Collective::reduce_scatter).operations == 3 * (4 * 6 + 1 + 2));
   // Other stages of ZeRO do not care.
   e.plan.zero_stage = 2;

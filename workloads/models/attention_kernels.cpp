@@ -16,28 +16,34 @@ void AttentionKernels::add_softmax_backward(std::vector<Kernel>& kernels, std::i
     kernels.push_back(elementwise(bytes * scores));
 }
 
+/// A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
+/// leave blocks on the diagonal. In a window of w each row has w columns: those of its own block of w and of
+/// the one before.
+Kernel AttentionKernels::fused() const {
+  const auto& s = shape_;
+  const std::int64_t rows = plan_.micro_batch_size * s.heads * model_.seq_length;
+  const std::int64_t sample = windowed_ ? model_.window : model_.attended_length();
+  const std::int64_t moved = query_width(model_, s.own_heads()) + key_value_width(model_, s.own_heads()) +
+                             output_width(model_, s.own_heads());
+  const Bytes traffic = plan_.micro_batch_size * model_.seq_length * moved * s.element;
+  Kernel kernel{
+      Kernel::Kind::attention, divide_up(rows, sample), sample, sample, model_.query_dim(), traffic, 0};
+  kernel.flops = rows * core_flops(model_, 1, sample) / (windowed_ ? 1 : 2);
+  kernel.causal = !windowed_;
+  if (sample < model_.seq_length) kernel.more_columns = software_.packed_attention_columns;
+  return kernel;
+}
+
 std::vector<Kernel> AttentionKernels::forward() const {
   const auto& s = shape_;
   const std::int64_t batch = plan_.micro_batch_size * s.heads;
   const std::int64_t n = model_.seq_length;
-  if (model_.attention == Attention::flash) {
-    // A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
-    // leave blocks on the diagonal.
-    const std::int64_t sample = model_.attended_length();
-    const Bytes traffic =
-        plan_.micro_batch_size * n * (2 * s.heads + 2 * s.kv_heads) * model_.head_dim * s.element;
-    Kernel fused{
-        Kernel::Kind::attention, divide_up(batch * n, sample), sample, sample, model_.head_dim, traffic, 0};
-    fused.flops = 4 * batch * n * sample * model_.head_dim / 2;
-    fused.causal = true;
-    if (sample < n) fused.more_columns = software_.packed_attention_columns;
-    return {fused};
-  }
+  if (model_.attention == Attention::flash) return {fused()};
   const Bytes scores = batch * n * n * s.element;
-  std::vector<Kernel> kernels{gemm(n, n, model_.head_dim, batch)};
+  std::vector<Kernel> kernels{gemm(n, n, model_.query_dim(), batch)};
   add_softmax(kernels, batch * n * n);
   if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  kernels.push_back(gemm(n, model_.head_dim, n, batch));
+  kernels.push_back(gemm(n, model_.value_dim(), n, batch));
   return kernels;
 }
 

@@ -12,14 +12,20 @@ namespace orrery {
 class AttentionKernels {
  public:
   /// Keeps references.
-  AttentionKernels(const Experiment& experiment, const TransformerShape& shape)
-      : model_(experiment.model), plan_(experiment.plan), software_(experiment.software), shape_(shape) {}
+  /// `windowed`: tokens attend to those of the model's window only.
+  AttentionKernels(const Experiment& experiment, const TransformerShape& shape, bool windowed)
+      : model_(experiment.model),
+        plan_(experiment.plan),
+        software_(experiment.software),
+        shape_(shape),
+        windowed_(windowed) {}
 
   [[nodiscard]] std::vector<Kernel> forward() const;
   /// `ahead`: of the forward pass.
   [[nodiscard]] std::vector<Kernel> backward(const std::vector<Kernel>& ahead) const;
 
  private:
+  [[nodiscard]] Kernel fused() const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
   /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
@@ -33,6 +39,7 @@ class AttentionKernels {
   const Plan& plan_;
   const Software& software_;
   const TransformerShape& shape_;
+  bool windowed_;
 };
 
 }  // namespace orrery

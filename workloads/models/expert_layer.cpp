@@ -126,8 +126,8 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));
   // Weighted sum of the copies, then what shared experts made and the residual.
-  const std::int32_t summed =
-      to.compute(Part::experts, {elementwise(sent + own), elementwise(3 * own)}, back);
+  const std::int32_t summed = to.compute(
+      Part::experts, {elementwise(sent + own), elementwise((model_.post_norms ? 5 : 3) * own)}, back);
   return gather_tokens(to, summed);
 }
 
@@ -142,7 +142,8 @@ void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
 std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t after) const {
   const Bytes own = experts_.tokens * experts_.row;
   const Bytes sent = experts_.sent * experts_.row;
-  const std::int32_t spread = to.compute(Part::experts, {elementwise(own + 2 * sent)}, after);
+  const std::int32_t spread =
+      to.compute(Part::experts, {elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent)}, after);
   const std::int32_t there = dispatch(to, run_shared(to, kind, spread));
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   std::vector<Kernel> kernels = sort_rows();

@@ -6,10 +6,12 @@ namespace orrery {
 namespace {
 
 /// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.
-SubBlock between_norm_and_residual(const Software& software, const TransformerShape& shape) {
+SubBlock between_norms_and_residual(const Software& software, const TransformerShape& shape,
+                                    bool post_norms) {
   SubBlock block;
   block.before = {scaled(2 * shape.cut_residual(), software.elementwise_traffic)};
   block.after = {scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic)};
+  if (post_norms) block.after.push_back(scaled(2 * shape.cut_residual(), software.elementwise_traffic));
   return block;
 }
 
@@ -18,7 +20,7 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
   const double traffic = experiment.software.elementwise_traffic;
   const Bytes inner = shape.tokens * ffn * shape.element;
   const std::int64_t inputs = model.gated_mlp ? 2 : 1;
-  block.first = {gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1)};
+  block.first = {{gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1)}};
   block.core = {scaled((inputs + 1) * inner, traffic)};
   block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
   block.second = {gemm(shape.tokens, model.hidden, ffn), model.adapts(Linear::fc2)};
@@ -26,17 +28,22 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
 
 }  // namespace
 
-SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape) {
+SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape, bool windowed) {
   const Model& model = experiment.model;
-  const std::int64_t query = shape.heads * model.head_dim;
-  const std::int64_t key_value = 2 * shape.kv_heads * model.head_dim;
-  const AttentionKernels kernels(experiment, shape);
-  SubBlock block = between_norm_and_residual(experiment.software, shape);
+  const AttentionKernels kernels(experiment, shape, windowed);
+  SubBlock block = between_norms_and_residual(experiment.software, shape, experiment.model.post_norms);
   block.attends = true;
-  block.first = {gemm(shape.tokens, query + key_value, model.hidden), model.adapts(Linear::qkv)};
+  for (const Kernel& product : attention_inputs(model, shape.own_heads(), shape.tokens))
+    block.first.push_back({product, model.adapts(Linear::qkv)});
+  if (const Bytes normalised = shape.tokens * normalised_width(model, shape.own_heads()) * shape.element;
+      normalised > 0) {
+    block.inner_norms = {scaled(2 * normalised, experiment.software.elementwise_traffic)};
+    block.inner_norms_backward = {scaled(3 * normalised, experiment.software.elementwise_traffic)};
+  }
   block.core = kernels.forward();
   block.core_backward = kernels.backward(block.core);
-  block.second = {gemm(shape.tokens, model.hidden, query), model.adapts(Linear::proj)};
+  block.second = {gemm(shape.tokens, model.hidden, output_width(model, shape.own_heads())),
+                  model.adapts(Linear::proj)};
   return block;
 }
 
@@ -48,7 +55,7 @@ SubBlock shared_experts_sub_block(const Experiment& experiment, const Transforme
 }
 
 SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape) {
-  SubBlock block = between_norm_and_residual(experiment.software, shape);
+  SubBlock block = between_norms_and_residual(experiment.software, shape, experiment.model.post_norms);
   add_mlp(experiment, shape, shape.ffn, block);
   return block;
 }

@@ -11,15 +11,18 @@ namespace orrery {
 /// Forward kernels of a half, and what its backward pass does beside the products' gradients.
 struct SubBlock {
   std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block; none in shared experts
-  Weight first;                ///< cut by columns
-  std::vector<Kernel> core;    ///< between the two products, over whole sequences
+  std::vector<Weight> first;   ///< cut by columns
+  std::vector<Kernel> inner_norms;  ///< between those and the core
+  std::vector<Kernel> inner_norms_backward;
+  std::vector<Kernel> core;  ///< between the two products, over whole sequences
   std::vector<Kernel> core_backward;
   Weight second;              ///< cut by rows
   std::vector<Kernel> after;  ///< bias, dropout, residual; none in shared experts
   bool attends = false;
 };
 
-[[nodiscard]] SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
+[[nodiscard]] SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape,
+                                           bool windowed);
 [[nodiscard]] SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape);
 /// An MLP of that width on this rank, without norm and residual.
 [[nodiscard]] SubBlock shared_experts_sub_block(const Experiment& experiment, const TransformerShape& shape,

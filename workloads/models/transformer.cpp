@@ -2,29 +2,15 @@
 // product of attention and MLP is cut by columns, the second by rows, with one all-reduce each; with
 // sequence parallelism (Korthikanti et al. 2022) the all-reduce becomes an all-gather before and a
 // reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
-#include <algorithm>
+#include "workloads/models/transformer.hpp"
+
 #include <array>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "workloads/models/attention_work.hpp"
-#include "workloads/models/expert_layer.hpp"
-#include "workloads/models/step_builder.hpp"
-#include "workloads/models/sub_blocks.hpp"
-#include "workloads/models/transformer_shape.hpp"
-#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 namespace {
-
-/// Both of a layer, attention first, or one of them.
-using SubBlocks = std::span<const SubBlock>;
-
-struct LayerParts {
-  SubBlocks subs;
-  const ExpertLayer* experts = nullptr;  ///< in place of the MLP
-};
 
 constexpr std::size_t kMostKernels = 12;  // that a sub-block usually has at once
 constexpr std::size_t kUsualWorks = 32;   // with those of programs
@@ -34,73 +20,7 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-class Transformer {
- public:
-  explicit Transformer(const Experiment& experiment)
-      : model_(experiment.model),
-        plan_(experiment.plan),
-        experiment_(experiment),
-        software_(experiment.software),
-        shape_(model_, plan_),
-        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
-        shared_(shared_attention(CommunicatorSpec(plan_))) {}
-
-  [[nodiscard]] ModelBlocks describe() const;
-  void write_steps(ModelBlocks& blocks, Workload& workload) const;
-
- private:
-  /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
-  [[nodiscard]] Bytes hidden() const {
-    if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
-    return static_cast<Bytes>(static_cast<double>(shape_.residual()) * software_.tensor_overlap);
-  }
-  /// Kernels beside the products, which a framework fuses more or less.
-  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
-  /// Adds the gradients of one micro-batch to those of the ones before it.
-  void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
-    if (software_.accumulation_bytes_per_parameter > 0)
-      kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
-  }
-  [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
-  [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
-
-  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
-  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
-  void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
-  std::int32_t core(StepBuilder& to, Part part, const SubBlock& sub, bool back, std::vector<Kernel>& kernels,
-                    std::int32_t after) const;
-  std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
-  std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
-  [[nodiscard]] ExpertLayer experts() const;
-  [[nodiscard]] Steps layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
-                                  Workload& workload) const;
-  void write_layer(Block& block, bool with_experts, Workload& workload) const;
-  void write_embedding(Block& block, Workload& workload) const;
-  [[nodiscard]] Steps head_forward(Workload& workload) const;
-  [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
-  [[nodiscard]] Steps embedding_backward(PassKind kind, Workload& workload) const;
-
-  [[nodiscard]] static Block freeze(Block block) {
-    block.frozen = block.parameters;
-    block.frozen_tensors = block.tensors;
-    return block;
-  }
-  [[nodiscard]] Block layer() const;
-  [[nodiscard]] Block layer_with_experts() const;
-  [[nodiscard]] Block embedding() const;
-  [[nodiscard]] Block head() const;
-
-  const Model& model_;
-  const Plan& plan_;
-  const Experiment& experiment_;
-  const Software& software_;
-  TransformerShape shape_;
-  WeightProducts products_;
-  const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
-};
+}  // namespace
 
 /// Before a product cut by columns: sequence parallelism gathers its input.
 std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
@@ -144,7 +64,8 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, st
   append(kernels, subs.front().before);  // a parallel block has one norm
   std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
-    products_.add(sub.first, kernels);
+    for (const Weight& weight : sub.first) products_.add(weight, kernels);
+    append(kernels, sub.inner_norms);
     at = core(to, part, sub, false, kernels, at);
     products_.add(sub.second, kernels);
   }
@@ -167,9 +88,10 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
     at = core(to, part, sub, true, kernels, at);
-    products_.add_input_gradient(sub.first, kernels);
-    products_.add_weight_gradient(sub.first, late);
-    accumulate(late, products_.trained_in(sub.first) + products_.trained_in(sub.second));
+    append(kernels, sub.inner_norms_backward);
+    for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
+    for (const Weight& weight : sub.first) products_.add_weight_gradient(weight, late);
+    accumulate(late, trained_in(sub));
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
     std::vector<Kernel>& rest =
@@ -197,7 +119,8 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     at = core(to, part, sub, true, kernels, at);
-    products_.add_input_gradient(sub.first, kernels);
+    append(kernels, sub.inner_norms_backward);
+    for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
   }
   kernels.push_back(elementwise(3 * shape_.cut_residual()));
   return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
@@ -210,8 +133,8 @@ std::int32_t Transformer::backward_weight(StepBuilder& to, Part part, SubBlocks 
   kernels.reserve(kMostKernels);
   for (const SubBlock& sub : subs) {
     products_.add_weight_gradient(sub.second, kernels);
-    products_.add_weight_gradient(sub.first, kernels);
-    accumulate(kernels, products_.trained_in(sub.first) + products_.trained_in(sub.second));
+    for (const Weight& weight : sub.first) products_.add_weight_gradient(weight, kernels);
+    accumulate(kernels, trained_in(sub));
   }
   if (kernels.empty()) return after;  // all of it is frozen
   const std::int32_t input = enter(to, part, after, shape_.residual() - hidden());
@@ -264,14 +187,14 @@ ExpertLayer Transformer::experts() const {
           }};
 }
 
-void Transformer::write_layer(Block& block, bool with_experts, Workload& workload) const {
-  const std::array<SubBlock, 2> subs{attention_sub_block(experiment_, shape_),
+void Transformer::write_layer(Block& block, LayerKind kind, Workload& workload) const {
+  const std::array<SubBlock, 2> subs{attention_sub_block(experiment_, shape_, kind.windowed),
                                      mlp_sub_block(experiment_, shape_)};
-  const std::optional<ExpertLayer> mixture = with_experts ? std::optional(experts()) : std::nullopt;
+  const std::optional<ExpertLayer> mixture = kind.has_experts ? std::optional(experts()) : std::nullopt;
   const LayerParts parts{subs, mixture ? &*mixture : nullptr};
   block.of(PassKind::forward) = layer_steps(parts, PassKind::forward, Phase::forward, workload);
-  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
-    block.of(kind) = layer_steps(parts, kind, phase_of(kind), workload);
+  for (const PassKind pass : backward_kinds(splits_backward(plan_)))
+    block.of(pass) = layer_steps(parts, pass, phase_of(pass), workload);
   if (plan_.recompute == Recompute::full) {
     block.recompute = layer_steps(parts, PassKind::forward, Phase::recompute, workload);
   } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
@@ -306,98 +229,19 @@ Block Transformer::layer_with_experts() const {
   return block;
 }
 
-Block Transformer::embedding() const {
-  Block block;
-  block.activations = shape_.dropout_mask();
-  block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
-  block.parameters = shape_.embedding_parameters();
-  block.tensors = model_.positions == Positions::learned ? 2 : 1;
-  return frozen() ? freeze(std::move(block)) : block;
-}
-
-void Transformer::write_embedding(Block& block, Workload& workload) const {
-  const Bytes table =
-      2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
-  StepBuilder ahead(experiment_, workload, Phase::forward);
-  const std::int32_t looked_up =
-      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
-            shape_.residual());
-  block.of(PassKind::forward) = std::move(ahead).finish(looked_up);
-  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
-    block.of(kind) = embedding_backward(kind, workload);
-}
-
-/// All of it is a gradient of weights.
-Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
-  StepBuilder back(experiment_, workload, phase_of(kind));
-  if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
-  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, shape_.residual());
-  // The gradient of the table is dense: cleared, then added to where tokens occur.
-  std::vector<Kernel> kernels{memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element)};
-  accumulate(kernels, shape_.embedding_parameters());
-  const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
-  return std::move(back).finish(added);
-}
-
-Steps Transformer::head_forward(Workload& workload) const {
-  const std::int64_t logits = shape_.tokens * shape_.vocab;
-  StepBuilder to(experiment_, workload, Phase::forward);
-  const std::int32_t ready = enter(to, Part::head, kBlockInput, shape_.residual());
-  std::int32_t out =
-      to.compute(Part::head,
-                 {elementwise(2 * shape_.cut_residual()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
-                  scaled(logits, software_.forward_bytes_per_logit)},
-                 ready);
-  if (tensor_parallel()) {
-    // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
-    for (int i = 0; i < 3; ++i)
-      out = to.collective(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
-  }
-  return std::move(to).finish(out);
-}
-
-Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
-  const std::int64_t logits = shape_.tokens * shape_.vocab;
-  const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
-  StepBuilder to(experiment_, workload, phase_of(kind));
-  const bool trains = completes_gradients(kind) && !frozen();
-  if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
-  // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
-  std::vector<Kernel> gradient{scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
-  std::vector<Kernel> kernels;
-  if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
-  if (kind == PassKind::backward_input) kernels = std::move(gradient);
-  if (trains) {
-    kernels.push_back(weight_gradient(product));
-    accumulate(kernels, shape_.vocab * model_.hidden);
-  }
-  if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
-  const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
-  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, shape_.residual()) : done;
-  return std::move(to).finish(sum);
-}
-
-Block Transformer::head() const {
-  Block block;
-  block.activations = shape_.head_activations();
-  block.for_weights = frozen() ? 0 : block.activations;  // input and gradient of the logits
-  block.parameters = shape_.head_parameters();
-  block.tensors = shape_.head_tensors();
-  return frozen() ? freeze(std::move(block)) : block;
-}
-
 ModelBlocks Transformer::describe() const {
   ModelBlocks blocks;
-  blocks.kinds.reserve(4);
-  blocks.kinds.push_back(layer());
+  blocks.kinds.reserve(6);
+  for (const LayerKind kind : kinds_)
+    blocks.kinds.push_back(kind.has_experts ? layer_with_experts() : layer());
+  blocks.embedding = static_cast<std::int32_t>(kinds_.size());
   blocks.kinds.push_back(embedding());
+  blocks.head = blocks.embedding + 1;
   blocks.kinds.push_back(head());
-  if (model_.moe_layers() > 0) blocks.kinds.push_back(layer_with_experts());
+  blocks.layers.reserve(static_cast<std::size_t>(model_.layers));
   for (std::int64_t layer = 0; layer < model_.layers; ++layer)
-    blocks.layers.push_back(model_.has_experts(layer) ? 3 : 0);
-  blocks.embedding = 1;
-  blocks.head = 2;
+    blocks.layers.push_back(
+        static_cast<std::uint32_t>(std::ranges::find(kinds_, kind_of(layer)) - kinds_.begin()));
   blocks.tied_are_trained = !frozen();
   blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
@@ -410,16 +254,13 @@ ModelBlocks Transformer::describe() const {
 void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   workload.kernel_sequences.reserve(kUsualWorks);
   workload.messages.reserve(kUsualMessages);
-  if (model_.moe_layers() < model_.layers) write_layer(blocks.kinds[0], false, workload);
-  if (model_.moe_layers() > 0) write_layer(blocks.kinds[3], true, workload);
-  write_embedding(blocks.kinds[1], workload);
-  Block& head = blocks.kinds[2];
+  for (std::size_t i = 0; i < kinds_.size(); ++i) write_layer(blocks.kinds[i], kinds_[i], workload);
+  write_embedding(blocks.kinds[static_cast<std::size_t>(blocks.embedding)], workload);
+  Block& head = blocks.kinds[static_cast<std::size_t>(blocks.head)];
   head.of(PassKind::forward) = head_forward(workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
     head.of(kind) = head_backward(kind, workload);
 }
-
-}  // namespace
 
 ModelBlocks describe_transformer(const Experiment& experiment) { return Transformer(experiment).describe(); }
 

@@ -8,11 +8,6 @@
 namespace orrery {
 namespace {
 
-/// Weights and biases of attention whose cut dimensions have the given sizes.
-std::int64_t attention_count(const Model& m, std::int64_t query, std::int64_t key_value) {
-  return m.hidden * (2 * query + key_value) + (m.biases ? query + key_value + m.hidden : 0);
-}
-
 /// Weights of the adapters of a layer (LoRA) whose cut dimensions have the given sizes.
 std::int64_t adapter_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
   const std::array<std::int64_t, kLinearCount> sides{m.hidden + query + key_value, query + m.hidden,
@@ -33,23 +28,26 @@ std::int64_t norm_count(const Model& m) {
 
 std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normalization::layer_norm ? 2 : 1; }
 
-std::int64_t norms_per_layer(const Model& m) { return m.parallel_block ? 1 : 2; }
+std::int64_t norms_per_layer(const Model& m) { return (m.parallel_block ? 1 : 2) * (m.post_norms ? 2 : 1); }
 
 /// Products with weights of all layers, forward, per token: 2 FLOPs a weight that it meets.
 TotalFlops weight_flops_per_token(const Model& m) {
-  const std::int64_t attention = m.hidden * (2 * m.heads * m.head_dim + 2 * m.kv_heads * m.head_dim);
+  const std::int64_t attention = attention_weights(m, {m.heads, m.kv_heads});
   const TotalFlops dense = TotalFlops{m.layers - m.moe_layers()} * mlp_weights(m, m.ffn_hidden);
   return 2 * (TotalFlops{m.layers} * attention + dense + TotalFlops{m.moe_layers()} * expert_weights_met(m));
 }
 
-Flops core_flops_per_token(const Model& m) { return 4 * m.attended_length() * m.heads * m.head_dim; }
+/// Scores and context of all layers, a causal mask left aside.
+TotalFlops core_flops_per_token(const Model& m) {
+  const TotalFlops in_window = TotalFlops{m.windowed_layers()} * core_flops(m, m.heads, m.window);
+  return in_window + TotalFlops{m.layers - m.windowed_layers()} * core_flops(m, m.heads, m.attended_length());
+}
 
 }  // namespace
 
 std::int64_t transformer_parameters(const Model& m) {
-  const std::int64_t query = m.heads * m.head_dim;
   const std::int64_t layer =
-      attention_count(m, query, 2 * m.kv_heads * m.head_dim) + norms_per_layer(m) * norm_count(m);
+      attention_parameters(m, {m.heads, m.kv_heads}) + norms_per_layer(m) * norm_count(m);
   const std::int64_t mlps =
       (m.layers - m.moe_layers()) * mlp_parameters(m, m.ffn_hidden) + m.moe_layers() * mixture_parameters(m);
   const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
@@ -60,7 +58,7 @@ std::int64_t transformer_parameters(const Model& m) {
 TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
   const TotalFlops tokens = TotalFlops{samples} * m.seq_length;
   const TotalFlops weights = weight_flops_per_token(m) + 2 * m.hidden * m.vocab;
-  const TotalFlops trained = TotalFlops{m.layers} * core_flops_per_token(m) + 2 * adapters_of_model(m);
+  const TotalFlops trained = core_flops_per_token(m) + 2 * adapters_of_model(m);
   return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
 }
 
@@ -69,9 +67,9 @@ TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Rec
   switch (recompute) {
     case Recompute::full:
       return TotalFlops{tokens} *
-             (weight_flops_per_token(m) + m.layers * core_flops_per_token(m) + 2 * adapters_of_model(m));
+             (weight_flops_per_token(m) + core_flops_per_token(m) + 2 * adapters_of_model(m));
     case Recompute::selective:
-      return m.attention == Attention::core ? TotalFlops{tokens} * m.layers * core_flops_per_token(m) : 0;
+      return m.attention == Attention::core ? TotalFlops{tokens} * core_flops_per_token(m) : 0;
     case Recompute::none:
       break;
   }
@@ -94,8 +92,8 @@ std::int64_t TransformerShape::layer_parameters() const {
 }
 
 std::int64_t TransformerShape::layer_parameters_without_mlp() const {
-  return attention_count(model_, heads * model_.head_dim, 2 * kv_heads * model_.head_dim) +
-         norms_per_layer(model_) * norm_count(model_) + adapter_parameters();
+  return attention_parameters(model_, own_heads()) + norms_per_layer(model_) * norm_count(model_) +
+         adapter_parameters();
 }
 
 std::int64_t TransformerShape::adapter_parameters() const {
@@ -118,8 +116,8 @@ std::int64_t TransformerShape::head_parameters() const {
 }
 
 std::int64_t TransformerShape::layer_tensors() const {
-  constexpr std::int64_t kProducts = 4;  // into attention, out of it, into the MLP, out of it
-  return kProducts * (model_.biases ? 2 : 1) + norms_per_layer(model_) * tensors_per_norm(model_) +
+  const std::int64_t mlp = 2 * (model_.biases ? 2 : 1);
+  return attention_tensors(model_) + mlp + norms_per_layer(model_) * tensors_per_norm(model_) +
          adapter_tensors();
 }
 
@@ -150,10 +148,12 @@ Bytes TransformerShape::layer_activations(Recompute recompute) const {
   const bool reads_fc1 = keeps_input(Linear::fc1);
   const std::int64_t inputs = model_.parallel_block ? 1 + (reads_qkv || reads_fc1 ? 1 : 0)
                                                     : 2 + (reads_qkv ? 1 : 0) + (reads_fc1 ? 1 : 0);
-  const Bytes whole = inputs * stream + (model_.parallel_block ? 1 : 2) * dropout_mask();
+  const std::int64_t after = model_.post_norms ? 2 : 0;  // inputs of the norms there
+  const Bytes whole = (inputs + after) * stream + (model_.parallel_block ? 1 : 2) * dropout_mask();
   // Q, K, V and the context, which fused attention needs as well; input and output of the activation.
   const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
-  const std::int64_t attention = ((context ? 2 : 1) * heads + 2 * kv_heads) * model_.head_dim;
+  const std::int64_t attention =
+      attention_width_kept(model_, own_heads()) + (context ? output_width(model_, own_heads()) : 0);
   const std::int64_t mlp = ((model_.gated_mlp ? 2 : 1) + (keeps_input(Linear::fc2) ? 1 : 0)) * ffn;
   const Bytes cut = tokens * (attention + mlp + model_.lora_rank * adapters()) * element;
   if (model_.attention == Attention::flash) return whole + cut + tokens * heads * 4;  // log-sum-exp
@@ -163,7 +163,8 @@ Bytes TransformerShape::layer_activations(Recompute recompute) const {
 }
 
 Bytes TransformerShape::mlp_activations() const {
-  return 2 * cut_residual() + dropout_mask() + tokens * (model_.gated_mlp ? 3 : 2) * ffn * element;
+  return (model_.post_norms ? 3 : 2) * cut_residual() + dropout_mask() +
+         tokens * (model_.gated_mlp ? 3 : 2) * ffn * element;
 }
 
 Bytes TransformerShape::mlp_activations_for_weights() const {
@@ -178,9 +179,9 @@ Bytes TransformerShape::layer_activations_for_weights() const {
   const std::int64_t read = model_.parallel_block ? std::min<std::int64_t>(streams, 1) : streams;
   const std::int64_t written = trained(Linear::proj) + trained(Linear::fc2);
   const std::int64_t summed = model_.parallel_block ? std::min<std::int64_t>(written, 1) : written;
-  const std::int64_t cut = trained(Linear::qkv) * (heads + 2 * kv_heads) * model_.head_dim +
-                           trained(Linear::proj) * heads * model_.head_dim + trained(Linear::fc1) * inner +
-                           trained(Linear::fc2) * ffn;
+  const std::int64_t cut = trained(Linear::qkv) * attention_width_kept(model_, own_heads()) +
+                           trained(Linear::proj) * output_width(model_, own_heads()) +
+                           trained(Linear::fc1) * inner + trained(Linear::fc2) * ffn;
   return read * outside(hidden) + summed * hidden + tokens * cut * element;
 }
 

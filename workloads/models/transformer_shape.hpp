@@ -3,6 +3,7 @@
 #pragma once
 
 #include "orrery/experiment.hpp"
+#include "workloads/models/attention_shape.hpp"
 #include "workloads/models/blocks.hpp"
 
 namespace orrery {
@@ -28,6 +29,8 @@ struct TransformerShape {
   std::int64_t vocab;     ///< vocabulary entries of this rank
   Bytes element;          ///< bytes of one activation
 
+  /// Heads of this rank.
+  [[nodiscard]] Heads own_heads() const { return {heads, kv_heads}; }
   /// Bytes of the residual stream of a micro-batch.
   [[nodiscard]] Bytes residual() const;
   /// What a rank holds of them outside the products: cut over tensor ranks by sequence parallelism.

@@ -82,12 +82,14 @@ class ContextAttention {
   }
 
   /// Bytes of all heads of the tokens of this rank: of the queries, and of the keys and values.
-  [[nodiscard]] Bytes outputs() const { return bytes(work_.shape.heads); }
-  [[nodiscard]] Bytes block() const { return bytes(2 * work_.shape.kv_heads); }
+  [[nodiscard]] Bytes queries() const { return bytes(query_width(model(), work_.shape.own_heads())); }
+  [[nodiscard]] Bytes outputs() const { return bytes(output_width(model(), work_.shape.own_heads())); }
+  [[nodiscard]] Bytes block() const { return bytes(key_value_width(model(), work_.shape.own_heads())); }
 
  private:
-  [[nodiscard]] Bytes bytes(std::int64_t heads) const {
-    return work_.shape.tokens * heads * work_.experiment.model.head_dim * work_.shape.element;
+  [[nodiscard]] const Model& model() const { return work_.experiment.model; }
+  [[nodiscard]] Bytes bytes(std::int64_t width) const {
+    return work_.shape.tokens * width * work_.shape.element;
   }
   /// Sends what `after` left to the next rank, and gets as much from the one before, after `from`.
   std::int32_t hop(std::int32_t after, std::int32_t from) {
@@ -125,14 +127,14 @@ std::int32_t share_forward(StepBuilder& to, const AttentionWork& work, std::int3
   ContextAttention attention(to, work);
   return attention.ring()
              ? attention.ring_forward(after)
-             : attention.exchange_heads(attention.outputs() + attention.block(), attention.outputs(), after);
+             : attention.exchange_heads(attention.queries() + attention.block(), attention.outputs(), after);
 }
 
 std::int32_t share_backward(StepBuilder& to, const AttentionWork& work, std::int32_t after) {
   ContextAttention attention(to, work);
   return attention.ring()
              ? attention.ring_backward(after)
-             : attention.exchange_heads(attention.outputs(), attention.outputs() + attention.block(), after);
+             : attention.exchange_heads(attention.outputs(), attention.queries() + attention.block(), after);
 }
 
 constexpr SharedAttention kContextAttention{share_forward, share_backward};
@@ -165,6 +167,7 @@ void check_ring(const Experiment& e, const Complain& complain) {
   };
   if (e.model.attention == Attention::core) refuse("attention \"core\"", "attention \"flash\"");
   if (e.model.packed_sample_length > 0) refuse("packed_sample_length", "none");
+  if (e.model.windowed_layers() > 0) refuse("window", "none");
 }
 
 void check_context(const Experiment& e, const Complain& complain) {

@@ -5,6 +5,7 @@
 
 #include "orrery/error.hpp"
 #include "workloads/models/blocks.hpp"
+#include "workloads/models/expert_shape.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/programs/operation_count.hpp"
 #include "workloads/programs/stage_program.hpp"
@@ -63,6 +64,8 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   workload.model_flops = blocks.model_flops;
   workload.hardware_flops = blocks.model_flops + blocks.recompute_flops;
   workload.parameters = parameter_count(experiment.model);
+  workload.active_parameters =
+      experiment.model.experts > 0 ? active_parameters(experiment.model) : workload.parameters;
   workload.samples = plan.global_batch_size;
   workload.tokens = plan.global_batch_size * experiment.model.seq_length;
   workload.steps = experiment.simulation.steps;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/sim/run/experiments.hpp"
+#include "workloads/models/expert_shape.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -16,9 +17,19 @@ TEST_CASE("every model of the catalog has its published parameter count") {
   // Exact where a checkpoint was published, else the paper's figure to its digits (1.7 B is 1.65 B in full,
   // 350 M is 356 M).
   const std::map<std::string, double> exact{
-      {"llama-7b", 6'738'415'616},        {"llama-13b", 13'015'864'320},  {"llama-33b", 32'528'943'616},
-      {"llama-65b", 65'285'660'672},      {"llama3.1-8b", 8'030'261'248}, {"llama3.1-70b", 70'553'706'496},
-      {"llama3.1-405b", 405'853'388'800}, {"bert-large", 335'141'888},    {"resnet-50", 25'557'032},
+      {"llama-7b", 6'738'415'616},        {"llama-13b", 13'015'864'320},
+      {"llama-33b", 32'528'943'616},      {"llama-65b", 65'285'660'672},
+      {"llama3.1-8b", 8'030'261'248},     {"llama3.1-70b", 70'553'706'496},
+      {"llama3.1-405b", 405'853'388'800}, {"bert-large", 335'141'888},
+      {"resnet-50", 25'557'032},          {"mixtral-8x7b", 46'702'792'704},
+      {"mixtral-8x22b", 140'620'634'112}, {"deepseek-v2", 235'741'434'880},
+      {"deepseek-v3", 671'026'404'352},   {"qwen2.5-7b", 7'615'616'512},
+      {"qwen2.5-32b", 32'763'876'352},    {"qwen2.5-72b", 72'706'203'648},
+      {"qwen3-8b", 8'190'735'360},        {"qwen3-32b", 32'762'123'264},
+      {"qwen3-30b-a3b", 30'532'122'624},  {"qwen3-235b-a22b", 235'093'634'560},
+      {"gpt-oss-20b", 20'914'757'184},    {"gpt-oss-120b", 116'829'156'672},
+      {"gemma2-9b", 9'241'705'984},       {"gemma2-27b", 27'227'128'320},
+      {"mistral-7b", 7'241'732'096},
   };
   const std::map<std::string, double> rounded{
       {"gpt3-125m", 125e6},       {"gpt3-350m", 356e6},       {"gpt3-760m", 760e6},
@@ -27,6 +38,9 @@ TEST_CASE("every model of the catalog has its published parameter count") {
       {"megatron-3.6b", 3.6e9},   {"megatron-7.5b", 7.5e9},   {"megatron-18b", 18.4e9},
       {"megatron-39b", 39.1e9},   {"megatron-76b", 76.1e9},   {"megatron-145b", 145.6e9},
       {"megatron-310b", 310.1e9}, {"megatron-530b", 529.6e9}, {"megatron-1t", 1008.0e9},
+      {"grok-1", 314e9},          {"llama4-scout", 108e9},    {"llama4-maverick", 400e9},
+      {"gemma3-27b", 27e9},       {"olmo2-7b", 7.3e9},        {"olmo2-13b", 13.7e9},
+      {"nemotron-4-340b", 340e9},
   };
   const auto names = catalog().names(CatalogKind::model);
   CHECK(names.size() == exact.size() + rounded.size());
@@ -41,6 +55,27 @@ TEST_CASE("every model of the catalog has its published parameter count") {
       REQUIRE(rounded.count(name) == 1);
       CHECK(std::abs(parameters / rounded.at(name) - 1) < 0.015);
     }
+  }
+}
+
+// Those of gpt-oss are published without the embedding, 201,088 x 2,880.
+TEST_CASE("a token meets as many parameters as published") {
+  const std::map<std::string, double> published{
+      {"mixtral-8x7b", 12.9e9},
+      {"mixtral-8x22b", 39e9},
+      {"deepseek-v2", 21e9},
+      {"deepseek-v3", 37e9},
+      {"qwen3-30b-a3b", 3.3e9},
+      {"qwen3-235b-a22b", 22e9},
+      {"llama4-scout", 17e9},
+      {"llama4-maverick", 17e9},
+      {"gpt-oss-20b", 3.6e9 + 201'088 * 2'880.0},
+      {"gpt-oss-120b", 5.1e9 + 201'088 * 2'880.0},
+  };
+  for (const auto& [name, active] : published) {
+    CAPTURE(name);
+    const Model model = read(R"({"model": ")" + name + R"(", "cluster": "dgx-b200"})").model;
+    CHECK(std::abs(static_cast<double>(active_parameters(model)) / active - 1) < 0.05);
   }
 }
 

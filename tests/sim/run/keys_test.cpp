@@ -54,12 +54,13 @@ const std::vector<std::string> kExperiments{
     // Experts on the ranks of a stage, in two nodes.
     R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 1024, "heads": 8, "vocab": 1024,
                   "seq_length": 256, "attention": "flash", "experts": 16, "experts_per_token": 2, "shared_experts": 1,
-                  "dense_layers": 1, "expert_groups": 4, "groups_per_token": 2},
+                  "dense_layers": 1, "window": 64, "window_pattern": 2, "expert_groups": 4, "groups_per_token": 2},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 4},
         "plan": {"tensor_parallel": 2, "sequence_parallel": true, "expert_parallel": 8, "expert_tensor_parallel": 1,
                  "dispatcher": "deduplicated", "token_imbalance": "zipf", "capacity_factor": 3}})",
     R"({"model": {"kind": "moe-transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
-                  "attention": "flash", "experts": 4, "experts_per_token": 1},
+                  "attention": "flash", "experts": 4, "experts_per_token": 1,
+                  "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
     // Gossip of servers on a torus, of compressed models.

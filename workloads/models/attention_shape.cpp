@@ -1,0 +1,76 @@
+#include "workloads/models/attention_shape.hpp"
+
+namespace orrery {
+namespace {
+
+/// Keys without positions and values, which latent attention makes head by head.
+std::int64_t made_of_latent(const Model& m, Heads heads) {
+  return heads.query * (m.latent_attention.nope_dim + m.latent_attention.value_dim);
+}
+
+std::int64_t latent_width(const Model& m) { return m.latent_attention.kv_rank + m.latent_attention.rope_dim; }
+
+std::int64_t bias_count(const Model& m, Heads heads) {
+  const std::int64_t made = m.latent() ? 0 : query_width(m, heads) + key_value_width(m, heads);
+  return (m.qkv_biases ? made : 0) + (m.biases ? m.hidden : 0);
+}
+
+std::int64_t norm_count(const Model& m, Heads heads) {
+  if (m.latent()) return m.latent_attention.q_rank + m.latent_attention.kv_rank;
+  if (m.qk_norm == QueryKeyNorm::head) return 2 * m.head_dim;
+  return m.qk_norm == QueryKeyNorm::whole ? (heads.query + heads.key_value) * m.head_dim : 0;
+}
+
+}  // namespace
+
+std::int64_t query_width(const Model& m, Heads heads) { return heads.query * m.query_dim(); }
+
+std::int64_t key_value_width(const Model& m, Heads heads) {
+  return heads.key_value * (m.query_dim() + m.value_dim());
+}
+
+std::int64_t output_width(const Model& m, Heads heads) { return heads.query * m.value_dim(); }
+
+std::int64_t attention_weights(const Model& m, Heads heads) {
+  std::int64_t sum = m.hidden * output_width(m, heads);
+  for (const Kernel& product : attention_inputs(m, heads, 1)) sum += product.n * product.k;
+  return sum;
+}
+
+std::int64_t attention_parameters(const Model& m, Heads heads) {
+  return attention_weights(m, heads) + bias_count(m, heads) + norm_count(m, heads);
+}
+
+std::int64_t attention_tensors(const Model& m) {
+  const auto products = static_cast<std::int64_t>(attention_inputs(m, {1, 1}, 1).size());
+  const std::int64_t biases = (m.qkv_biases && !m.latent() ? 1 : 0) + (m.biases ? 1 : 0);
+  const std::int64_t norms = m.latent() ? products - 2 : m.qk_norm == QueryKeyNorm::none ? 0 : 2;
+  return products + 1 + biases + norms;
+}
+
+std::vector<Kernel> attention_inputs(const Model& m, Heads heads, std::int64_t tokens) {
+  const std::int64_t queries = query_width(m, heads);
+  if (!m.latent()) return {gemm(tokens, queries + key_value_width(m, heads), m.hidden)};
+  const LatentAttention& latent = m.latent_attention;
+  const Kernel narrow = gemm(tokens, latent_width(m), m.hidden);
+  const Kernel wide = gemm(tokens, made_of_latent(m, heads), latent.kv_rank);
+  if (latent.q_rank == 0) return {gemm(tokens, queries, m.hidden), narrow, wide};
+  return {gemm(tokens, latent.q_rank, m.hidden), narrow, gemm(tokens, queries, latent.q_rank), wide};
+}
+
+std::int64_t normalised_width(const Model& m, Heads heads) {
+  if (m.latent()) return m.latent_attention.q_rank + m.latent_attention.kv_rank;
+  return m.qk_norm == QueryKeyNorm::none ? 0 : (heads.query + heads.key_value) * m.head_dim;
+}
+
+/// Norms keep their input, and where latent vectors follow them their output.
+std::int64_t attention_width_kept(const Model& m, Heads heads) {
+  const std::int64_t made = query_width(m, heads) + key_value_width(m, heads);
+  return made + (m.latent() ? 2 : 1) * normalised_width(m, heads);
+}
+
+Flops core_flops(const Model& m, std::int64_t heads, std::int64_t others) {
+  return 2 * others * heads * (m.query_dim() + m.value_dim());
+}
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+// Sizes of the attention of a layer: parameters, weights and products, plain or latent.
+#pragma once
+
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+
+/// Heads of a rank, or of the whole model.
+struct Heads {
+  std::int64_t query = 0;
+  std::int64_t key_value = 0;
+};
+
+/// Widths of all its heads together.
+[[nodiscard]] std::int64_t query_width(const Model& model, Heads heads);
+[[nodiscard]] std::int64_t key_value_width(const Model& model, Heads heads);
+[[nodiscard]] std::int64_t output_width(const Model& model, Heads heads);
+
+/// Weights, biases and the gains of norms inside it. Latent attention makes its narrow vectors whole on every
+/// rank.
+[[nodiscard]] std::int64_t attention_parameters(const Model& model, Heads heads);
+[[nodiscard]] std::int64_t attention_tensors(const Model& model);
+/// Weights of the products alone.
+[[nodiscard]] std::int64_t attention_weights(const Model& model, Heads heads);
+
+/// The products that make queries, keys and values of so many tokens.
+[[nodiscard]] std::vector<Kernel> attention_inputs(const Model& model, Heads heads, std::int64_t tokens);
+/// Values of a token that norms between those products and the core read.
+[[nodiscard]] std::int64_t normalised_width(const Model& model, Heads heads);
+/// Values of a token that are kept for the backward pass beside the input: queries, keys, values, latent
+/// vectors.
+[[nodiscard]] std::int64_t attention_width_kept(const Model& model, Heads heads);
+/// FLOPs of scores and context of a token over so many others.
+[[nodiscard]] Flops core_flops(const Model& model, std::int64_t heads, std::int64_t others);
+
+}  // namespace orrery

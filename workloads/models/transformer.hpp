@@ -1,0 +1,115 @@
+// The blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the layers,
+// vocabulary.cpp the embedding and the head.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "workloads/models/expert_layer.hpp"
+#include "workloads/models/step_builder.hpp"
+#include "workloads/models/sub_blocks.hpp"
+#include "workloads/models/transformer_shape.hpp"
+#include "workloads/parallel/communicators.hpp"
+
+namespace orrery {
+
+/// Both of a layer, attention first, or one of them.
+using SubBlocks = std::span<const SubBlock>;
+
+/// What tells layers of a model apart.
+struct LayerKind {
+  bool windowed = false;
+  bool has_experts = false;
+
+  friend bool operator==(LayerKind, LayerKind) = default;
+};
+
+struct LayerParts {
+  SubBlocks subs;
+  const ExpertLayer* experts = nullptr;  ///< in place of the MLP
+};
+
+class Transformer {
+ public:
+  explicit Transformer(const Experiment& experiment)
+      : model_(experiment.model),
+        plan_(experiment.plan),
+        experiment_(experiment),
+        software_(experiment.software),
+        shape_(model_, plan_),
+        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
+        shared_(shared_attention(CommunicatorSpec(plan_))) {
+    for (std::int64_t layer = 0; layer < model_.layers; ++layer)
+      if (std::ranges::find(kinds_, kind_of(layer)) == kinds_.end()) kinds_.push_back(kind_of(layer));
+  }
+
+  [[nodiscard]] ModelBlocks describe() const;
+  void write_steps(ModelBlocks& blocks, Workload& workload) const;
+
+ private:
+  /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
+  [[nodiscard]] Bytes hidden() const {
+    if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
+    return static_cast<Bytes>(static_cast<double>(shape_.residual()) * software_.tensor_overlap);
+  }
+  /// Kernels beside the products, which a framework fuses more or less.
+  [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  /// Adds the gradients of one micro-batch to those of the ones before it.
+  void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
+    if (software_.accumulation_bytes_per_parameter > 0)
+      kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
+  }
+  /// Parameters that have a gradient.
+  [[nodiscard]] std::int64_t trained_in(const SubBlock& sub) const {
+    std::int64_t sum = products_.trained_in(sub.second);
+    for (const Weight& weight : sub.first) sum += products_.trained_in(weight);
+    return sum;
+  }
+  [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
+  [[nodiscard]] LayerKind kind_of(std::int64_t layer) const {
+    return {model_.windowed(layer), model_.has_experts(layer)};
+  }
+  [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
+
+  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
+  std::int32_t core(StepBuilder& to, Part part, const SubBlock& sub, bool back, std::vector<Kernel>& kernels,
+                    std::int32_t after) const;
+  std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
+  std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
+  [[nodiscard]] ExpertLayer experts() const;
+  [[nodiscard]] Steps layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
+                                  Workload& workload) const;
+  void write_layer(Block& block, LayerKind kind, Workload& workload) const;
+  void write_embedding(Block& block, Workload& workload) const;
+  [[nodiscard]] Steps head_forward(Workload& workload) const;
+  [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
+  [[nodiscard]] Steps embedding_backward(PassKind kind, Workload& workload) const;
+
+  [[nodiscard]] static Block freeze(Block block) {
+    block.frozen = block.parameters;
+    block.frozen_tensors = block.tensors;
+    return block;
+  }
+  [[nodiscard]] Block layer() const;
+  [[nodiscard]] Block layer_with_experts() const;
+  [[nodiscard]] Block embedding() const;
+  [[nodiscard]] Block head() const;
+
+  const Model& model_;
+  const Plan& plan_;
+  const Experiment& experiment_;
+  const Software& software_;
+  TransformerShape shape_;
+  WeightProducts products_;
+  const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
+  std::vector<LayerKind> kinds_;   ///< of the layers, in order of appearance
+};
+
+}  // namespace orrery

@@ -1,0 +1,88 @@
+// What a transformer does with its vocabulary: the embedding before the layers, norm, logits and loss after
+// them.
+#include "workloads/models/transformer.hpp"
+
+namespace orrery {
+
+Block Transformer::embedding() const {
+  Block block;
+  block.activations = shape_.dropout_mask();
+  block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
+  block.parameters = shape_.embedding_parameters();
+  block.tensors = model_.positions == Positions::learned ? 2 : 1;
+  return frozen() ? freeze(std::move(block)) : block;
+}
+
+void Transformer::write_embedding(Block& block, Workload& workload) const {
+  const Bytes table =
+      2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
+  StepBuilder ahead(experiment_, workload, Phase::forward);
+  const std::int32_t looked_up =
+      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
+            shape_.residual());
+  block.of(PassKind::forward) = std::move(ahead).finish(looked_up);
+  for (const PassKind kind : backward_kinds(splits_backward(plan_)))
+    block.of(kind) = embedding_backward(kind, workload);
+}
+
+/// All of it is a gradient of weights.
+Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
+  StepBuilder back(experiment_, workload, phase_of(kind));
+  if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
+  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, shape_.residual());
+  // The gradient of the table is dense: cleared, then added to where tokens occur.
+  std::vector<Kernel> kernels{memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element)};
+  accumulate(kernels, shape_.embedding_parameters());
+  const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
+  return std::move(back).finish(added);
+}
+
+Block Transformer::head() const {
+  Block block;
+  block.activations = shape_.head_activations();
+  block.for_weights = frozen() ? 0 : block.activations;  // input and gradient of the logits
+  block.parameters = shape_.head_parameters();
+  block.tensors = shape_.head_tensors();
+  return frozen() ? freeze(std::move(block)) : block;
+}
+
+Steps Transformer::head_forward(Workload& workload) const {
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  StepBuilder to(experiment_, workload, Phase::forward);
+  const std::int32_t ready = enter(to, Part::head, kBlockInput, shape_.residual());
+  std::int32_t out =
+      to.compute(Part::head,
+                 {elementwise(2 * shape_.cut_residual()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
+                  scaled(logits, software_.forward_bytes_per_logit)},
+                 ready);
+  if (tensor_parallel()) {
+    // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
+    for (int i = 0; i < 3; ++i)
+      out = to.collective(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
+  }
+  return std::move(to).finish(out);
+}
+
+Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
+  StepBuilder to(experiment_, workload, phase_of(kind));
+  const bool trains = completes_gradients(kind) && !frozen();
+  if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
+  // Before the weight gradient, sequence parallelism gathers the input again.
+  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
+  std::vector<Kernel> gradient{scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
+  std::vector<Kernel> kernels;
+  if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
+  if (kind == PassKind::backward_input) kernels = std::move(gradient);
+  if (trains) {
+    kernels.push_back(weight_gradient(product));
+    accumulate(kernels, shape_.vocab * model_.hidden);
+  }
+  if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
+  const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
+  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, shape_.residual()) : done;
+  return std::move(to).finish(sum);
+}
+
+}  // namespace orrery
