@@ -81,7 +81,7 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
   };
   CHECK(reason("plan.expert_parallel", "2").starts_with("/plan/expert_parallel: found 2"));
   CHECK(reason("plan.expert_parallel", "8").starts_with("/plan/expert_parallel"));
-  CHECK(reason("plan.pipeline_schedule", "dualpipe").starts_with("/plan/pipeline_schedule"));
+  CHECK(reason("plan.context_parallel_type", "hierarchical").starts_with("/plan/context_parallel_type"));
   CHECK(reason("model.kind", "moe-transformer").starts_with("/model/kind"));
   const MeasuredTable later = read(
       "name,model,cluster,measured.step_time_s\na,mixtral-8x7b,dgx-h100,1\nb,gpt3-125m,gb200-nvl72,1\n"
