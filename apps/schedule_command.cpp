@@ -94,10 +94,11 @@ nlohmann::ordered_json json_of(const PlannedSchedule& schedule) {
 
 std::string heading(const PlannedSchedule& schedule) {
   const bool halves = splits_backward(schedule.plan) != BackwardSplit::whole;
-  std::string text =
-      fmt::format("{}: {} pipeline ranks", schedule.plan.pipeline_schedule, schedule.shape.stages);
+  std::string text = fmt::format("{}: {} pipeline rank{}", schedule.plan.pipeline_schedule,
+                                 schedule.shape.stages, schedule.shape.stages == 1 ? "" : "s");
   if (schedule.shape.chunks > 1) text += fmt::format(" of {} chunks", schedule.shape.chunks);
-  text += fmt::format(", {} micro-batches\n", schedule.shape.micro_batches);
+  text += fmt::format(", {} micro-batch{}\n", schedule.shape.micro_batches,
+                      schedule.shape.micro_batches == 1 ? "" : "es");
   text += "A unit of time is a forward pass, or half a backward pass, through a chunk; messages take none.\n";
   text += "F forward, B backward";
   if (halves) text += ", I gradients of inputs, W of weights";
@@ -149,7 +150,7 @@ Command add_schedule(CLI::App& app, const CommonOptions& common) {
   return [options, &common] {
     const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
     const LineMaker line = [](const Experiment& experiment) {
-      return json_of(planned(experiment.plan)).dump();
+      return json_of(planned(experiment.plan)).dump() + "\n";
     };
     return run_on_experiments(options->arguments, common, one, [&] { return line; });
   };
