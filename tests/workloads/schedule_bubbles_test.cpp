@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/workloads/schedule_runner.hpp"
+#include "workloads/schedules/timing.hpp"
 
 using namespace orrery;
 using orrery::test::most_kept;
@@ -169,4 +170,31 @@ TEST_CASE("interleaved 1F1B has the bubble (p - 1)(f + w) for any number of micr
   CHECK(step(9, 4) == 6 * 9 + 9);    // groups of 5 and 4
   CHECK(step(11, 4) == 6 * 11 + 9);  // 6 and 5
   CHECK(step(9, 5) == 6 * 9 + 9);
+}
+
+TEST_CASE("drawings of schedules have the times that their orders take") {
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    const bool copies = schedule.placement == ChunkPlacement::bidirectional;
+    const ScheduleShape shape{4, 12, copies ? 2 : schedule.chunks == kAnyChunks ? 3 : schedule.chunks};
+    CAPTURE(std::string(schedule.name));
+    const ScheduleRunner runner = run(std::string(schedule.name).c_str(), shape, {10, 12, 7});
+    const auto timed = time_schedule(schedule, shape, {10, 12, 7});
+    for (std::size_t r = 0; r < timed.size(); ++r) {
+      CHECK(timed[r].front().begin == runner.ranks()[r].begin);
+      CHECK(timed[r].back().end == runner.ranks()[r].end);
+    }
+  }
+}
+
+TEST_CASE("orders that wait for each other are an error") {
+  PipelineSchedule broken = *find_pipeline_schedule("1f1b");
+  broken.order = [](const ScheduleShape& shape, std::int64_t /*stage*/) {
+    std::vector<Pass> order;
+    for (std::int32_t i = 0; i < shape.micro_batches; ++i) {
+      order.push_back({PassKind::backward, i, 0});
+      order.push_back({PassKind::forward, i, 0});
+    }
+    return order;
+  };
+  CHECK_THROWS_WITH(time_schedule(broken, {2, 2, 1}), "the passes of pipeline rank 0 wait for each other");
 }
