@@ -34,10 +34,13 @@ class PlanCompletion {
     check_sync();
     if (!has("expert_tensor_parallel") && model_.experts > 0)
       plan_.expert_tensor_parallel = plan_.tensor_parallel;
+    if (!has("overlap_expert_parallel"))
+      plan_.overlap_expert_parallel = model_.experts > 0 && plan_.expert_parallel > 1 &&
+                                      plan_.zero_stage < 2 && plan_.pipeline_schedule.starts_with("dualpipe");
     if (!complete_data_parallel()) return;
     check_dimensions();
     check_zero_group();
-    if (complete_batch()) check_interleaving();
+    if (complete_batch()) check_schedule();
   }
 
  private:
@@ -60,11 +63,11 @@ class PlanCompletion {
       add({"tensor_parallel"}, fmt::format("found {}, allowed a divisor of {} {}", t, what, value));
   }
 
-  /// Whether the schedule may be given several model chunks per rank.
-  [[nodiscard]] bool interleaves() const {
-    return std::ranges::find(menus_.interleaved_schedules, plan_.pipeline_schedule) !=
-           menus_.interleaved_schedules.end();
+  [[nodiscard]] bool schedule_is_of(const std::vector<std::string>& names) const {
+    return std::ranges::find(names, plan_.pipeline_schedule) != names.end();
   }
+  /// Whether the schedule may be given several model chunks per rank.
+  [[nodiscard]] bool interleaves() const { return schedule_is_of(menus_.interleaved_schedules); }
 
   /// That every GPU has: the least of them.
   [[nodiscard]] double peak(Precision precision) const {
@@ -188,8 +191,18 @@ class PlanCompletion {
     }
   }
 
+  /// Ranks of a V have two chunks.
+  void complete_chunks() {
+    if (!has("virtual_stages")) plan_.virtual_stages = 2;
+    if (plan_.virtual_stages == 2) return;
+    add({"virtual_stages"}, fmt::format("found {} with the schedule \"{}\", allowed 2", plan_.virtual_stages,
+                                        plan_.pipeline_schedule));
+  }
+
   void check_layers() {
-    if (plan_.virtual_stages > 1 && !interleaves()) {
+    if (schedule_is_of(menus_.v_schedules)) {
+      complete_chunks();
+    } else if (plan_.virtual_stages > 1 && !interleaves()) {
       add({"virtual_stages"},
           fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
                       plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
@@ -264,7 +277,7 @@ class PlanCompletion {
   /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
   /// and nodes hold equally many.
   void complete_zero_group() {
-    if (!software_.shards_in_nodes || plan_.zero_stage == 0) return;
+    if (!software_.shards_in_nodes || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
     const std::int64_t together = replicas_in_node();
     if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
   }
@@ -296,12 +309,21 @@ class PlanCompletion {
     return false;
   }
 
-  void check_interleaving() {
-    if (plan_.virtual_stages == 1 || !interleaves() || plan_.micro_batches() % plan_.pipeline_parallel == 0)
-      return;
-    add({"global_batch_size", "micro_batch_size"},
-        fmt::format("found {} micro-batches, allowed a multiple of pipeline_parallel {} for {}",
-                    plan_.micro_batches(), plan_.pipeline_parallel, plan_.pipeline_schedule));
+  /// What a schedule makes nothing of is a mistake.
+  void check_schedule() {
+    refuse_idle("micro_batch_group_size", interleaves() && plan_.virtual_stages > 1);
+    refuse_idle("warmup_micro_batches", schedule_is_of(menus_.warm_up_schedules));
+    if (menus_.check_schedule == nullptr) return;
+    menus_.check_schedule(experiment_, [this](std::initializer_list<std::string_view> keys,
+                                              std::string message) { add(keys, std::move(message)); });
+  }
+
+  void refuse_idle(std::string_view key, bool works) {
+    if (works || !has(key)) return;
+    findings_.add_idle(
+        "/plan/" + std::string(key),
+        fmt::format("found a value that does nothing with the schedule \"{}\" and virtual_stages {}",
+                    plan_.pipeline_schedule, plan_.virtual_stages));
   }
 
   const Experiment& experiment_;

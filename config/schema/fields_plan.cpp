@@ -3,7 +3,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSchedulesLater{"zb-h2", "zb-v", "dualpipe"};
 constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES",
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
 constexpr std::array<std::string_view, 1> kContextTypesLater{"hierarchical"};
@@ -50,6 +49,8 @@ const std::vector<Field<Plan>>& plan_fields() {
           "token_imbalance", {kTokenImbalanceNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.token_imbalance = static_cast<TokenImbalance>(i); }, "uniform",
           "how unequally tokens choose experts; a list is a token_histogram"),
+      T::flag("overlap_expert_parallel", &Plan::overlap_expert_parallel, "with dualpipe and dualpipe-v",
+              "passes of two micro-batches side by side: one computes while tokens of the other travel"),
       T::integers("token_histogram", 0, 1e12, &Plan::token_histogram, "none",
                   "tokens of each expert, with token_imbalance histogram"),
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",
@@ -57,10 +58,14 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::integer("micro_batch_size", 1, kMaxBatch, &Plan::micro_batch_size, "1", "samples"),
       T::integer("global_batch_size", 1, kMaxBatch, &Plan::global_batch_size,
                  "data_parallel x micro_batch_size", "samples over all replicas and micro-batches"),
-      T::choice("pipeline_schedule", {{}, &Menus::pipeline_schedules, kSchedulesLater},
-                &Plan::pipeline_schedule, "1f1b", "order of forward and backward passes"),
-      T::integer("virtual_stages", 1, kMaxLayers, &Plan::virtual_stages, "1",
+      T::choice("pipeline_schedule", {{}, &Menus::pipeline_schedules, {}}, &Plan::pipeline_schedule, "1f1b",
+                "order of forward and backward passes"),
+      T::integer("virtual_stages", 1, kMaxLayers, &Plan::virtual_stages, "1; 2 with the schedules of a V",
                  "model chunks per pipeline rank"),
+      T::integer("micro_batch_group_size", 1, kMaxBatch, &Plan::micro_batch_group_size, "pipeline_parallel",
+                 "interleaved: micro-batches that go through a chunk in a row"),
+      T::integer("warmup_micro_batches", 1, kMaxBatch, &Plan::warmup_micro_batches, "as the schedule says",
+                 "forward passes of the first pipeline rank before it alternates"),
       T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers, "uniform",
                   "layers of each stage; with virtual stages, of each chunk"),
       T::choice(

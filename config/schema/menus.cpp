@@ -22,20 +22,36 @@ void check_dimensions(const Experiment& experiment, const Complain& complain) {
   }
 }
 
+void check_schedule(const Experiment& experiment, const Complain& complain) {
+  const auto obstacle = schedule_obstacle(experiment.plan);
+  if (obstacle)
+    complain({obstacle->key}, "found " + obstacle->found + ", allowed " + obstacle->allowed + " for " +
+                                  experiment.plan.pipeline_schedule);
+}
+
+/// Names of the schedules for which `has` holds.
+template <class Has>
+std::vector<std::string> schedules_with(const Has& has) {
+  std::vector<std::string> result;
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    if (has(schedule)) result.emplace_back(schedule.name);
+  }
+  return result;
+}
+
 }  // namespace
 
 Menus menus() {
-  std::vector<std::string> interleaved;
-  for (const PipelineSchedule& schedule : pipeline_schedules()) {
-    if (schedule.interleaved) interleaved.emplace_back(schedule.name);
-  }
   return {names(node_wirings()),
           names(fabrics()),
           names(pipeline_schedules()),
-          interleaved,
+          schedules_with([](const PipelineSchedule& s) { return s.chunks == kAnyChunks; }),
           names(collective_algorithms()),
           names(gossip_topologies()),
-          check_dimensions};
+          check_dimensions,
+          schedules_with([](const PipelineSchedule& s) { return s.chunks == 2; }),
+          schedules_with([](const PipelineSchedule& s) { return s.sets_warm_up; }),
+          check_schedule};
 }
 
 }  // namespace orrery

@@ -23,6 +23,10 @@ struct Menus {
   std::vector<std::string> gossip_topologies;      ///< data_parallel_sync.topology
   /// Says what is wrong with the degrees of a plan, and at which of its keys; null: nothing.
   void (*check_dimensions)(const Experiment&, const Complain&) = nullptr;
+  std::vector<std::string> v_schedules{};  ///< those of pipeline_schedules that have two chunks per rank
+  std::vector<std::string> warm_up_schedules{};  ///< those that take a warm-up from the plan
+  /// Says what stands against the schedule of a completed plan; null: nothing.
+  void (*check_schedule)(const Experiment&, const Complain&) = nullptr;
 };
 
 /// What an experiment can name, from the tables of all rooms.

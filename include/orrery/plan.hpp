@@ -79,11 +79,18 @@ struct Plan {
   double capacity_factor = 0;  ///< an expert takes so many times its mean share of tokens at most; 0: all
   TokenImbalance token_imbalance = TokenImbalance::uniform;
   std::vector<std::int64_t> token_histogram;  ///< tokens by expert
+  /// A forward pass and the backward pass after it run side by side, one computes while tokens of the other
+  /// travel.
+  bool overlap_expert_parallel = false;
   bool sequence_parallel = false;
   std::int64_t micro_batch_size = 1;       ///< samples
   std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
   std::string pipeline_schedule = "1f1b";  ///< a name of `pipeline_schedules()`
   std::int64_t virtual_stages = 1;         ///< model chunks per pipeline rank
+  /// Interleaved: micro-batches that go through a chunk in a row; 0: pipeline_parallel.
+  std::int64_t micro_batch_group_size = 0;
+  /// Forward passes of the first pipeline rank before its first backward pass; 0: as the schedule says.
+  std::int64_t warmup_micro_batches = 0;
   std::vector<std::int64_t> stage_layers;  ///< layers of each (virtual) stage; empty: uniform
   Recompute recompute = Recompute::none;
   int zero_stage = 0;
@@ -103,8 +110,11 @@ struct Plan {
   [[nodiscard]] std::int64_t micro_batches() const {
     return global_batch_size / (data_parallel * micro_batch_size);
   }
+  /// Copies of the model in one pipeline: DualPipe runs two of them in opposite directions.
+  [[nodiscard]] std::int64_t model_copies() const { return pipeline_schedule == "dualpipe" ? 2 : 1; }
+  [[nodiscard]] std::int64_t micro_batches_per_copy() const { return micro_batches() / model_copies(); }
   /// Ranks that hold the same weights and add up their gradients.
-  [[nodiscard]] constexpr std::int64_t weight_copies() const;
+  [[nodiscard]] std::int64_t weight_copies() const;
   /// Of those, the ranks among which ZeRO shards: all of as many replicas as its group holds.
   [[nodiscard]] std::int64_t sharding_ranks() const {
     return zero_group_size > 0 ? weight_copies() / data_parallel * zero_group_size : weight_copies();
@@ -117,7 +127,7 @@ struct Plan {
   }
   /// Ranks that hold the same experts and add up their gradients.
   [[nodiscard]] std::int64_t expert_copies() const {
-    return stage_ranks() / (expert_parallel * expert_tensor_parallel);
+    return model_copies() * stage_ranks() / (expert_parallel * expert_tensor_parallel);
   }
   /// Ranks along an axis.
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
@@ -127,8 +137,9 @@ struct Plan {
   [[nodiscard]] auto members() const {
     return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
                     context_parallel_type, expert_parallel, expert_tensor_parallel, dispatcher,
-                    capacity_factor, token_imbalance, token_histogram, sequence_parallel, micro_batch_size,
-                    global_batch_size, pipeline_schedule, virtual_stages, stage_layers, recompute, zero_stage,
+                    capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel,
+                    sequence_parallel, micro_batch_size, global_batch_size, pipeline_schedule, virtual_stages,
+                    micro_batch_group_size, warmup_micro_batches, stage_layers, recompute, zero_stage,
                     zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
                     overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
                     tensor_partition);
@@ -160,8 +171,8 @@ constexpr std::int64_t Plan::degree(Axis axis) const {
   return this->*kAxes[static_cast<std::size_t>(axis)].degree;
 }
 
-constexpr std::int64_t Plan::weight_copies() const {
-  std::int64_t product = 1;
+inline std::int64_t Plan::weight_copies() const {
+  std::int64_t product = model_copies();
   for (std::size_t axis = 0; axis < kAxisCount; ++axis)
     product *= kAxes[axis].copies_weights ? degree(static_cast<Axis>(axis)) : 1;
   return product;

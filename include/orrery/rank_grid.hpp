@@ -45,7 +45,7 @@ class RankGrid {
     sizes.fill(1);
     sizes[index(Axis::tensor)] = plan.expert_tensor_parallel;
     sizes[index(Axis::expert)] = plan.expert_parallel;
-    sizes[index(Axis::data)] = plan.expert_copies();
+    sizes[index(Axis::data)] = plan.expert_copies() / plan.model_copies();
     sizes[index(Axis::pipeline)] = plan.pipeline_parallel;
     return RankGrid(sizes, plan.rank_order);
   }

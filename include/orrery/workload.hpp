@@ -34,12 +34,30 @@ enum class Stream : std::uint16_t {
   context,        ///< collectives of ranks that share sequences
   send_context,   ///< keys and values, and their gradients, to the next rank of a ring
   recv_context,   ///< the same from the rank before
-  expert,         ///< tokens to their experts and back
+  // Those of chunks that lie against the order of the ranks, as in a V or in DualPipe:
+  reverse_send_forward,   ///< activations to the previous rank
+  reverse_recv_forward,   ///< activations from the next rank
+  reverse_send_backward,  ///< activation gradients to the next rank
+  reverse_recv_backward,  ///< activation gradients from the previous rank
+  expert,                 ///< tokens to their experts and back
 };
-inline constexpr std::size_t kStreamCount = 12;
-inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{
-    "compute",       "tensor comm", "data comm",    "send forward", "recv forward", "send backward",
-    "recv backward", "host",        "context comm", "send context", "recv context", "expert comm"};
+inline constexpr std::size_t kStreamCount = 16;
+inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
+                                                                         "tensor comm",
+                                                                         "data comm",
+                                                                         "send forward",
+                                                                         "recv forward",
+                                                                         "send backward",
+                                                                         "recv backward",
+                                                                         "host",
+                                                                         "context comm",
+                                                                         "send context",
+                                                                         "recv context",
+                                                                         "reverse send forward",
+                                                                         "reverse recv forward",
+                                                                         "reverse send backward",
+                                                                         "reverse recv backward",
+                                                                         "expert comm"};
 
 /// Streams of the k-th gossip neighbour to send to and to receive from, k from 0.
 [[nodiscard]] constexpr Stream send_stream(std::size_t k) {
@@ -186,6 +204,10 @@ enum class Slot : std::uint16_t {
   backward_out,
   backward_in,
   embedding,
+  reverse_forward_out,  ///< neighbours of chunks that lie against the order of the ranks
+  reverse_forward_in,
+  reverse_backward_out,
+  reverse_backward_in,
   context,      ///< ranks that share sequences
   context_out,  ///< the next one of them on a ring, and the one before
   context_in,
@@ -200,7 +222,7 @@ enum class Slot : std::uint16_t {
   copies,         ///< replicas that hold the same shard of their copies
   neighbours      ///< the first pair of slots with gossip neighbours; the others follow it
 };
-inline constexpr std::size_t kSlotCount = 20;
+inline constexpr std::size_t kSlotCount = 24;
 
 /// Memory of one pipeline stage on one GPU, in bytes.
 struct StageMemory {

@@ -8,6 +8,7 @@
 
 #include "sim/run/program_hash.hpp"
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -37,8 +38,12 @@ struct RanksAndGroups {
 /// Smallest micro-batch count whose programs contain every distinct operation.
 std::int64_t few_micro_batches(const Plan& plan) {
   constexpr std::int64_t kFirstMiddleLast = 3;
-  const std::int64_t period = plan.virtual_stages > 1 ? plan.pipeline_parallel : 1;
-  return std::min(plan.micro_batches(), (kFirstMiddleLast + period - 1) / period * period);
+  const PipelineSchedule& schedule = schedule_of(plan);
+  ScheduleShape shape = schedule_shape(plan);
+  const std::int64_t period = schedule.steady_state(shape).period * plan.model_copies();
+  shape.micro_batches = (kFirstMiddleLast + period - 1) / period * period;
+  if (schedule.obstacle != nullptr && schedule.obstacle(shape)) return plan.micro_batches();
+  return std::min(plan.micro_batches(), shape.micro_batches);
 }
 
 /// One stage of each kind that programs are alike for; tells which stage is of which.
@@ -63,6 +68,8 @@ void append_order(const Experiment& experiment, ContentHash& key) {
   append_content(key, plan.micro_batches());
   append_content(key, plan.pipeline_parallel);
   append_content(key, plan.virtual_stages);
+  append_content(key, plan.micro_batch_group_size);
+  append_content(key, plan.warmup_micro_batches);
   append_content(key, experiment.simulation.steps);
 }
 

@@ -60,20 +60,22 @@ class Simulation {
   /// or the step does not come to a steady state.
   std::optional<Report> run_until_steady() {
     const std::int64_t all = experiment_.plan.micro_batches();
+    const std::int64_t copies = experiment_.plan.model_copies();
     const auto [period, warm_up, alike] = steady_state_of(experiment_.plan);
     for (const std::int64_t settling : {2 * alike, 6 * alike}) {
-      const std::int64_t simulated = warm_up + settling * period;
+      const std::int64_t fewest = copies * (warm_up + settling * period);
+      const std::int64_t simulated = fewest + (all - fewest) % (copies * period);
       if (10 * simulated > 9 * all) return {};  // a tenth is to be saved at least
       const auto step = measured(simulated, true);
       if (!step->taken) continue;
-      const std::int64_t times = (all - simulated) / period;
+      const std::int64_t times = (all - simulated) / (copies * period);
       Totals totals = step->taken->whole;
       totals.add(step->taken->part, times);
       Report result = report(*step, totals, times);
       if (figures_.origin)
         result.assumptions.push_back(fmt::format(
             "the {} micro-batches of a replica are simulated up to the {}th; the others repeat the last {}",
-            all, simulated, period));
+            all, simulated, copies * period));
       return result;
     }
     return {};

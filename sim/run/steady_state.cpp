@@ -18,9 +18,9 @@ struct PassOps {
 /// Those of one kind, in their order.
 using PassList = std::vector<PassOps>;
 
-/// Kinds of passes that are told apart: forward, backward, and the gradients of weights on their own.
+/// Kinds of passes that are told apart, for each chunk: forward, backward, and the gradients of weights on
+/// their own.
 enum class Direction : std::uint8_t { forward, backward, weights };
-constexpr std::size_t kDirectionCount = 3;
 
 Direction direction_of(const Op& op) {
   if (op.phase == Phase::forward) return Direction::forward;
@@ -44,18 +44,25 @@ PassOps pass_at(std::span<const Op> ops, std::uint32_t& i) {
   return pass;
 }
 
-using PassLists = std::array<PassList, kDirectionCount>;
+/// By direction and chunk.
+using PassLists = std::vector<PassList>;
 
-void list_passes(std::span<const Op> ops, PassLists& lists) {
+/// Lists the passes of the kinds that there are lists for.
+void list_passes(std::span<const Op> ops, std::size_t chunks, PassLists& lists) {
   for (std::uint32_t i = 0; i < ops.size();) {
     if (ops[i].micro_batch < 0) {
       ++i;
-    } else {
-      PassList& list = lists[static_cast<std::size_t>(direction_of(ops[i]))];
-      list.push_back(pass_at(ops, i));
+      continue;
     }
+    const std::size_t kind =
+        static_cast<std::size_t>(direction_of(ops[i])) * chunks + static_cast<std::size_t>(ops[i].chunk);
+    const PassOps pass = pass_at(ops, i);
+    if (kind < lists.size()) lists[kind].push_back(pass);
   }
 }
+
+/// Directions that all micro-batches go through.
+std::size_t directions(BackwardSplit split) { return split == BackwardSplit::halves ? 3 : 2; }
 
 /// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
 bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
@@ -66,44 +73,52 @@ bool alike(const Op& a, const Op& b) {
 }
 
 /// Rounds of a pass of each kind, so many a period, and what is to be compared of them. A round ends with the
-/// pass of the last kind; it is numbered by that of the program which is behind most.
+/// pass of the kind that begins last; it is numbered by that of the program which is behind most.
 class PeriodFinder {
  public:
   PeriodFinder(const Workload& workload, const Plan& plan)
       : workload_(workload),
-        kinds_(splits_backward(plan) ? 3 : 2),
-        period_(steady_state_of(plan).period * plan.virtual_stages),
-        alike_(steady_state_of(plan).alike * period_) {
-    const std::int64_t all = plan.micro_batches() * plan.virtual_stages;
-    for (const Program& program : workload.programs) {
-      PassLists& lists = passes_.emplace_back();
-      for (std::size_t kind = 0; kind < kinds_; ++kind) lists[kind].reserve(static_cast<std::size_t>(all));
-      list_passes(program.ops, lists);
-      count_ahead(lists);
-      for (std::size_t kind = 0; kind < kinds_; ++kind) {
-        complete_ = complete_ && std::ssize(lists[kind]) == all &&
-                    std::ranges::all_of(lists[kind], &PassOps::computes);
-        rounds_ = std::min(rounds_, std::ssize(lists[kind]) - ahead_.back()[kind]);
-      }
-    }
+        chunks_(static_cast<std::size_t>(schedule_shape(plan).chunks)),
+        kinds_(directions(splits_backward(plan)) * chunks_),
+        period_(steady_state_of(plan).period),
+        alike_(steady_state_of(plan).alike * period_),
+        side_by_side_(plan.overlap_expert_parallel) {
+    for (const Program& program : workload.programs) add(program, plan.micro_batches_per_copy());
   }
 
+  /// Passes that run side by side are no lists of operations one after the other.
   Periods find() {
-    if (!enough() || !list_repeats()) return {};
+    if (side_by_side_ || !enough() || !list_repeats()) return {};
     for (std::size_t p = 0; p < passes_.size(); ++p)
       result_.one.push_back({end_of(p, rounds_ - alike_ - period_), end_of(p, rounds_ - alike_)});
     return std::move(result_);
   }
 
  private:
+  /// Lists the passes of a program, `all` of each kind.
+  void add(const Program& program, std::int64_t all) {
+    PassLists& lists = passes_.emplace_back(kinds_);
+    for (PassList& list : lists) list.reserve(static_cast<std::size_t>(all));
+    list_passes(program.ops, chunks_, lists);
+    for (const PassList& list : lists) {
+      complete_ =
+          complete_ && std::ssize(list) == all && all > 0 && std::ranges::all_of(list, &PassOps::computes);
+    }
+    if (complete_) count_ahead(lists);
+  }
+
   /// How many passes of each kind are done before the round of the first pass of the last kind.
   void count_ahead(const PassLists& lists) {
-    auto& ahead = ahead_.emplace_back();
-    const PassList& last = lists[kinds_ - 1];
-    for (std::size_t kind = 0; kind + 1 < kinds_ && !last.empty(); ++kind) {
+    const auto last =
+        std::ranges::max_element(lists, {}, [](const PassList& list) { return list.front().first; });
+    last_.push_back(static_cast<std::size_t>(last - lists.begin()));
+    auto& ahead = ahead_.emplace_back(kinds_);
+    for (std::size_t kind = 0; kind < kinds_; ++kind) {
       const std::int64_t done =
-          std::ranges::lower_bound(lists[kind], last[0].first, {}, &PassOps::first) - lists[kind].begin();
+          std::ranges::lower_bound(lists[kind], last->front().first, {}, &PassOps::first) -
+          lists[kind].begin();
       ahead[kind] = std::max<std::int64_t>(done - 1, 0);
+      rounds_ = std::min(rounds_, std::ssize(lists[kind]) - ahead[kind]);
     }
   }
 
@@ -113,7 +128,7 @@ class PeriodFinder {
 
   /// Operation that ends the round.
   [[nodiscard]] std::uint32_t end_of(std::size_t program, std::int64_t round) const {
-    return passes_[program][kinds_ - 1][static_cast<std::size_t>(round)].end;
+    return passes_[program][last_[program]][static_cast<std::size_t>(round)].end;
   }
 
   /// False where periods do not do the same.
@@ -143,14 +158,16 @@ class PeriodFinder {
   }
 
   const Workload& workload_;
-  std::size_t kinds_;              ///< of passes in a round
-  std::int64_t period_;            ///< in rounds
-  std::int64_t alike_;             ///< rounds to compare
-  std::vector<PassLists> passes_;  ///< per program
-  std::vector<std::array<std::int64_t, kDirectionCount>>
-      ahead_;  ///< per program: passes before the first round
+  std::size_t chunks_;                            ///< of each program
+  std::size_t kinds_;                             ///< of passes in a round
+  std::int64_t period_;                           ///< in rounds
+  std::int64_t alike_;                            ///< rounds to compare
+  bool side_by_side_;                             ///< passes are
+  std::vector<PassLists> passes_;                 ///< per program
+  std::vector<std::size_t> last_;                 ///< per program: the kind that ends a round
+  std::vector<std::vector<std::int64_t>> ahead_;  ///< per program: passes before the first round
   std::int64_t rounds_ = std::numeric_limits<std::int64_t>::max();
-  bool complete_ = true;  ///< every pass computes
+  bool complete_ = true;  ///< there are all passes of each kind, and every one computes
   Periods result_;
 };
 

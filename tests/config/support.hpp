@@ -15,7 +15,10 @@ inline Menus menus() {
           {"sequential", "gpipe", "1f1b", "interleaved-1f1b"},
           {"interleaved-1f1b"},
           {"ring", "tree", "halving-doubling", "direct"},
-          {"ring", "torus", "one-peer-exponential"}};
+          {"ring", "torus", "one-peer-exponential"},
+          nullptr,
+          {},
+          {"1f1b", "interleaved-1f1b"}};
 }
 
 inline const Catalog& catalog() {

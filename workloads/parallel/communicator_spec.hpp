@@ -46,6 +46,8 @@ struct CommunicatorSpec {
   Experts experts;
   bool tensor_passes = false;            ///< passes are done by tensor groups, though of a single rank
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
+  bool pipeline_reverses = false;        ///< ranks hold chunks against their order as well
+  bool mirrored = false;                 ///< rank p - 1 - r of a pipeline has the weights of rank r
   bool tied = false;                     ///< first and last stage add up the gradients of one embedding
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
   std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
@@ -53,8 +55,8 @@ struct CommunicatorSpec {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(grid, experts, tensor_passes, pipeline_wraps, tied, replicas_per_worker, sharding_ranks,
-                    rounds);
+    return std::tie(grid, experts, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored, tied,
+                    replicas_per_worker, sharding_ranks, rounds);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

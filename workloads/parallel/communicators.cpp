@@ -60,6 +60,19 @@ void GroupWriter::add_along(const RankGrid& grid, std::initializer_list<Axis> ax
   });
 }
 
+void GroupWriter::add_mirrored(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot) {
+  const std::int64_t stages = grid.size(Axis::pipeline);
+  grid.for_each_group(axes, [&](RankCoordinates at) {
+    const std::int64_t stage = at[Axis::pipeline];
+    if (stage >= stages / 2) return;
+    for (const std::int64_t of : {stage, stages - 1 - stage}) {
+      at[Axis::pipeline] = of;
+      grid.for_each_member(at, axes, [&](std::uint32_t member) { join(member, slot); });
+    }
+    close();
+  });
+}
+
 void GroupWriter::add_loners(std::uint32_t slot) {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     if (set_.group_of[std::size_t{rank} * set_.slots + slot] != kNoGroup) continue;

@@ -32,6 +32,8 @@ class GroupWriter {
   void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in);
   /// One group for every place off `axes`, of all ranks along them.
   void add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
+  /// The same where rank p - 1 - r of a pipeline holds what rank r does: both are in one group.
+  void add_mirrored(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
   /// Ranks without a group in `slot` form one each.
   void add_loners(std::uint32_t slot);
 

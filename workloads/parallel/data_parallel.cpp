@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "workloads/models/step_builder.hpp"
 
@@ -134,11 +135,21 @@ OpId DataParallel::begin_step(std::int32_t step) {
   return ready_;
 }
 
+/// Ranks with the same stages of two copies of the model have them as different chunks.
+std::vector<std::size_t> DataParallel::chunks_in_model_order() const {
+  std::vector<std::size_t> chunks(stage_.chunks.size());
+  std::iota(chunks.begin(), chunks.end(), std::size_t{0});
+  std::ranges::sort(chunks, {}, [this](std::size_t chunk) {
+    return stage_.map.virtual_stage({stage_.index, static_cast<std::int64_t>(chunk)});
+  });
+  return chunks;
+}
+
 /// ZeRO-1 and 2 with overlap: parameters are gathered bucket by bucket while the first forward
 /// passes run; each block waits for its own bucket only.
 void DataParallel::gather_ahead(Weights of) {
   gathered_.resize(stage_.chunks.size());
-  for (std::size_t c = 0; c < stage_.chunks.size(); ++c) {
+  for (const std::size_t c : chunks_in_model_order()) {
     const auto& chunk = stage_.chunks[c].blocks;
     gathered_[c].resize(chunk.size(), kNoOp);
     if (!reduces(of)) continue;
@@ -160,7 +171,7 @@ bool DataParallel::meets(const Pass& pass) const {
   if (!enabled_ && !models_.by_bucket()) return false;
   if (pass.kind == Pass::Kind::forward) return plan_.zero_stage >= 3 || meets_first(pass);
   if (pass.kind == Pass::Kind::backward_input) return plan_.zero_stage >= 3;
-  const bool last = backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches();
+  const bool last = is_last(pass);
   if (models_.by_bucket()) return last;
   return plan_.zero_stage >= 2 || (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);
 }
@@ -196,7 +207,7 @@ OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
 /// gathered, with each, it meets all passes.
 void DataParallel::after_blocks(const Pass& pass, OpId done) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
-  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  const bool last_micro_batch = is_last(pass);
   for (std::size_t b = stage_.chunks[chunk].blocks.size(); last_micro_batch && b-- > 0;)
     after_block(pass, b, done);
 }
@@ -204,7 +215,7 @@ void DataParallel::after_blocks(const Pass& pass, OpId done) {
 /// Adds the gradients of a block to the bucket and reduces that when it is full.
 OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) {
   const auto chunk = static_cast<std::size_t>(pass.chunk);
-  const bool last_micro_batch = backward_passes_[chunk] + 1 == plan_.micro_batches();
+  const bool last_micro_batch = is_last(pass);
   if (plan_.zero_stage < 2 && !last_micro_batch) return kNoOp;
   const PlacedBlock& placed = stage_.chunks[chunk].blocks[block];
   const Block& of_kind = block_at(pass, block);
@@ -320,7 +331,7 @@ void DataParallel::reduce_rest_of(Weights of, OpId last) {
 
 void DataParallel::sum_tied_embedding(OpId last) {
   const bool end = stage_.index == 0 || stage_.index == stage_.stages - 1;
-  if (blocks_.tied_parameters == 0 || !blocks_.tied_are_trained || stage_.stages == 1 || !end) return;
+  if (blocks_.tied_parameters == 0 || !blocks_.tied_are_trained || stage_.map.ends_meet() || !end) return;
   Op op;
   op.kind = Op::Kind::communicate;
   op.stream = Stream::data;

@@ -42,7 +42,8 @@ class DataParallel {
   [[nodiscard]] bool meets(const Pass& pass) const;
   /// Whether they meet this pass, and not those of later micro-batches.
   [[nodiscard]] bool meets_first(const Pass& pass) const {
-    return pass.kind == Pass::Kind::forward && pass.micro_batch == 0 && !gathered_.empty();
+    return pass.kind == Pass::Kind::forward && !gathered_.empty() &&
+           pass.micro_batch % plan_.micro_batches_per_copy() == 0;
   }
 
   /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
@@ -73,12 +74,17 @@ class DataParallel {
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
+  /// Whether it is the last of its chunk that completes gradients in this step.
+  [[nodiscard]] bool is_last(const Pass& pass) const {
+    return backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches_per_copy();
+  }
   OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
   OpId flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces = 1);
   OpId flush_all(const Pass* pass, OpId done);
   void reduce_rest_of(Weights of, OpId last);
   [[nodiscard]] const Block& block_at(const Pass& pass, std::size_t block) const;
   [[nodiscard]] std::int64_t pieces_of(std::int64_t tensors) const;
+  [[nodiscard]] std::vector<std::size_t> chunks_in_model_order() const;
   [[nodiscard]] std::int64_t pieces_of(Weights of, const Block& block) const;
   void gather_ahead(Weights of);
   OpId gather_block(Weights of, const Pass& pass, std::size_t block, OpId after);

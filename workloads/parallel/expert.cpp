@@ -54,6 +54,7 @@ void form_expert_groups(const CommunicatorSpec& spec, std::uint32_t first, Group
 std::uint32_t expert_replica_slots(const CommunicatorSpec& spec) { return spec.experts.present ? 1 : 0; }
 
 void form_expert_replicas(const CommunicatorSpec& spec, std::uint32_t slot, GroupWriter& to) {
+  if (spec.mirrored) return to.add_mirrored(spec.experts.grid, {Axis::data}, slot);
   to.add_along(spec.experts.grid, {Axis::data}, slot);
 }
 
@@ -65,6 +66,7 @@ void check_without_experts(const Plan& plan, const Complain& complain) {
   refuse("expert_tensor_parallel", plan.expert_tensor_parallel > 1);
   refuse("dispatcher", plan.dispatcher != Dispatcher::all_to_all);
   refuse("capacity_factor", plan.capacity_factor > 0);
+  refuse("overlap_expert_parallel", plan.overlap_expert_parallel);
   refuse("token_histogram", !plan.token_histogram.empty());
   refuse("token_imbalance", plan.token_imbalance != TokenImbalance::uniform);
 }
@@ -121,11 +123,25 @@ void check_dispatcher(const Experiment& e, const Complain& complain) {
                "node; or \"all-to-all\"");
 }
 
+/// In other orders backward passes wait for the forward pass before them, if over other ranks. Gradients that
+/// are reduced, or parameters gathered, within passes need one order on all ranks.
+void check_overlap(const Plan& plan, const Complain& complain) {
+  if (!plan.overlap_expert_parallel) return;
+  const std::string& schedule = plan.pipeline_schedule;
+  if (!schedule.starts_with("dualpipe"))
+    complain({"overlap_expert_parallel"},
+             "found true with pipeline_schedule \"" + schedule + "\", allowed with dualpipe | dualpipe-v");
+  if (plan.zero_stage >= 2)
+    complain({"overlap_expert_parallel", "zero_stage"},
+             "found true with zero_stage " + std::to_string(plan.zero_stage) + ", allowed with 0 | 1");
+}
+
 void check_experts(const Experiment& e, const Complain& complain) {
   const Plan& plan = e.plan;
   if (e.model.experts == 0) return check_without_experts(plan, complain);
   check_degrees(e, complain);
   check_histogram(e.model, plan, complain);
+  check_overlap(plan, complain);
   if (plan.stage_ranks() % (plan.expert_parallel * plan.expert_tensor_parallel) != 0) return;
   check_stages(plan, complain);
   check_dispatcher(e, complain);

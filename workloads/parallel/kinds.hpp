@@ -8,6 +8,7 @@ namespace orrery {
 extern const CommunicatorKind kTensorGroups;
 extern const CommunicatorKind kReplicaGroups;
 extern const CommunicatorKind kNeighbourStages;
+extern const CommunicatorKind kReverseNeighbourStages;
 extern const CommunicatorKind kTiedEmbeddings;
 extern const CommunicatorKind kWorkerGroups;
 extern const CommunicatorKind kShardGroups;
@@ -18,7 +19,8 @@ extern const CommunicatorKind kGossipPairs;
 
 /// Those that join some replicas with others come last.
 inline constexpr std::array kCommunicatorKinds{
-    &kTensorGroups, &kReplicaGroups, &kNeighbourStages, &kTiedEmbeddings, &kContextGroups,
-    &kWorkerGroups, &kExpertGroups,  &kExpertReplicas,  &kShardGroups,    &kGossipPairs};
+    &kTensorGroups,   &kReplicaGroups, &kNeighbourStages, &kReverseNeighbourStages,
+    &kTiedEmbeddings, &kContextGroups, &kWorkerGroups,    &kExpertGroups,
+    &kExpertReplicas, &kShardGroups,   &kGossipPairs};
 
 }  // namespace orrery

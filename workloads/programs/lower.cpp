@@ -31,8 +31,9 @@ void check_size(const Experiment& experiment, const SyncLayout& layout, const Mo
 /// Blocks, and passes of several chunks until their activations are at their peak, can be too many to write
 /// down alone.
 void check_passes(const Plan& plan, const Model& model) {
-  const std::int64_t chunks = plan.pipeline_parallel * plan.virtual_stages;
-  const bool walks = plan.virtual_stages > 1 || splits_backward(plan);
+  const ScheduleShape shape = schedule_shape(plan);
+  const std::int64_t chunks = shape.stages * shape.chunks;
+  const bool walks = shape.chunks > 1 || splits_backward(plan) != BackwardSplit::whole;
   const std::int64_t passes = walks ? micro_batches_at_peak(plan) * chunks : 0;
   if (passes <= kMostOperations && model.layers <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +

@@ -1,8 +1,20 @@
 #include "workloads/programs/stage_messages.hpp"
 
 #include "workloads/models/step_builder.hpp"
+#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
+namespace {
+
+/// Of messages `ahead` or back between chunks in the order of the ranks, or against it.
+Slot stage_slot(bool reversed, bool ahead, bool sent) {
+  if (reversed && ahead) return sent ? Slot::reverse_forward_out : Slot::reverse_forward_in;
+  if (reversed) return sent ? Slot::reverse_backward_out : Slot::reverse_backward_in;
+  if (ahead) return sent ? Slot::forward_out : Slot::forward_in;
+  return sent ? Slot::backward_out : Slot::backward_in;
+}
+
+}  // namespace
 
 StageMessages::StageMessages(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
                              ProgramWriter& writer)
@@ -25,10 +37,15 @@ void StageMessages::complete(Op& op, const Boundary& boundary, bool ahead) {
   op.work = message_;
 }
 
-OpId StageMessages::receive(Op like, const Boundary& boundary, bool ahead) {
+/// The message leaves or arrives in the slot.
+void StageMessages::put_on(Op& op, Slot slot) const {
+  op.stream = stream_of(slot);
+  op.slot = layout_.slot(slot);
+}
+
+OpId StageMessages::receive(Op like, const Boundary& boundary, bool ahead, bool reversed) {
   complete(like, boundary, ahead);
-  like.stream = ahead ? Stream::recv_forward : Stream::recv_backward;
-  like.slot = layout_.slot(ahead ? Slot::forward_in : Slot::backward_in);
+  put_on(like, stage_slot(reversed, ahead, false));
   const OpId received = writer_.add(like, {});
   if (!gathers(boundary, ahead)) return received;
   like.stream = Stream::tensor;
@@ -37,10 +54,9 @@ OpId StageMessages::receive(Op like, const Boundary& boundary, bool ahead) {
   return writer_.add(like, {received});
 }
 
-OpId StageMessages::send(Op like, const Boundary& boundary, bool ahead, OpId done) {
+OpId StageMessages::send(Op like, const Boundary& boundary, bool ahead, bool reversed, OpId done) {
   complete(like, boundary, ahead);
-  like.stream = ahead ? Stream::send_forward : Stream::send_backward;
-  like.slot = layout_.slot(ahead ? Slot::forward_out : Slot::backward_out);
+  put_on(like, stage_slot(reversed, ahead, true));
   return writer_.add(like, {done});
 }
 

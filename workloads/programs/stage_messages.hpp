@@ -16,10 +16,11 @@ class StageMessages {
                 ProgramWriter& writer);
 
   /// Receives what passes a boundary, `ahead` or back; the operation after which all of it is there.
-  /// @param like  what all steps of the pass are
-  OpId receive(Op like, const Boundary& boundary, bool ahead);
+  /// @param like      what all steps of the pass are
+  /// @param reversed  of a chunk that lies against the order of the ranks
+  OpId receive(Op like, const Boundary& boundary, bool ahead, bool reversed);
   /// Sends it after `done`.
-  OpId send(Op like, const Boundary& boundary, bool ahead, OpId done);
+  OpId send(Op like, const Boundary& boundary, bool ahead, bool reversed, OpId done);
   /// Whether tensor ranks put their parts together after they received them.
   [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
     return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
@@ -27,6 +28,7 @@ class StageMessages {
 
  private:
   void complete(Op& op, const Boundary& boundary, bool ahead);
+  void put_on(Op& op, Slot slot) const;
 
   const Plan& plan_;
   const SyncLayout& layout_;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "workloads/parallel/data_parallel.hpp"
+#include "workloads/programs/pass_pairs.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/programs/stage_messages.hpp"
 
@@ -53,7 +55,9 @@ class StageProgram {
 
   Program write() {
     for (step_ = 0; step_ < steps_; ++step_) write_step();
-    return std::move(writer_).finish();
+    Program program = std::move(writer_).finish();
+    run_side_by_side(pairs_, program);
+    return program;
   }
 
  private:
@@ -93,17 +97,17 @@ class StageProgram {
     return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
   }
   [[nodiscard]] bool receives(const Pass& pass) const {
-    const bool ahead = pass.kind == Pass::Kind::forward;
-    return hands_on(pass.kind) && stage_.stages > 1 &&
-           !(ahead ? stage_.first_virtual(pass.chunk) : stage_.last_virtual(pass.chunk));
+    return hands_on(pass.kind) && elsewhere(stage_.source(pass.chunk, pass.kind == Pass::Kind::forward));
   }
   [[nodiscard]] bool sends(const Pass& pass) const {
-    const bool ahead = pass.kind == Pass::Kind::forward;
-    return hands_on(pass.kind) && stage_.stages > 1 &&
-           !(ahead ? stage_.last_virtual(pass.chunk) : stage_.first_virtual(pass.chunk));
+    return hands_on(pass.kind) && elsewhere(stage_.source(pass.chunk, pass.kind != Pass::Kind::forward));
+  }
+  [[nodiscard]] bool elsewhere(const std::optional<ChunkPlace>& place) const {
+    return place && place->rank != stage_.index;
   }
   /// The operation of this rank that a pass takes its input from, if any.
   [[nodiscard]] OpId own_input(const Pass& pass);
+  [[nodiscard]] OpId handed_on(const Pass& pass, std::int32_t chunk);
 
   const Plan& plan_;
   const SyncLayout& layout_;
@@ -127,6 +131,7 @@ class StageProgram {
   std::vector<OpId> results_;  ///< [micro-batch][chunk][kind]: end of its pass
   ProgramParts& parts_;
   std::vector<const FusedPass*> fused_passes_of_;  ///< [chunk][kind], filled in when first met
+  std::vector<PassPair> pairs_;                    ///< that run side by side
   std::vector<WrittenPass> written_;               ///< [chunk][kind]: the latest of this step
   OpId collective_ = kNoOp;                        ///< latest on the tensor stream
 };
@@ -135,7 +140,14 @@ void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
   wait_on_host(parts_.step_work, {ended_});
   written_.assign(ways(), {});
-  for (const Pass& pass : passes_) write_pass(pass);
+  OpId before = kNoOp;  // first operation of the pass before, if that was a forward pass
+  for (const Pass& pass : passes_) {
+    const OpId first = writer_.size();
+    write_pass(pass);
+    if (plan_.overlap_expert_parallel && before != kNoOp && pass.kind == Pass::Kind::backward)
+      pairs_.push_back({before, first, writer_.size()});
+    before = pass.kind == Pass::Kind::forward ? first : kNoOp;
+  }
   const OpId reduced = data_.reduce_rest(last_);
   wait_on_host(parts_.wait_work, {last_, reduced, sent_forward_, sent_backward_});
   ended_ = data_.optimize(last_);
@@ -166,7 +178,7 @@ void StageProgram::begin_pass(const Pass& pass, OpId input) {
 }
 
 OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahead) {
-  const OpId input = messages_.receive(step_of(pass, -1), boundary, ahead);
+  const OpId input = messages_.receive(step_of(pass, -1), boundary, ahead, stage_.map.reversed(pass.chunk));
   if (messages_.gathers(boundary, ahead)) collective_ = input;
   return input;
 }
@@ -174,10 +186,18 @@ OpId StageProgram::receive(const Pass& pass, const Boundary& boundary, bool ahea
 OpId StageProgram::own_input(const Pass& pass) {
   if (receives(pass)) return kNoOp;
   if (pass.kind == Pass::Kind::backward_weight) return result(pass, Pass::Kind::backward_input, pass.chunk);
-  if (pass.kind == Pass::Kind::forward)
-    return pass.chunk == 0 ? kNoOp : result(pass, pass.kind, pass.chunk - 1);
-  return stage_.last_virtual(pass.chunk) ? result(pass, Pass::Kind::forward, pass.chunk)
-                                         : result(pass, pass.kind, pass.chunk + 1);
+  const bool ahead = pass.kind == Pass::Kind::forward;
+  const std::optional<ChunkPlace> source = stage_.source(pass.chunk, ahead);
+  if (source) return handed_on(pass, static_cast<std::int32_t>(source->chunk));
+  return ahead ? kNoOp : result(pass, Pass::Kind::forward, pass.chunk);
+}
+
+/// The end of the pass of this rank over that chunk whose result the pass takes. A schedule that splits some
+/// backward passes runs each in one way.
+OpId StageProgram::handed_on(const Pass& pass, std::int32_t chunk) {
+  if (pass.kind == Pass::Kind::forward) return result(pass, Pass::Kind::forward, chunk);
+  const OpId whole = result(pass, Pass::Kind::backward, chunk);
+  return whole == kNoOp ? result(pass, Pass::Kind::backward_input, chunk) : whole;
 }
 
 /// What all steps of a pass through a layer are.
@@ -283,7 +303,8 @@ void StageProgram::write_out(const Pass& pass, bool whole) {
     end_pass(pass, ahead ? run_forward(pass, input) : run_backward(pass, input));
   }
   if (completes_gradients(pass.kind)) gate_ = std::max(gate_, data_.after_backward_pass(pass, last_));
-  if (sends(pass)) sent(ahead) = messages_.send(step_of(pass, -1), exit, ahead, last_);
+  if (sends(pass))
+    sent(ahead) = messages_.send(step_of(pass, -1), exit, ahead, stage_.map.reversed(pass.chunk), last_);
 }
 
 OpId StageProgram::run_forward(const Pass& pass, OpId input) {

@@ -44,9 +44,9 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
   return chunk;
 }
 
-/// The last stage holds a copy of the tied embedding; alone, a stage has it already.
-void tie_head(const ModelBlocks& blocks, bool alone, PlacedBlock& head, Chunk& chunk) {
-  const std::int64_t copied = alone ? 0 : blocks.tied_parameters;
+/// The last stage holds a copy of the tied embedding, but where its rank has the embedding already.
+void tie_head(const ModelBlocks& blocks, bool in_place, PlacedBlock& head, Chunk& chunk) {
+  const std::int64_t copied = in_place ? 0 : blocks.tied_parameters;
   const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
   head.parameters += copied;
   head.trained += trained;
@@ -57,12 +57,13 @@ void tie_head(const ModelBlocks& blocks, bool alone, PlacedBlock& head, Chunk& c
 
 Bytes peak_activations(const Stage& stage, const Plan& plan) {
   const PipelineSchedule& schedule = schedule_of(plan);
-  if (stage.chunks.size() == 1 && !schedule.splits_backward)
-    return stage.chunks[0].activations * schedule.kept({stage.stages, plan.micro_batches(), 1}, stage.index);
+  if (stage.chunks.size() == 1 && schedule.split == BackwardSplit::whole)
+    return stage.chunks[0].activations * schedule.kept(schedule_shape(plan), stage.index);
+  ScheduleShape shape = schedule_shape(plan);
+  shape.micro_batches = micro_batches_at_peak(plan);
   Bytes held = 0;
   Bytes peak = 0;
-  for (const Pass& pass :
-       schedule.order({stage.stages, micro_batches_at_peak(plan), plan.virtual_stages}, stage.index)) {
+  for (const Pass& pass : schedule.order(shape, stage.index)) {
     held += stage.chunks[static_cast<std::size_t>(pass.chunk)].change(pass.kind);
     peak = std::max(peak, held);
   }
@@ -149,30 +150,39 @@ std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   return schedule_of(plan).order(schedule_shape(plan), stage.index);
 }
 
-/// The warm-up of interleaved stages is less than 2p + vp passes of the vm there are; gradients of weights
-/// that are put off wait for less than 2p passes.
+/// The warm-up of interleaved stages is less than 2p + vg passes of the vm there are, with groups of g,
+/// unless a plan has one of its own; gradients of weights that are put off wait for less than 2p passes.
 std::int64_t micro_batches_at_peak(const Plan& plan) {
-  return std::min(plan.micro_batches(), 4 * plan.pipeline_parallel);
+  const std::int64_t group = std::max(plan.pipeline_parallel, plan.micro_batch_group_size);
+  return std::min(plan.micro_batches(), 4 * group + plan.warmup_micro_batches);
 }
 
 Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
-  const auto p = static_cast<std::size_t>(plan.pipeline_parallel);
-  const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
-  const std::size_t chunks = counts.size() / p;
-  blocks_.reserve(blocks.layers.size() + 2);  // chunks refer to them
-  chunks_.resize(counts.size());
-  std::int64_t layer = 0;
-  for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
-    const bool last = virtual_stage + 1 == counts.size();
-    Chunk& chunk = chunks_[virtual_stage % p * chunks + virtual_stage / p];
-    chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
-    if (last && blocks.head >= 0) tie_head(blocks, p == 1, blocks_.back(), chunk);
-    layer += counts[virtual_stage];
-  }
+  const ChunkMap map = chunk_map(plan);
+  const auto p = static_cast<std::size_t>(map.ranks);
+  const auto chunks = static_cast<std::size_t>(map.chunks);
+  const auto copies = static_cast<std::size_t>(map.copies());
+  blocks_.reserve(copies * (blocks.layers.size() + 2));  // chunks refer to them
+  chunks_.resize(p * chunks);
+  for (std::int64_t copy = 0; copy < map.copies(); ++copy) place_model(plan, blocks, map, copy);
   stages_.reserve(p);
   for (std::size_t s = 0; s < p; ++s)
     stages_.push_back({static_cast<std::int64_t>(s), plan.pipeline_parallel,
-                       std::span(chunks_).subspan(s * chunks, chunks)});
+                       std::span(chunks_).subspan(s * chunks, chunks), map});
+}
+
+void Stages::place_model(const Plan& plan, const ModelBlocks& blocks, const ChunkMap& map,
+                         std::int64_t copy) {
+  const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
+  std::int64_t layer = 0;
+  for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
+    const bool last = virtual_stage + 1 == counts.size();
+    const ChunkPlace at = map.place(static_cast<std::int64_t>(virtual_stage), copy);
+    Chunk& chunk = chunks_[static_cast<std::size_t>(at.rank * map.chunks + at.chunk)];
+    chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
+    if (last && blocks.head >= 0) tie_head(blocks, map.ends_meet(), blocks_.back(), chunk);
+    layer += counts[virtual_stage];
+  }
 }
 
 /// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.

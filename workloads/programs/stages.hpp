@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,10 +58,12 @@ struct Stage {
   std::int64_t index = 0;   ///< pipeline rank
   std::int64_t stages = 1;  ///< pipeline ranks
   std::span<const Chunk> chunks;
+  ChunkMap map;
 
-  [[nodiscard]] bool first_virtual(std::int64_t chunk) const { return index == 0 && chunk == 0; }
-  [[nodiscard]] bool last_virtual(std::int64_t chunk) const {
-    return index == stages - 1 && chunk == static_cast<std::int64_t>(chunks.size()) - 1;
+  /// Where the activations of a chunk come from, or its gradients if not `ahead`; none at the ends of the
+  /// model.
+  [[nodiscard]] std::optional<ChunkPlace> source(std::int64_t chunk, bool ahead) const {
+    return ahead ? map.before({index, chunk}) : map.after({index, chunk});
   }
   /// Parameters this rank computes with, before sharding over data-parallel ranks.
   [[nodiscard]] std::int64_t parameters() const;
@@ -83,6 +86,9 @@ class Stages {
   [[nodiscard]] std::span<const Stage> list() const { return stages_; }
 
  private:
+  /// Puts the layers of one copy of the model on their ranks.
+  void place_model(const Plan& plan, const ModelBlocks& blocks, const ChunkMap& map, std::int64_t copy);
+
   std::vector<PlacedBlock> blocks_;  ///< by virtual stage
   std::vector<Chunk> chunks_;        ///< [stage][chunk]
   std::vector<Stage> stages_;        ///< by pipeline rank

@@ -10,14 +10,32 @@ std::vector<Pass> gpipe_order(const ScheduleShape& shape, std::int64_t stage);
 std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t stage);
 std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t stage);
 std::vector<Pass> zb_h1_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> zb_h2_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> zb_v_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> v_half_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> v_min_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> dualpipe_order(const ScheduleShape& shape, std::int64_t stage);
+std::vector<Pass> dualpipe_v_order(const ScheduleShape& shape, std::int64_t stage);
+
+/// One forward pass and both halves of a backward pass in turn: the gradients of inputs follow the forward
+/// pass of `ahead` micro-batches later, those of weights the gradients of inputs of `put_off` later.
+std::vector<Pass> split_order(std::int64_t micro_batches, std::int64_t ahead, std::int64_t put_off);
 
 std::int64_t sequential_kept(const ScheduleShape& shape, std::int64_t stage);
 std::int64_t gpipe_kept(const ScheduleShape& shape, std::int64_t stage);
 std::int64_t one_f_one_b_kept(const ScheduleShape& shape, std::int64_t stage);
 std::int64_t zb_h1_kept(const ScheduleShape& shape, std::int64_t stage);
+std::int64_t zb_h2_kept(const ScheduleShape& shape, std::int64_t stage);
+
+std::optional<ScheduleObstacle> interleaved_obstacle(const ScheduleShape& shape);
+std::optional<ScheduleObstacle> one_f_one_b_obstacle(const ScheduleShape& shape);
+std::optional<ScheduleObstacle> dualpipe_obstacle(const ScheduleShape& shape);
+std::optional<ScheduleObstacle> dualpipe_v_obstacle(const ScheduleShape& shape);
 
 /// A micro-batch a period, after one for each stage.
-inline SteadyState one_by_one(const ScheduleShape& shape) { return {1, shape.stages, 2}; }
+inline SteadyState one_by_one(const ScheduleShape& shape) { return {1, shape.stages + shape.warm_up, 2}; }
+/// The same after two for each stage; gradients may come from two periods ago.
+inline SteadyState after_two_rounds(const ScheduleShape& shape) { return {1, 2 * shape.stages, 3}; }
 SteadyState interleaved_rhythm(const ScheduleShape& shape);
 
 inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {

@@ -19,11 +19,17 @@ inline constexpr std::size_t kPassKindCount = 4;
   return kind == PassKind::backward || kind == PassKind::backward_weight;
 }
 
-inline constexpr std::array<PassKind, 1> kWholeBackward{PassKind::backward};
-inline constexpr std::array<PassKind, 2> kSplitBackward{PassKind::backward_input, PassKind::backward_weight};
-/// The kinds of which the backward pass consists, in the order in which a micro-batch goes through them.
-[[nodiscard]] constexpr std::span<const PassKind> backward_kinds(bool split) {
-  return split ? std::span<const PassKind>(kSplitBackward) : std::span<const PassKind>(kWholeBackward);
+/// How a schedule runs backward passes: as a whole, in two halves, or some of them in one way and some in the
+/// other.
+enum class BackwardSplit : std::uint8_t { whole, halves, some };
+
+inline constexpr std::array<PassKind, 3> kBackwardKinds{PassKind::backward, PassKind::backward_input,
+                                                        PassKind::backward_weight};
+/// The kinds of backward passes, in the order in which a micro-batch goes through them.
+[[nodiscard]] constexpr std::span<const PassKind> backward_kinds(BackwardSplit split) {
+  const std::span<const PassKind> all(kBackwardKinds);
+  if (split == BackwardSplit::some) return all;
+  return split == BackwardSplit::whole ? all.first(1) : all.last(2);
 }
 
 /// One pass of one micro-batch through one model chunk of this rank.
@@ -31,7 +37,7 @@ struct Pass {
   using Kind = PassKind;
   PassKind kind = PassKind::forward;
   std::int32_t micro_batch = 0;
-  std::int32_t chunk = 0;  ///< virtual stage chunk * stages + stage
+  std::int32_t chunk = 0;  ///< of this rank; ChunkMap says which virtual stage it is
 };
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 namespace orrery {
 
 std::span<const PipelineSchedule> pipeline_schedules() {
-  static constexpr std::array<PipelineSchedule, 5> kSchedules{{
+  static constexpr std::array<PipelineSchedule, 11> kSchedules{{
       {{"sequential", "One micro-batch at a time through all stages and back (naive model parallelism)."},
        sequential_order,
        sequential_kept,
@@ -20,18 +20,72 @@ std::span<const PipelineSchedule> pipeline_schedules() {
       {{"1f1b", "After a warm-up, one forward and one backward pass in turn (PipeDream-flush)."},
        one_f_one_b_order,
        one_f_one_b_kept,
-       one_by_one},
+       one_by_one,
+       ChunkPlacement::wraps_around,
+       1,
+       BackwardSplit::whole,
+       one_f_one_b_obstacle,
+       true},
       {{"interleaved-1f1b", "1F1B over several model chunks per rank (Narayanan et al. 2021)."},
        interleaved_order,
        one_f_one_b_kept,
        interleaved_rhythm,
+       ChunkPlacement::wraps_around,
+       kAnyChunks,
+       BackwardSplit::whole,
+       interleaved_obstacle,
        true},
       {{"zb-h1", "1F1B that puts off gradients of weights until it would idle (Qi et al. 2024)."},
        zb_h1_order,
        zb_h1_kept,
        one_by_one,
-       false,
-       true},
+       ChunkPlacement::wraps_around,
+       1,
+       BackwardSplit::halves},
+      {{"zb-h2", "ZB-H1 with twice the warm-up and activations, and no idle time (Qi et al. 2024)."},
+       zb_h2_order,
+       zb_h2_kept,
+       after_two_rounds,
+       ChunkPlacement::wraps_around,
+       1,
+       BackwardSplit::halves},
+      {{"zb-v", "Two chunks per rank in a V, no idle time with the memory of 1F1B (Qi et al. 2024)."},
+       zb_v_order,
+       nullptr,
+       after_two_rounds,
+       ChunkPlacement::v_shape,
+       2,
+       BackwardSplit::halves},
+      {{"v-half", "Two chunks per rank in a V, half the activations of 1F1B (Qi et al. 2024)."},
+       v_half_order,
+       nullptr,
+       after_two_rounds,
+       ChunkPlacement::v_shape,
+       2,
+       BackwardSplit::halves},
+      {{"v-min", "Two chunks per rank in a V, a third of the activations of 1F1B (Qi et al. 2024)."},
+       v_min_order,
+       nullptr,
+       after_two_rounds,
+       ChunkPlacement::v_shape,
+       2,
+       BackwardSplit::halves},
+      {{"dualpipe", "Two copies of the model in opposite directions (DeepSeek-AI 2024)."},
+       dualpipe_order,
+       nullptr,
+       after_two_rounds,
+       ChunkPlacement::bidirectional,
+       1,
+       BackwardSplit::some,
+       dualpipe_obstacle},
+      {{"dualpipe-v", "One half of DualPipe: two chunks per rank in a V (Qi et al. 2025)."},
+       dualpipe_v_order,
+       nullptr,
+       after_two_rounds,
+       ChunkPlacement::v_shape,
+       2,
+       BackwardSplit::some,
+       dualpipe_v_obstacle},
   }};
   return kSchedules;
 }
@@ -46,10 +100,21 @@ const PipelineSchedule& schedule_of(const Plan& plan) {
   return *find_pipeline_schedule(plan.pipeline_schedule);
 }
 
-bool splits_backward(const Plan& plan) { return schedule_of(plan).splits_backward; }
+BackwardSplit splits_backward(const Plan& plan) { return schedule_of(plan).split; }
 
 ScheduleShape schedule_shape(const Plan& plan) {
-  return {plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages};
+  return {plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages * plan.model_copies(),
+          plan.micro_batch_group_size, plan.warmup_micro_batches};
+}
+
+ChunkMap chunk_map(const Plan& plan) {
+  const ScheduleShape shape = schedule_shape(plan);
+  return {schedule_of(plan).placement, shape.stages, shape.chunks};
+}
+
+std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan) {
+  const auto obstacle = schedule_of(plan).obstacle;
+  return obstacle == nullptr ? std::nullopt : obstacle(schedule_shape(plan));
 }
 
 }  // namespace orrery

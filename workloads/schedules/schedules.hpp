@@ -4,27 +4,41 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "orrery/menu.hpp"
 #include "orrery/plan.hpp"
 #include "workloads/schedules/pass.hpp"
+#include "workloads/schedules/placement.hpp"
 
 namespace orrery {
 
 struct ScheduleShape {
   std::int64_t stages = 1;         ///< pipeline ranks p
   std::int64_t micro_batches = 1;  ///< m
-  std::int64_t chunks = 1;         ///< model chunks per rank v
+  std::int64_t chunks = 1;         ///< model chunks per rank v, of all copies of the model
+  std::int64_t group = 0;          ///< micro-batches that go through a chunk in a row; 0: p
+  std::int64_t warm_up = 0;        ///< Plan::warmup_micro_batches; 0: as the schedule says
 };
 
-/// How a schedule repeats once the pipeline is full, in micro-batches.
+/// How a schedule repeats once the pipeline is full, in micro-batches of one copy of the model.
 struct SteadyState {
   std::int64_t period = 1;
   std::int64_t warm_up = 0;  ///< before the first period of the first stage
-  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none two periods ago
+  std::int64_t alike = 2;    ///< periods that must shift alike; an operation waits for none so long ago
+};
+
+inline constexpr std::int64_t kAnyChunks = 0;
+
+/// Why a schedule cannot be run in a shape.
+struct ScheduleObstacle {
+  std::string_view key;  ///< of the plan
+  std::string found;
+  std::string allowed;
 };
 
 struct PipelineSchedule : MenuEntry {
@@ -32,13 +46,15 @@ struct PipelineSchedule : MenuEntry {
   /// must be received in the order in which they are sent.
   std::vector<Pass> (*order)(const ScheduleShape& shape, std::int64_t stage);
   /// Of how many micro-batches a rank with one chunk keeps the activations at a time, at most; where the
-  /// backward pass is split, until the gradients of the weights.
+  /// backward pass is split, until the gradients of the weights. nullptr: its ranks have more chunks.
   std::int64_t (*kept)(const ScheduleShape& shape, std::int64_t stage);
   SteadyState (*steady_state)(const ScheduleShape& shape);
-  /// May be given more than one chunk per rank. The ranks take them in turn, so the last rank sends to the
-  /// first.
-  bool interleaved = false;
-  bool splits_backward = false;  ///< into the gradients of inputs and those of weights
+  ChunkPlacement placement = ChunkPlacement::wraps_around;
+  std::int64_t chunks = 1;  ///< per rank, of one copy of the model; or kAnyChunks
+  BackwardSplit split = BackwardSplit::whole;
+  /// What stands against a shape, if anything; nullptr: nothing against any.
+  std::optional<ScheduleObstacle> (*obstacle)(const ScheduleShape& shape) = nullptr;
+  bool sets_warm_up = false;  ///< ScheduleShape::warm_up means something
 };
 
 [[nodiscard]] std::span<const PipelineSchedule> pipeline_schedules();
@@ -47,8 +63,11 @@ struct PipelineSchedule : MenuEntry {
 
 /// The one that a plan names.
 [[nodiscard]] const PipelineSchedule& schedule_of(const Plan& plan);
-/// Whether the backward passes of a plan are split.
-[[nodiscard]] bool splits_backward(const Plan& plan);
+/// How the backward passes of a plan are split.
+[[nodiscard]] BackwardSplit splits_backward(const Plan& plan);
 [[nodiscard]] ScheduleShape schedule_shape(const Plan& plan);
+[[nodiscard]] ChunkMap chunk_map(const Plan& plan);
+/// What stands against the schedule of a plan in its shape, if anything.
+[[nodiscard]] std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan);
 
 }  // namespace orrery

@@ -9,17 +9,19 @@
 
 namespace orrery {
 
-std::vector<Pass> zb_h1_order(const ScheduleShape& shape, std::int64_t stage) {
-  const std::int64_t m = shape.micro_batches;
-  const std::int64_t ahead = shape.stages - 1 - stage;  // forward passes before the first backward pass
+std::vector<Pass> split_order(std::int64_t micro_batches, std::int64_t ahead, std::int64_t put_off) {
   std::vector<Pass> order;
-  order.reserve(static_cast<std::size_t>(3 * m));
-  for (std::int64_t i = 0; i < m + ahead + stage; ++i) {
-    if (i < m) order.push_back(forward_pass(i));
-    if (i >= ahead && i - ahead < m) order.push_back(input_gradient_pass(i - ahead));
-    if (i >= ahead + stage) order.push_back(weight_gradient_pass(i - ahead - stage));
+  order.reserve(static_cast<std::size_t>(3 * micro_batches));
+  for (std::int64_t i = 0; i < micro_batches + ahead + put_off; ++i) {
+    if (i < micro_batches) order.push_back(forward_pass(i));
+    if (i >= ahead && i - ahead < micro_batches) order.push_back(input_gradient_pass(i - ahead));
+    if (i >= ahead + put_off) order.push_back(weight_gradient_pass(i - ahead - put_off));
   }
   return order;
+}
+
+std::vector<Pass> zb_h1_order(const ScheduleShape& shape, std::int64_t stage) {
+  return split_order(shape.micro_batches, shape.stages - 1 - stage, stage);
 }
 
 /// Those between a forward pass and the gradients of the weights, p - 1 passes later.

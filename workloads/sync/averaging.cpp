@@ -63,7 +63,8 @@ Message Averaging::global(Collective what, Bytes bytes) const {
 }
 
 OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
-  const std::int64_t workers = layout_.spec().grid.size(Axis::context) * layout_.workers().workers;
+  const std::int64_t copies = experiment_.plan.model_copies() * experiment_.plan.context_parallel;
+  const std::int64_t workers = copies * layout_.workers().workers;
   if (workers < 2) return dep;
   const bool served = experiment_.data_parallel_sync.method == SyncMethod::parameter_server;
   const bool sums = compressor_.adds_up() || served;

@@ -8,6 +8,7 @@
 #include "orrery/rank_grid.hpp"
 #include "workloads/parallel/expert_load.hpp"
 #include "workloads/programs/fused_pass.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -91,8 +92,11 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   CommunicatorSpec spec(plan);
   spec.tensor_passes = has_fused_passes(experiment);
-  spec.pipeline_wraps = plan.virtual_stages > 1;
-  spec.tied = ties_gradients(experiment.model);
+  const ChunkMap map = chunk_map(plan);
+  spec.pipeline_wraps = map.placement == ChunkPlacement::wraps_around && map.chunks > 1;
+  spec.pipeline_reverses = map.placement != ChunkPlacement::wraps_around;
+  spec.mirrored = map.copies() > 1;
+  spec.tied = ties_gradients(experiment.model) && !map.ends_meet();
   spec.experts.present = experiment.model.experts > 0;
   if (plan.dispatcher != Dispatcher::all_to_all)
     spec.experts.ranks_in_node = expert_ranks_in_node(experiment);

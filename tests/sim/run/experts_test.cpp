@@ -68,6 +68,32 @@ TEST_CASE("runs with experts are the same folded and unfolded, in both networks"
   }
 }
 
+TEST_CASE("passes side by side hide what tokens take, and move as much") {
+  for (const char* schedule : {"dualpipe", "dualpipe-v"}) {
+    CAPTURE(schedule);
+    std::vector<std::string> plan{"plan.expert_parallel=4",
+                                  "plan.pipeline_parallel=4",
+                                  "model.layers=8",
+                                  "model.shared_experts=1",
+                                  "stack=ideal",
+                                  "plan.global_batch_size=64",
+                                  "model.hidden=2048",
+                                  std::string("plan.pipeline_schedule=") + schedule};
+    Experiment side_by_side = mixture(plan);
+    CHECK(side_by_side.plan.overlap_expert_parallel);
+    const Report together = simulate(side_by_side);
+    side_by_side.simulation.folding = Folding::off;
+    check_same_times(together, simulate(side_by_side));
+    plan.emplace_back("plan.overlap_expert_parallel=false");
+    const Report apart = simulate(mixture(plan));
+    CHECK(together.bytes_per_gpu == apart.bytes_per_gpu);
+    CHECK(together.breakdown.compute_ps == apart.breakdown.compute_ps);
+    const auto exposed = static_cast<std::size_t>(Dimension::expert);
+    CHECK(together.breakdown.exposed_ps[exposed] < apart.breakdown.exposed_ps[exposed]);
+    CHECK(together.makespan_ps < apart.makespan_ps);
+  }
+}
+
 // Of a layer and micro-batch: tokens to their experts and back, forward and backward. A rank sends 7 of 8
 // parts of its 512 x 2 rows of 512 values of 2 bytes.
 TEST_CASE("tokens travel to their experts and back") {
@@ -131,6 +157,8 @@ TEST_CASE("what experts ask of a plan") {
   says({"plan.expert_parallel=3"}, "/plan/expert_parallel: found 3, allowed a divisor of experts 8");
   says({"plan.expert_parallel=8", "plan.pipeline_parallel=4"},
        "found expert_parallel 8 x expert_tensor_parallel 1 = 8, allowed a divisor of the 4 ranks of a stage");
+  says({"plan.overlap_expert_parallel=true"},
+       "/plan/overlap_expert_parallel: found true with pipeline_schedule \"1f1b\", allowed with dualpipe");
   says({"plan.token_imbalance=[1, 2]"}, "found 2 entries, allowed one for each of 8 experts");
   says({"plan.token_imbalance=[0, 0, 0, 0, 0, 0, 0, 0]"}, "found no tokens, allowed a sum above 0");
   says({"model.experts_per_token=9"}, "/model/experts_per_token: found 9, allowed at most experts 8");

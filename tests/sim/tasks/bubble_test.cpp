@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/sim/tasks/pipeline.hpp"
+#include "tests/workloads/schedule_runner.hpp"
 
 using namespace orrery;
 using orrery::test::PipelineCase;
@@ -43,6 +44,58 @@ TEST_CASE("ZB-H1: the first stage idles (p - 1)(T_F + T_B - T_W)") {
       }
     }
   }
+}
+
+TEST_CASE("every schedule takes as long as its order does by itself") {
+  for (const PipelineSchedule& schedule : pipeline_schedules()) {
+    for (const std::int64_t p : {1, 2, 3, 4, 6}) {
+      for (const std::int64_t m : {1, 3, 8, 12, 14}) {
+        const std::int64_t v = schedule.chunks == kAnyChunks ? 3 : schedule.chunks;
+        PipelineCase c{std::string(schedule.name), p, m, v};
+        c.forward_ps = 1000;
+        c.input_ps = 1100;
+        c.backward_ps = 1900;
+        Plan plan;
+        plan.pipeline_schedule = c.schedule;
+        plan.pipeline_parallel = p;
+        plan.global_batch_size = m;
+        plan.virtual_stages = v;
+        if (schedule_obstacle(plan)) continue;
+        CAPTURE(c.schedule);
+        CAPTURE(p);
+        CAPTURE(m);
+        test::ScheduleRunner runner(schedule, schedule_shape(plan), {1000, 1100, 800});
+        REQUIRE(runner.run());
+        const Report r = run_pipeline(c).report;
+        CHECK(r.makespan_ps == runner.step());
+        // Each of the p ranks runs m times the work of v chunks, in DualPipe m/2 times that of two.
+        CHECK(r.breakdown.compute_ps == Int128{p * m * v * 2900});
+      }
+    }
+  }
+}
+
+TEST_CASE("zero-bubble schedules of two rounds: the step is the work and (p - 1) forward passes") {
+  for (const std::int64_t p : {2, 4, 7}) {
+    for (const std::int64_t m : {2 * p, 5 * p}) {
+      // T_F = T_B = T_W = 1000: nobody idles between the own passes, the last rank begins (p - 1) T_F late.
+      CHECK(run_pipeline({"zb-h2", p, m}).report.makespan_ps == (3 * m + p - 1) * 1000);
+      CHECK(run_pipeline({"zb-v", p, m, 2}).report.makespan_ps == (6 * m + p - 1) * 1000);
+    }
+  }
+}
+
+TEST_CASE("an embedding and a loss may be stages of their own") {
+  // Stages without layers pass on what they get: as many stages fewer, the ends being free.
+  for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
+    const Report ends = run_pipeline({schedule, 4, 8, 1, {0, 2, 2, 0}}).report;
+    const Report alone = run_pipeline({schedule, 2, 8, 1, {2, 2}}).report;
+    CHECK(ends.makespan_ps >= alone.makespan_ps);
+    CHECK(ends.breakdown.compute_ps == alone.breakdown.compute_ps);
+  }
+  // The virtual stages of a V in the order of the model: rank 0 has the first and the last one.
+  const Report v = run_pipeline({"zb-v", 3, 9, 2, {0, 1, 1, 1, 1, 0}}).report;
+  CHECK(v.breakdown.compute_ps == Int128{9 * 4 * 3000});
 }
 
 TEST_CASE("interleaved 1F1B: idle fraction (p - 1)/(v m)") {

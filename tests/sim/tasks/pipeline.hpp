@@ -26,6 +26,8 @@ struct PipelineCase {
   Picoseconds forward_ps = 1000;             ///< of one layer
   Picoseconds backward_ps = 2000;
   Picoseconds input_ps = 1000;  ///< of the backward pass, where it is split
+  std::int64_t group = 0;       ///< Plan::micro_batch_group_size
+  std::int64_t warm_up = 0;     ///< Plan::warmup_micro_batches
 };
 
 struct PipelineResult {
@@ -68,6 +70,8 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   Experiment e;
   e.plan.pipeline_parallel = c.stages;
   e.plan.virtual_stages = c.chunks;
+  e.plan.micro_batch_group_size = c.group;
+  e.plan.warmup_micro_batches = c.warm_up;
   e.plan.pipeline_schedule = c.schedule;
   e.plan.global_batch_size = c.micro_batches;
   e.plan.stage_layers = c.stage_layers;
