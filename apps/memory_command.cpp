@@ -57,7 +57,10 @@ MemoryResult orrery_result(const Experiment& experiment) {
           [report](const Sink& sink) { write_summary(report, terminal_style(), sink); }};
 }
 
-std::string orrery_line(const Experiment& experiment) { return json_line(account_memory(experiment), {}); }
+std::string orrery_line(const Experiment& experiment) {
+  static const ResultSelection all;
+  return json_line(account_memory(experiment), all);
+}
 
 ExplorerAnswer explorer_answer(const Experiment& experiment) {
   return {experiment, explorer_memory(experiment.model, experiment.plan),
@@ -66,14 +69,14 @@ ExplorerAnswer explorer_answer(const Experiment& experiment) {
 
 MemoryResult explorer_result(const Experiment& experiment) {
   const ExplorerAnswer answer = explorer_answer(experiment);
-  return {answer.feasible(), [answer](const Sink& sink) { write_explorer_json(answer, true, sink); },
+  return {answer.feasible(), [answer](const Sink& sink) { write_explorer_json(answer, 2, sink); },
           [answer](const Sink& sink) { write_explorer_csv(answer, sink); },
           [answer](const Sink& sink) { write_explorer_summary(answer, sink); }};
 }
 
 std::string explorer_line(const Experiment& experiment) {
   std::string line;
-  write_explorer_json(explorer_answer(experiment), false, [&line](std::string_view text) { line += text; });
+  write_explorer_json(explorer_answer(experiment), -1, [&line](std::string_view text) { line += text; });
   return line;
 }
 

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "orrery/printable.hpp"
 #include "reports/csv_field.hpp"
+#include "reports/json_text.hpp"
 
 namespace orrery {
 namespace {
@@ -63,18 +62,6 @@ std::string csv_cell(const Cell& cell, int decimals) {
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, cell);
 }
 
-std::string quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void append_json(const Cell& cell, std::string& out) {
-  if (const auto* text = std::get_if<std::string_view>(&cell)) {
-    out += quoted(*text);
-  } else {
-    std::visit([&](const auto& value) { fmt::format_to(std::back_inserter(out), "{}", value); }, cell);
-  }
-}
-
 std::string memory_line(std::string_view name, double bytes) {
   return fmt::format("  {:<27}{:>12.2f}\n", name, gibibytes(bytes));
 }
@@ -99,15 +86,15 @@ void write_explorer_csv(const ExplorerAnswer& answer, const Sink& sink) {
   sink(header + "\n" + row + "\n");
 }
 
-void write_explorer_json(const ExplorerAnswer& answer, bool indented, const Sink& sink) {
-  const std::string_view between = indented ? ",\n  " : ",";
-  std::string text(indented ? "{\n  " : "{");
+void write_explorer_json(const ExplorerAnswer& answer, int indent, const Sink& sink) {
+  JsonText text(indent);
+  text.begin('{');
   for (const ExplorerColumn& column : kColumns) {
-    if (&column != kColumns) text += between;
-    text.append("\"").append(column.name).append(indented ? "\": " : "\":");
-    append_json(column.value(answer), text);
+    text.key(column.name);
+    std::visit([&text](const auto& value) { text.value(value); }, column.value(answer));
   }
-  sink(text + (indented ? "\n}\n" : "}\n"));
+  text.end('}');
+  sink(text.take());
 }
 
 void write_explorer_summary(const ExplorerAnswer& answer, const Sink& sink) {

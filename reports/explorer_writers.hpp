@@ -20,8 +20,8 @@ struct ExplorerAnswer {
 
 /// A header line and one row, memory to two decimals.
 void write_explorer_csv(const ExplorerAnswer& answer, const Sink& sink);
-/// An object with the columns as keys, indented by two blanks or on one line. Ends with a newline.
-void write_explorer_json(const ExplorerAnswer& answer, bool indented, const Sink& sink);
+/// An object with the columns as keys, pretty-printed when `indent` >= 0. Ends with a newline.
+void write_explorer_json(const ExplorerAnswer& answer, int indent, const Sink& sink);
 /// A few lines of at most 80 columns.
 void write_explorer_summary(const ExplorerAnswer& answer, const Sink& sink);
 

@@ -61,13 +61,13 @@ TEST_CASE("sequences are cut in the CSV, and names quoted") {
 
 TEST_CASE("the explorer's JSON has the columns as keys, in full precision") {
   const Experiment experiment = published();
-  const auto json = [&](bool indented) {
-    return written([&](const Sink& sink) { write_explorer_json(answer_of(experiment), indented, sink); });
+  const auto json = [&](int indent) {
+    return written([&](const Sink& sink) { write_explorer_json(answer_of(experiment), indent, sink); });
   };
-  const auto parsed = nlohmann::ordered_json::parse(json(true));
-  CHECK(parsed == nlohmann::ordered_json::parse(json(false)));
-  CHECK(json(false).find('\n') == json(false).size() - 1);
-  CHECK(json(false).starts_with("{\"name\":\"LLaMA-3.1 405B\",\"ngpus\":8,"));
+  const auto parsed = nlohmann::ordered_json::parse(json(2));
+  CHECK(parsed == nlohmann::ordered_json::parse(json(-1)));
+  CHECK(json(-1).find('\n') == json(-1).size() - 1);
+  CHECK(json(-1).starts_with("{\"name\":\"LLaMA-3.1 405B\",\"ngpus\":8,"));
   CHECK(parsed["total_memory_gb"] == 7'916'149'014'528.0 / (1 << 30));
   CHECK(parsed["num_of_micro_batches"] == 512);
   CHECK(parsed["feasible"] == false);
