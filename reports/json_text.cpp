@@ -16,7 +16,9 @@ bool is_plain(char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; 
 
 void append_json(std::string_view text, std::string& out) {
   if (std::ranges::all_of(text, is_plain)) {
-    out.append(1, '"').append(text).append(1, '"');
+    out += '"';
+    out += text;
+    out += '"';
   } else {
     out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
@@ -52,7 +54,11 @@ void JsonText::end(char bracket) {
 
 void JsonText::key(std::string_view name) {
   element();
-  text_.append(1, '"').append(name).append(indent_ < 0 ? "\":" : "\": ");
+  text_ += '"';
+  text_ += name;
+  text_ += '"';
+  text_ += ':';
+  if (indent_ >= 0) text_ += ' ';
 }
 
 void JsonText::element() {
