@@ -1,11 +1,17 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apps/experiment_arguments.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "orrery/explorer_memory.hpp"
 #include "orrery/simulate.hpp"
+#include "reports/explorer_writers.hpp"
+#include "sim/metrics/memory_fit.hpp"
 
 namespace orrery {
 namespace {
@@ -13,19 +19,81 @@ namespace {
 struct MemoryOptions {
   ExperimentArguments arguments;
   std::string json, csv;
+  std::string accounting = "orrery";
 };
 
-int deliver(const MemoryOptions& options, const CommonOptions& common, const Experiment& experiment) {
+/// Writes a result in one of its formats.
+using Writer = std::function<void(const Sink&)>;
+
+/// What an accounting says of an experiment.
+struct MemoryResult {
+  bool feasible = true;
+  Writer json, csv, summary;
+};
+
+int deliver(const MemoryOptions& options, const CommonOptions& common, const MemoryResult& result) {
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
-  const Report report = account_memory(experiment);
-  if (json != nullptr) write_json(report, {}, 2, to(*json));
-  if (csv != nullptr) write_csv(report, {}, to(*csv));
+  if (json != nullptr) result.json(to(*json));
+  if (csv != nullptr) result.csv(to(*csv));
   outputs.commit();
-  if (!common.quiet && !outputs.use_standard_output()) print_summary(report);
-  return report.feasible ? kDone : kInfeasible;
+  if (!common.quiet && !outputs.use_standard_output()) print_written(result.summary);
+  return result.feasible ? kDone : kInfeasible;
+}
+
+/// A way to count memory: for one experiment, and for a line of a batch.
+struct Accounting {
+  std::string name;
+  MemoryResult (*result)(const Experiment&);
+  std::string (*line)(const Experiment&);
+};
+
+MemoryResult orrery_result(const Experiment& experiment) {
+  const Report report = account_memory(experiment);
+  return {report.feasible, [report](const Sink& sink) { write_json(report, {}, 2, sink); },
+          [report](const Sink& sink) { write_csv(report, {}, sink); },
+          [report](const Sink& sink) { write_summary(report, terminal_style(), sink); }};
+}
+
+std::string orrery_line(const Experiment& experiment) {
+  static const ResultSelection all;
+  return json_line(account_memory(experiment), all);
+}
+
+ExplorerAnswer explorer_answer(const Experiment& experiment) {
+  return {experiment, explorer_memory(experiment.model, experiment.plan),
+          smallest_gpu_memory(experiment.cluster)};
+}
+
+MemoryResult explorer_result(const Experiment& experiment) {
+  const ExplorerAnswer answer = explorer_answer(experiment);
+  return {answer.feasible(), [answer](const Sink& sink) { write_explorer_json(answer, 2, sink); },
+          [answer](const Sink& sink) { write_explorer_csv(answer, sink); },
+          [answer](const Sink& sink) { write_explorer_summary(answer, sink); }};
+}
+
+std::string explorer_line(const Experiment& experiment) {
+  std::string line;
+  write_explorer_json(explorer_answer(experiment), -1, [&line](std::string_view text) { line += text; });
+  return line;
+}
+
+const std::vector<Accounting>& accountings() {
+  static const std::vector<Accounting> all{{"orrery", orrery_result, orrery_line},
+                                           {"explorer", explorer_result, explorer_line}};
+  return all;
+}
+
+const Accounting& accounting_named(const std::string& name) {
+  return *std::ranges::find(accountings(), name, &Accounting::name);
+}
+
+std::vector<std::string> accounting_names() {
+  std::vector<std::string> names;
+  for (const Accounting& accounting : accountings()) names.push_back(accounting.name);
+  return names;
 }
 
 }  // namespace
@@ -36,12 +104,16 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--json", options->json, "Write the result as JSON, its times null (- for standard output)")
       ->excludes(batch);
   add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  app.add_option("--accounting", options->accounting,
+                 "How memory is counted: by category and stage, or as the LLM Parallelism Explorer does")
+      ->check(one_of(accounting_names()));
   return [options, &common] {
-    const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
-    const LineMaker line = [](const Experiment& experiment) {
-      return json_line(account_memory(experiment), {});
+    const Accounting& accounting = accounting_named(options->accounting);
+    const auto one = [&](const Experiment& experiment) {
+      return deliver(*options, common, accounting.result(experiment));
     };
-    return run_on_experiments(options->arguments, common, one, [&] { return line; });
+    return run_on_experiments(options->arguments, common, one,
+                              [&]() -> LineMaker { return accounting.line; });
   };
 }
 

@@ -56,11 +56,16 @@ bool colour_on_standard_output() {
   return isatty(STDOUT_FILENO) != 0 && !plain;
 }
 
-void print_summary(const Report& report) {
-  write_summary(report, {colour_on_standard_output(), text_columns()},
-                [](std::string_view text) { std::cout << text; });
+SummaryStyle terminal_style() { return {colour_on_standard_output(), text_columns()}; }
+
+void print_written(const std::function<void(const Sink&)>& write) {
+  write([](std::string_view text) { std::cout << text; });
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");
+}
+
+void print_summary(const Report& report) {
+  print_written([&](const Sink& sink) { write_summary(report, terminal_style(), sink); });
 }
 
 std::string json_line(const Report& report, const ResultSelection& keys) {

@@ -2,6 +2,7 @@
 // and put in place together after it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,6 +38,13 @@ class Outputs {
 
 /// Whether what goes to standard output may be coloured: on a terminal unless NO_COLOR is set.
 [[nodiscard]] bool colour_on_standard_output();
+
+/// Colours where they may be, and the columns of the terminal.
+[[nodiscard]] SummaryStyle terminal_style();
+
+/// What `write` gives to its sink, on standard output.
+/// @throws RunError if it cannot be written.
+void print_written(const std::function<void(const Sink&)>& write);
 
 /// The summary on standard output, coloured where it may be.
 /// @throws RunError if it cannot be written.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reports/csv_field.hpp"
+#include "reports/json_text.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
@@ -229,44 +230,79 @@ std::string_view object_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot + 1);
 }
 
-/// The object under a path that ends with a dot, added where it is new.
-Json::object_t& object_at(std::string_view path, Json& result) {
-  Json* at = &result;
-  while (!path.empty()) {
-    const std::size_t dot = path.find('.');
-    at = &(*at)[std::string(path.substr(0, dot))];
-    if (at->is_null()) *at = Json::object();
-    path.remove_prefix(dot + 1);
-  }
-  return at->get_ref<Json::object_t&>();
+void write_scalar(const Json& scalar, JsonText& text) {
+  if (scalar.is_number_float()) return text.value(scalar.get<double>());
+  if (scalar.is_number()) return text.value(scalar.get<std::int64_t>());
+  if (scalar.is_boolean()) return text.value(scalar.get<bool>());
+  if (scalar.is_string()) return text.value(std::string_view(scalar.get_ref<const std::string&>()));
+  text.value(nullptr);
 }
 
-/// Those keys of the result.
-Json result_of(const Report& report, std::span<const ResultKey* const> keys) {
-  Json result(Json::value_t::object);
-  result.get_ref<Json::object_t&>().reserve(keys.size());
-  Json::object_t* object = nullptr;
-  std::string_view of;
-  for (const ResultKey* key : keys) {
-    Json value = key->value(report);
-    if (value.is_discarded()) continue;
-    if (const std::string_view path = object_of(key->path); object == nullptr || path != of) {
-      object = &object_at(path, result);
-      of = path;
-    }
-    object->emplace_back(std::string(key->path.substr(of.size())), std::move(value));
+void write_value(const Json& value, JsonText& text);
+
+void write_list(const Json::array_t& list, JsonText& text) {
+  text.begin('[');
+  for (const Json& member : list) {
+    text.element();
+    write_value(member, text);
   }
-  return result;
+  text.end(']');
 }
 
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+void write_object(const Json::object_t& object, JsonText& text) {
+  text.begin('{');
+  for (const auto& [key, member] : object) {
+    text.key(key);
+    write_value(member, text);
+  }
+  text.end('}');
 }
+
+void write_value(const Json& value, JsonText& text) {
+  if (value.is_array()) return write_list(value.get_ref<const Json::array_t&>(), text);
+  if (value.is_object()) return write_object(value.get_ref<const Json::object_t&>(), text);
+  write_scalar(value, text);
+}
+
+/// The result object: opens and closes the objects that dotted paths lie in.
+class ResultText {
+ public:
+  explicit ResultText(int indent) : text_(indent) { text_.begin('{'); }
+
+  /// Keys of one object follow each other.
+  void add(std::string_view path, const Json& value) {
+    const std::string_view object = object_of(path);
+    while (!object.starts_with(object_)) leave_object();
+    while (object_.size() < object.size()) enter_object(path);
+    text_.key(path.substr(object.size()));
+    write_value(value, text_);
+  }
+  std::string finish() {
+    while (!object_.empty()) leave_object();
+    text_.end('}');
+    return text_.take();
+  }
+
+ private:
+  void enter_object(std::string_view path) {
+    const std::size_t end = path.find('.', object_.size());
+    text_.key(path.substr(object_.size(), end - object_.size()));
+    object_ = path.substr(0, end + 1);
+    text_.begin('{');
+  }
+  void leave_object() {
+    object_ = object_of(object_.substr(0, object_.size() - 1));
+    text_.end('}');
+  }
+
+  JsonText text_;
+  std::string_view object_;  ///< that is open, with the dot
+};
 
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return dump(value, -1);
+  if (!value.is_array()) return value.dump();
   std::string joined;
   for (const Json& sentence : value) {
     if (!joined.empty()) joined += "; ";
@@ -331,7 +367,12 @@ std::vector<ResultFigure> result_figures(const Report& report, const ResultSelec
 }
 
 void write_json(const Report& report, const ResultSelection& keys, int indent, const Sink& sink) {
-  sink(dump(result_of(report, keys.keys()), indent) + "\n");
+  ResultText text(indent);
+  for (const ResultKey* key : keys.keys()) {
+    const Json value = key->value(report);
+    if (!value.is_discarded()) text.add(key->path, value);
+  }
+  sink(text.finish());
 }
 
 void write_csv(const Report& report, const ResultSelection& keys, const Sink& sink) {

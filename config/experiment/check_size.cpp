@@ -1,5 +1,5 @@
 // Upper bounds, in floating point, of what a step computes and moves: whoever comes later counts in
-// 64-bit integers (FLOPs per GPU, bytes per GPU, picoseconds) and 32-bit task numbers.
+// 64-bit integers (FLOPs of an operation, bytes per GPU, picoseconds) and 32-bit task numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -189,8 +189,8 @@ void check_size(const Experiment& e, Findings& findings) {
   if (passes > kMaxLayerPasses) {
     refuse("/plan/global_batch_size", "micro-batches x layers x steps", passes, kMaxLayerPasses);
   }
-  const double flops = b.flops / real(e.cluster.gpus()) * steps;
-  if (flops > kMaxCount) refuse("/model", "FLOPs per GPU", flops, kMaxCount);
+  const double flops = b.flops / real(e.cluster.gpus()) / real(e.plan.micro_batches());
+  if (flops > kMaxCount) refuse("/model", "FLOPs per GPU and micro-batch", flops, kMaxCount);
   check_gossip(e, b.weights, findings);
   if (b.bytes * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes * steps, kMaxCount);
   const double compute = seconds_of_compute(e, b) * steps;

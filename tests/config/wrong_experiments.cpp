@@ -234,12 +234,12 @@ TEST_CASE("graphs must name their GPUs and link known vertices") {
 
 TEST_CASE("what would leave 64-bit integers is refused") {
   const std::string found = diagnostics(R"({"model": {"base": "tiny", "layers": 100000}, "cluster": "box"})",
-                                        {"plan.global_batch_size=8e8"});
+                                        {"plan.global_batch_size=8e8", "model.hidden=1e7"});
   // 8e8 samples / 8 replicas x 1e5 layers
   CHECK(
       found.starts_with("command line: /plan/global_batch_size: found micro-batches x layers x steps of "
                         "1e+13, allowed at most 2e+07\n"));
-  CHECK(found.find("/model: found FLOPs per GPU of ") != std::string::npos);
+  CHECK(found.find("/model: found FLOPs per GPU and micro-batch of ") != std::string::npos);
 }
 
 TEST_CASE("a single value is no list") {

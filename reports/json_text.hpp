@@ -1,0 +1,47 @@
+// JSON as text, written from front to back, for every writer of it: a batch writes thousands of results a
+// second, so no tree of them is built first. The text is that of nlohmann's dump() to the byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace orrery {
+
+/// Appends the text in quotes, escaped; what is no UTF-8 becomes U+FFFD.
+void append_json(std::string_view text, std::string& out);
+/// With as many digits as tell the number from its neighbours; null where it is not finite.
+void append_json(double value, std::string& out);
+void append_json(std::int64_t value, std::string& out);
+void append_json(bool value, std::string& out);
+void append_json(std::nullptr_t, std::string& out);
+
+/// Objects and lists, each member announced by key() or element().
+class JsonText {
+ public:
+  /// On lines of their own where `indent` >= 0.
+  explicit JsonText(int indent) : indent_(indent) {}
+
+  void begin(char bracket);
+  void end(char bracket);
+  void key(std::string_view name);
+  void element();
+  template <class Scalar>
+  void value(const Scalar& scalar) {
+    append_json(scalar, text_);
+  }
+  /// All of it, and the end of the line.
+  [[nodiscard]] std::string take() { return std::move(text_) + '\n'; }
+
+ private:
+  void break_line();
+
+  int indent_;
+  int depth_ = 0;
+  bool empty_ = true;  ///< the innermost object or list, up to here
+  std::string text_;
+};
+
+}  // namespace orrery
