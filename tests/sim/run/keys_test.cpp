@@ -63,6 +63,12 @@ const std::vector<std::string> kExperiments{
                   "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
+    // Passes side by side in two copies of the model.
+    R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
+                  "attention": "flash", "experts": 4, "experts_per_token": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
+        "plan": {"pipeline_parallel": 2, "expert_parallel": 2, "pipeline_schedule": "dualpipe",
+                 "global_batch_size": 16}})",
     // Gossip of servers on a torus, of compressed models.
     R"({"model": "resnet-50",
         "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 6, "fabric": {"kind": "torus", "nic_gbps": 25}},

@@ -90,8 +90,8 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
 }
 
 TEST_CASE("a row that is wrong besides is an error") {
-  CHECK(diagnostics(with("plan.context_parallel_type,plan.zero_stage", "hierarchical,7")).find("/plan/zero_stage: found 7") !=
-        std::string::npos);
+  CHECK(diagnostics(with("plan.context_parallel_type,plan.zero_stage", "hierarchical,7"))
+            .find("/plan/zero_stage: found 7") != std::string::npos);
   CHECK(diagnostics(with("plan.expert_parallel", "0")) ==
         "folder/t.csv:2:31: /plan/expert_parallel: found 0, allowed an integer from 1 to 4000000");
 }

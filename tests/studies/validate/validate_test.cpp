@@ -14,7 +14,8 @@ namespace {
 
 MeasuredTable small_table() {
   return read(
-      "name,model,cluster,plan.tensor_parallel,plan.context_parallel_type,measured.memory.peak_gb,measured.step_"
+      "name,model,cluster,plan.tensor_parallel,plan.context_parallel_type,measured.memory.peak_gb,measured."
+      "step_"
       "time_s\n"
       "a,gpt3-125m,dgx-a100-80gb,1,,,0.05\n"
       "\"b|,\",gpt3-125m,dgx-a100-80gb,2,,3,0.04\n"
@@ -61,8 +62,9 @@ TEST_CASE("what a run alone can refuse is an error in its line") {
 }
 
 TEST_CASE("a table of which nothing can be simulated has no statistics") {
-  const MeasuredTable table =
-      read("name,model,cluster,plan.context_parallel_type,measured.mfu\nc,gpt3-125m,dgx-a100-80gb,hierarchical,0.4\n");
+  const MeasuredTable table = read(
+      "name,model,cluster,plan.context_parallel_type,measured.mfu\nc,gpt3-125m,dgx-a100-80gb,hierarchical,0."
+      "4\n");
   const auto results = validate({table}, 1);
   CHECK(results[0].main_key == "mfu");
   CHECK(results[0].main() == nullptr);
