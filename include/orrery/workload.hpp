@@ -116,7 +116,10 @@ struct Kernel {
   bool backward = false;  ///< attention: the gradients of the queries, keys and values
   double more_columns = 0;  ///< attention: that each block of rows is worked off over, beside its own
   bool in_16_bits = false;  ///< gemm: also where the plan's precision is fp8
+  bool grouped = false;     ///< gemm: each of the batch is a product with a weight of its own
 
+  /// Calls of the host that it takes.
+  [[nodiscard]] std::int64_t launches() const { return grouped ? batch : 1; }
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

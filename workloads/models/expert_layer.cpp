@@ -32,12 +32,12 @@ Kernel ExpertLayer::router() const {
 Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
 
 Kernel ExpertLayer::first() const {
-  return gemm(experts_.rows_per_expert(), (model_.gated_mlp ? 2 : 1) * experts_.ffn, model_.hidden,
-              experts_.experts);
+  return grouped_gemm(experts_.rows_per_expert(), (model_.gated_mlp ? 2 : 1) * experts_.ffn, model_.hidden,
+                      experts_.experts);
 }
 
 Kernel ExpertLayer::second() const {
-  return gemm(experts_.rows_per_expert(), model_.hidden, experts_.ffn, experts_.experts);
+  return grouped_gemm(experts_.rows_per_expert(), model_.hidden, experts_.ffn, experts_.experts);
 }
 
 /// Of one input of the activation.

@@ -16,7 +16,9 @@ std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::i
   const double issue_us = phase_ == Phase::backward || phase_ == Phase::weight_gradient
                               ? software_.backward_issue_us
                               : software_.forward_issue_us;
-  const Picoseconds host = from_microseconds(issue_us) * static_cast<Picoseconds>(kernels.size());
+  std::int64_t launches = 0;
+  for (const Kernel& kernel : kernels) launches += kernel.launches();
+  const Picoseconds host = from_microseconds(issue_us) * launches;
   return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
 }
 

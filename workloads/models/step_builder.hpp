@@ -12,6 +12,12 @@ namespace orrery {
 [[nodiscard]] inline Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
   return {Kernel::Kind::gemm, batch, m, n, k, 0, 2 * batch * m * n * k};
 }
+/// The same, each with a weight of its own: the experts of a rank. The host issues them one by one.
+[[nodiscard]] inline Kernel grouped_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
+  Kernel kernel = gemm(m, n, k, batch);
+  kernel.grouped = true;
+  return kernel;
+}
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
 /// So many values of so many bytes each.
@@ -20,8 +26,12 @@ namespace orrery {
 }
 
 /// Gradients of a product's input (m x k) and weight (k x n).
-[[nodiscard]] inline Kernel input_gradient(const Kernel& p) { return gemm(p.m, p.k, p.n, p.batch); }
-[[nodiscard]] inline Kernel weight_gradient(const Kernel& p) { return gemm(p.k, p.n, p.m, p.batch); }
+[[nodiscard]] inline Kernel input_gradient(const Kernel& p) {
+  return p.grouped ? grouped_gemm(p.m, p.k, p.n, p.batch) : gemm(p.m, p.k, p.n, p.batch);
+}
+[[nodiscard]] inline Kernel weight_gradient(const Kernel& p) {
+  return p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
+}
 
 class StepBuilder {
  public:
