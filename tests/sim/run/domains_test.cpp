@@ -44,7 +44,7 @@ TEST_CASE("nodes that share a switch are one larger node, in both networks") {
       {"plan.tensor_parallel=2", "plan.pipeline_parallel=4", "plan.zero_stage=1"},
       {"plan.zero_stage=3"},
       {"plan.expert_parallel=8", "plan.dispatcher=deduplicated"},
-      {"plan.expert_parallel=4", "plan.tensor_parallel=4", "plan.dispatcher=hierarchical",
+      {"plan.expert_parallel=8", "plan.dispatcher=hierarchical",
        "plan.collectives={all-reduce: hierarchical}"}};
   for (auto plan : plans) {
     for (const char* network : {"alpha-beta", "flow"}) {
