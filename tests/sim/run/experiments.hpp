@@ -43,7 +43,8 @@ class RandomExperiment {
     return text();
   }
 
-  /// With nodes that share a switch, in domains that nodes do not fill evenly, under leaves as small.
+  /// With nodes that share a switch, in domains that nodes do not fill evenly, under leaves and routers as
+  /// small.
   std::string text_with_domains() {
     domains_ = {2, 3, 5};
     return text_with_leaves();
@@ -116,7 +117,9 @@ class RandomExperiment {
     const std::string wiring = !domains_.empty() ? "nvswitch"
                                : per_node == 1   ? "none"
                                                  : pick({"nvswitch", "ring", "full-mesh", "pcie"});
-    const std::string fabric = pick({"switch", "fat-tree", "rail-optimized", "ring", "star"});
+    const std::string fabric = domains_.empty()
+                                   ? pick({"switch", "fat-tree", "rail-optimized", "ring", "star"})
+                                   : pick({"switch", "fat-tree", "rail-optimized", "dragonfly"});
     return R"("cluster": {"gpu": "a100-80gb", )" + number("gpus_per_node", per_node) +
            number("nodes", gpus / per_node) + R"("node": {)" + key("kind", wiring) +
            R"(, "link_gb_per_s": 100, "latency_us": 2)" + domain() + R"(}, "fabric": {)" +
