@@ -107,7 +107,7 @@ PARAMETERS = {
 }
 GPUS = {
     "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
-    "rtx4090", "t4", "mi300x", "tpu-v5p",
+    "rtx4090", "t4", "mi300x", "tpu-v5p", "trainium2",
 }
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
