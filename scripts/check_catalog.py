@@ -27,8 +27,8 @@ CONVNET_KEYS = {
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
-CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "node", "fabric"}
-NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}
+CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
+NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
 CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, and the fit it comes from
 
@@ -106,11 +106,12 @@ PARAMETERS = {
     "nemotron-4-340b": (340e9, 0.005),
 }
 GPUS = {
-    "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "b200", "gb200", "l4", "a10", "rtx4090", "t4",
+    "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
+    "rtx4090", "t4", "mi300x", "tpu-v5p", "trainium2",
 }
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
-    "v100-tcp-25g", "a3-mega", "a3-high",
+    "dgx-b300", "gb200-nvl72", "gb300-nvl72", "hgx-h20", "mi300x", "tpu-v5p", "v100-tcp-25g", "a3-mega", "a3-high",
 }
 
 
@@ -226,25 +227,32 @@ class Checker:
             return
         self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
         self.positive(entry["peak_tflops"], entry["peak_tflops"], path)
-        self.positive(entry, ["memory_gb", "memory_gb_per_s", "sms"], path)
+        self.positive(entry, ["memory_gb", "memory_gb_per_s"], path)
+        self.expect(entry["sms"] >= 0, path, "sms must be at least 0")
         self.names_calibration(entry, "gpu", path)
 
     def cluster(self, path, entry):
-        if not self.keys(entry, CLUSTER_KEYS, path):
+        if not self.keys(entry, CLUSTER_KEYS | ({"node"} if entry.get("gpus_per_node") != 1 else set()), path):
             return
-        node, fabric = entry["node"], entry["fabric"]
-        good = self.keys(node, NODE_KEYS, f"{path}: /node")
+        fabric = entry["fabric"]
+        good = "node" not in entry or self.node(path, entry["node"])
         if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape", "adaptive_routing"}) and good):
             return
         self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
-        self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
         self.expect(fabric["kind"] in FABRIC_KINDS, path, f"unknown fabric kind '{fabric['kind']}'")
         self.positive(entry, ["gpus_per_node", "nodes"], path)
-        self.positive(node, ["link_gb_per_s"], path)
         self.positive(fabric, ["nics_per_node", "nic_gbps"], path)
-        self.names_calibration(node, "node", path)
         self.names_calibration(fabric, "fabric", path)
         self.expect(fabric["oversubscription"] >= 1, path, "oversubscription must be at least 1")
+
+    def node(self, path, node):
+        if not self.keys(node, NODE_KEYS, f"{path}: /node", {"domain_nodes"}):
+            return False
+        self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
+        self.expect("domain_nodes" not in node or node["kind"] == "nvswitch", path, "domain_nodes needs nvswitch")
+        self.positive(node, ["link_gb_per_s", *(["domain_nodes"] if "domain_nodes" in node else [])], path)
+        self.names_calibration(node, "node", path)
+        return True
 
     def names_calibration(self, entry, part, path):
         name = entry["calibration"]

@@ -14,6 +14,7 @@ void check_size(const Cluster& cluster) {
   check_range("/cluster/gpus_per_node", cluster.gpus_per_node, 1, kMaxCount);
   check_range("/cluster/nodes", cluster.nodes, 1, kMaxCount);
   check_link_count(saturating_product(cluster.gpus_per_node, cluster.nodes));
+  check_range("/cluster/node/domain_nodes", cluster.node.domain_nodes, 1, kMaxCount);
 }
 
 /// Rates of each port of a node; a port pools the NICs of one GPU, or is one NIC of several GPUs.
@@ -39,6 +40,7 @@ ClusterTopology::ClusterTopology(const Cluster& cluster) {
   nodes_ = static_cast<std::uint32_t>(cluster.nodes);
   gpus_per_node_ = static_cast<std::uint32_t>(cluster.gpus_per_node);
   gpus_ = nodes_ * gpus_per_node_;
+  build_domains(cluster);
   build_wiring(cluster);
   build_fabric(cluster);
   set_overheads(cluster);
@@ -46,11 +48,23 @@ ClusterTopology::ClusterTopology(const Cluster& cluster) {
   add_links();
 }
 
+void ClusterTopology::build_domains(const Cluster& cluster) {
+  if (cluster.node.domain_nodes > 1 && cluster.node.kind != "nvswitch") {
+    throw InputError("/cluster/node/domain_nodes", "found " + std::to_string(cluster.node.domain_nodes) +
+                                                       " for the wiring \"" + cluster.node.kind +
+                                                       "\"; only nvswitch joins several nodes");
+  }
+  nodes_per_domain_ = static_cast<std::uint32_t>(std::min(cluster.node.domain_nodes, cluster.nodes));
+  domains_ = (nodes_ + nodes_per_domain_ - 1) / nodes_per_domain_;
+}
+
 void ClusterTopology::build_wiring(const Cluster& cluster) {
   const NodeWiringEntry& entry = find_entry(node_wirings(), cluster.node.kind, "/cluster/node/kind");
-  if (gpus_per_node_ > 1) wiring_ = entry.build({cluster.node, gpus_per_node_, nodes_});
-  if (wiring_) node_links_ = static_cast<std::uint32_t>(wiring_->links().size());
-  const std::int64_t node_switches = wiring_ ? std::int64_t{wiring_->switches()} * nodes_ : 0;
+  if (gpus_per_domain() > 1) wiring_ = entry.build({cluster.node, gpus_per_domain(), domains_});
+  const std::uint32_t rest = gpus_ % gpus_per_domain();
+  if (rest > 0) last_wiring_ = entry.build({cluster.node, rest, 1});
+  if (wiring_) domain_links_ = static_cast<std::uint32_t>(wiring_->links().size());
+  const std::int64_t node_switches = wiring_ ? std::int64_t{wiring_->switches()} * domains_ : 0;
   check_link_count(gpus_ + node_switches);
   first_nic_ = static_cast<std::uint32_t>(gpus_ + node_switches);
   first_switch_ = first_nic_;
@@ -58,7 +72,7 @@ void ClusterTopology::build_wiring(const Cluster& cluster) {
 
 void ClusterTopology::build_fabric(const Cluster& cluster) {
   const FabricEntry& entry = find_entry(fabrics(), cluster.fabric.kind, "/cluster/fabric/kind");
-  if (nodes_ == 1 && (wiring_ || gpus_ == 1)) return;
+  if (domains_ == 1 && (wiring_ || gpus_ == 1)) return;
   if (nodes_ == 1 && cluster.fabric.nic_gbps == 0) {
     throw InputError("/cluster/node/kind", "found \"" + cluster.node.kind + "\" for a node of " +
                                                std::to_string(gpus_per_node_) +
@@ -122,7 +136,7 @@ FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {
   site.latency = link_latency(cluster.fabric.latency_us, "/cluster/fabric/latency_us");
   site.first_port = nics_apart_ ? first_nic_ : 0;
   site.first_switch = first_switch_;
-  site.first_link = node_links_ * nodes_;
+  site.first_link = static_cast<std::uint32_t>(wiring_links());
   return site;
 }
 
@@ -133,38 +147,50 @@ void ClusterTopology::count_vertices() {
 }
 
 void ClusterTopology::add_links() {
-  const std::int64_t count = std::int64_t{node_links_} * nodes_ + (fabric_ ? fabric_->link_count() : 0);
+  const std::int64_t count = wiring_links() + (fabric_ ? fabric_->link_count() : 0);
   check_link_count(count);
   check_memory(gpus_, count);
   links_.reserve(static_cast<std::size_t>(count));
-  for (std::uint32_t node = 0; wiring_ && node < nodes_; ++node) {
-    const auto global = [&](VertexId local) {
-      const std::uint32_t i = index(local);
-      return VertexId{i < gpus_per_node_ ? node * gpus_per_node_ + i
-                                         : gpus_ + node * wiring_->switches() + (i - gpus_per_node_)};
-    };
-    for (Link link : wiring_->links()) {
-      link.from = global(link.from);
-      link.to = global(link.to);
-      links_.push_back(link);
-    }
-  }
+  for (std::uint32_t domain = 0; wiring_ && domain < domains_; ++domain) add_wiring_links(domain);
   if (fabric_) fabric_->add_links(links_);
+}
+
+void ClusterTopology::add_wiring_links(std::uint32_t domain) {
+  const std::uint32_t first = domain * gpus_per_domain();
+  const std::uint32_t gpus = std::min(gpus_per_domain(), gpus_ - first);
+  const auto global = [&](VertexId local) {
+    const std::uint32_t i = index(local);
+    return VertexId{i < gpus ? first + i : gpus_ + domain * wiring_->switches() + (i - gpus)};
+  };
+  for (Link link : wiring_of(domain).links()) {
+    link.from = global(link.from);
+    link.to = global(link.to);
+    links_.push_back(link);
+  }
+}
+
+const NodeWiringModel& ClusterTopology::wiring_of(std::uint32_t domain) const {
+  return last_wiring_ && domain + 1 == domains_ ? *last_wiring_ : *wiring_;
+}
+
+std::int64_t ClusterTopology::wiring_links() const {
+  if (!last_wiring_) return std::int64_t{domain_links_} * domains_;
+  return std::int64_t{domain_links_} * (domains_ - 1) + std::ssize(last_wiring_->links());
 }
 
 void ClusterTopology::route(GpuId from, GpuId to, std::vector<LinkId>& out) const {
   if (from == to) return;
-  const std::uint32_t node = index(node_of(from));
-  if (wiring_ && node == index(node_of(to))) {
-    route_within(node, index(from) % gpus_per_node_, index(to) % gpus_per_node_, out);
+  if (wiring_ && domain_of(from) == domain_of(to)) {
+    route_within(index(from), index(to), out);
   } else {
     route_between(index(from), index(to), out);
   }
 }
 
-void ClusterTopology::route_within(std::uint32_t node, std::uint32_t from, std::uint32_t to,
-                                   std::vector<LinkId>& out) const {
-  wiring_->route(from, to, node * node_links_, out);
+void ClusterTopology::route_within(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const {
+  const std::uint32_t domain = from / gpus_per_domain();
+  const std::uint32_t first = domain * gpus_per_domain();
+  wiring_of(domain).route(from - first, to - first, domain * domain_links_, out);
 }
 
 void ClusterTopology::route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const {
@@ -176,17 +202,17 @@ void ClusterTopology::route_between(std::uint32_t from, std::uint32_t to, std::v
   std::uint32_t entry = port_of_[to_local];
   const PortChange change = exit == entry ? PortChange::in_fabric : fabric_->port_change();
   if (change == PortChange::before) {
-    if (!slow_wiring_) route_within(from_node, from_local, to_local, out);
+    if (!slow_wiring_) route_within(from, from - from_local + to_local, out);
     exit = entry;
   }
   if (change == PortChange::after) entry = exit;
   fabric_->route({from_node, exit}, {to_node, entry}, out);
-  if (change == PortChange::after && !slow_wiring_) route_within(to_node, from_local, to_local, out);
+  if (change == PortChange::after && !slow_wiring_) route_within(to - to_local + from_local, to, out);
 }
 
 std::vector<std::vector<GpuId>> ClusterTopology::node_rings(const std::vector<GpuId>& members) const {
   if (members.size() < 2) return {members};
-  const std::uint32_t first = index(node_of(members.front())) * gpus_per_node_;
+  const std::uint32_t first = index(domain_of(members.front())) * gpus_per_domain();
   std::vector<std::uint32_t> local;
   local.reserve(members.size());
   for (const GpuId gpu : members) local.push_back(index(gpu) - first);
@@ -201,15 +227,18 @@ std::vector<std::vector<GpuId>> ClusterTopology::node_rings(const std::vector<Gp
 
 std::string ClusterTopology::vertex_name(VertexId vertex) const {
   const std::uint32_t i = index(vertex);
-  const auto in_node = [](std::uint32_t node) { return "node" + std::to_string(node) + "/"; };
+  const auto in_part = [](const char* part, std::uint32_t number) {
+    return part + std::to_string(number) + "/";
+  };
   if (i < gpus_) return "gpu" + std::to_string(i);
   if (i < first_nic_) {
     const std::uint32_t number = i - gpus_;
-    return in_node(number / wiring_->switches()) + wiring_->switch_name(number % wiring_->switches());
+    return in_part(nodes_per_domain_ > 1 ? "domain" : "node", number / wiring_->switches()) +
+           wiring_->switch_name(number % wiring_->switches());
   }
   if (i < first_switch_) {
     const std::uint32_t number = i - first_nic_;
-    return in_node(number / ports_) + "nic" + std::to_string(number % ports_);
+    return in_part("node", number / ports_) + "nic" + std::to_string(number % ports_);
   }
   return fabric_->switch_name(i - first_switch_);
 }

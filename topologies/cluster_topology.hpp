@@ -1,5 +1,6 @@
 // The network of a cluster of equal nodes: node wiring and fabric put together. Chooses the port of
-// each GPU and where a message leaves and enters its nodes; the parts know the links.
+// each GPU and where a message leaves and enters its nodes; the parts know the links. A wiring joins the
+// GPUs of a node, or those of all nodes of an NVLink domain; the fabric joins nodes, each by its own NICs.
 #pragma once
 
 #include <memory>
@@ -22,10 +23,11 @@ class ClusterTopology final : public Topology {
   /// On a node with one tour, such as nvswitch, g members make g rings and ring c starts at member c.
   [[nodiscard]] std::vector<std::vector<GpuId>> node_rings(const std::vector<GpuId>& members) const override;
 
-  /// "gpu5", "node2/nvswitch", "node2/nic1", "leaf4".
+  /// "gpu5", "node2/nvswitch" ("domain0/nvswitch" where domains have several nodes), "node2/nic1", "leaf4".
   [[nodiscard]] std::string vertex_name(VertexId vertex) const override;
 
  private:
+  void build_domains(const Cluster& cluster);
   void build_wiring(const Cluster& cluster);
   void build_fabric(const Cluster& cluster);
   [[nodiscard]] FabricSite fabric_site(const Cluster& cluster) const;
@@ -34,12 +36,17 @@ class ClusterTopology final : public Topology {
   void set_overheads(const Cluster& cluster);
   void count_vertices();
   void add_links();
+  void add_wiring_links(std::uint32_t domain);
+  [[nodiscard]] const NodeWiringModel& wiring_of(std::uint32_t domain) const;
+  [[nodiscard]] std::int64_t wiring_links() const;
   void route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
-  void route_within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
+  void route_within(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
 
-  std::unique_ptr<NodeWiringModel> wiring_;  ///< null where GPUs of a node are not joined
-  std::unique_ptr<FabricModel> fabric_;      ///< null where no message leaves its node
+  std::unique_ptr<NodeWiringModel> wiring_;       ///< of a domain; null where its GPUs are not joined
+  std::unique_ptr<NodeWiringModel> last_wiring_;  ///< of the last domain, where that has fewer nodes
+  std::unique_ptr<FabricModel> fabric_;           ///< null where no message leaves its domain
   std::uint32_t nodes_ = 1;
+  std::uint32_t domains_ = 1;
   /// Links of the wiring are slower than the NICs: GPUs use the NICs of others directly.
   bool slow_wiring_ = false;
   std::uint32_t first_nic_ = 0;         ///< vertex

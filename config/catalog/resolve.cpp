@@ -20,9 +20,7 @@ std::vector<std::string_view> names_of(const CatalogData& catalog, CatalogKind k
 /// Names of the interface that the catalog does not have yet.
 std::span<const std::string_view> names_for_later(CatalogKind kind) {
   static constexpr std::array<std::string_view, 1> kModels{"t5-11b"};
-  static constexpr std::array<std::string_view, 1> kClusters{"gb200-nvl72"};
   if (kind == CatalogKind::model) return kModels;
-  if (kind == CatalogKind::cluster) return kClusters;
   return {};
 }
 

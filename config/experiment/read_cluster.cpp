@@ -263,7 +263,7 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
   if (scope.findings.list().size() != before) return cluster;
   if (cluster.graph) {
     match_graph(cluster, value, path, scope.findings);
-  } else if (cluster.gpus_per_node == 1) {
+  } else if (cluster.gpus_per_domain() == 1) {
     cluster.node = NodeWiring{};
   }
   if (static_cast<double>(cluster.gpus()) > kMaxGpus) {

@@ -76,6 +76,8 @@ const std::vector<Field<NodeWiring>>& node_fields() {
                 "share of the sustained pace at which small messages move"),
       T::number("nvls_efficiency", "", 0, 1, &NodeWiring::nvls_efficiency, "0",
                 "share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: none"),
+      T::integer("domain_nodes", 1, kMaxGpus, &NodeWiring::domain_nodes, "1",
+                 "nodes that share one switch (an NVLink domain: 18 trays of an NVL72); only nvswitch"),
       T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
   };
   return fields;

@@ -2,6 +2,7 @@
 // Read by topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -58,12 +59,14 @@ struct NodeWiring {
   double ramp_efficiency = 1;  ///< share of the sustained pace at which small messages move, 0..1
   /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
   double nvls_efficiency = 0;
+  /// Nodes that share one switch, an NVLink domain (NVL72: 18 trays); only where `kind` is nvswitch.
+  std::int64_t domain_nodes = 1;
   std::string calibration{};  ///< where the constants above come from
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
-                    nvls_efficiency, calibration);
+                    nvls_efficiency, domain_nodes, calibration);
   }
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
@@ -150,6 +153,10 @@ struct Cluster {
   std::vector<Gpu> other_gpus;         ///< classes 1, 2, ...
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
+  /// GPUs that the wiring of nodes joins: those of a node, or of an NVLink domain of several nodes.
+  [[nodiscard]] std::int64_t gpus_per_domain() const {
+    return gpus_per_node * std::min(node.domain_nodes, nodes);
+  }
   [[nodiscard]] std::size_t gpu_classes() const { return 1 + other_gpus.size(); }
   [[nodiscard]] const Gpu& gpu_of_class(std::size_t gpu_class) const {
     return gpu_class == 0 ? gpu : other_gpus[gpu_class - 1];

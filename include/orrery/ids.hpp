@@ -12,6 +12,8 @@ namespace orrery {
 enum class GpuId : std::uint32_t {};
 /// A node (server) of the cluster; holds `gpus_per_node` consecutive GPUs.
 enum class NodeId : std::uint32_t {};
+/// Nodes side by side whose GPUs share one NVLink switch; most clusters have one node a domain.
+enum class DomainId : std::uint32_t {};
 /// A vertex of the physical topology: GPUs come first (vertex i is GPU i), then switches.
 enum class VertexId : std::uint32_t {};
 /// A directed link of the physical topology.

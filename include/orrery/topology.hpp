@@ -53,7 +53,7 @@ class Topology {
   /// Routes are computed, deterministic, and safe to ask for from several threads.
   virtual void route(GpuId from, GpuId to, std::vector<LinkId>& out) const = 0;
 
-  /// Orders in which a ring collective should visit the given GPUs of one node, one ring each; every
+  /// Orders in which a ring collective should visit the given GPUs of one domain, one ring each; every
   /// ring is a permutation of `members`. Bandwidth is split evenly over the rings.
   [[nodiscard]] virtual std::vector<std::vector<GpuId>> node_rings(const std::vector<GpuId>& members) const {
     return {members};
@@ -64,16 +64,20 @@ class Topology {
   [[nodiscard]] std::uint32_t gpus() const { return gpus_; }
   [[nodiscard]] std::uint32_t gpus_per_node() const { return gpus_per_node_; }
   [[nodiscard]] NodeId node_of(GpuId gpu) const { return NodeId{index(gpu) / gpus_per_node_}; }
+  /// GPUs that reach each other without the fabric: those of a node, or of all nodes that share one NVLink
+  /// switch. The last domain may have fewer.
+  [[nodiscard]] std::uint32_t gpus_per_domain() const { return gpus_per_node_ * nodes_per_domain_; }
+  [[nodiscard]] DomainId domain_of(GpuId gpu) const { return DomainId{index(gpu) / gpus_per_domain()}; }
   [[nodiscard]] std::uint32_t vertices() const { return vertices_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] const Link& link(LinkId id) const { return links_[index(id)]; }
-  [[nodiscard]] const CollectiveOverhead& overhead(bool inside_node) const {
-    return inside_node ? node_overhead_ : fabric_overhead_;
+  [[nodiscard]] const CollectiveOverhead& overhead(bool inside_domain) const {
+    return inside_domain ? node_overhead_ : fabric_overhead_;
   }
-  /// Nodes are copies of one another, and node n has the links [n * k, (n + 1) * k), which messages
-  /// within it cross and no others; 0 where it is not so.
-  [[nodiscard]] std::uint32_t links_per_node() const { return node_links_; }
-  /// Pace at which each GPU sends and receives while the switch of its node reduces and copies
+  /// Domains are copies of one another (the last one may lack GPUs and their links), and domain n has the
+  /// links [n * k, (n + 1) * k), which messages within it cross and no others; 0 where it is not so.
+  [[nodiscard]] std::uint32_t links_per_domain() const { return domain_links_; }
+  /// Pace at which each GPU sends and receives while the switch of its domain reduces and copies
   /// (NVLink SHARP), in bytes/s; 0 where no switch does.
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
 
@@ -81,8 +85,9 @@ class Topology {
   Topology() = default;
   std::uint32_t gpus_ = 0;
   std::uint32_t gpus_per_node_ = 1;
+  std::uint32_t nodes_per_domain_ = 1;
   std::uint32_t vertices_ = 0;
-  std::uint32_t node_links_ = 0;
+  std::uint32_t domain_links_ = 0;
   std::vector<Link> links_;
   CollectiveOverhead node_overhead_;
   CollectiveOverhead fabric_overhead_;

@@ -41,12 +41,13 @@ void repeat(TransferPrice& price, std::uint32_t times) {
   }
 }
 
-/// Whether a group over several nodes has more than one, but not all, of the GPUs of a node.
+/// Whether a group over several domains has more than one, but not all, of the GPUs of a node.
 bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> members) {
   const auto node_of = [&](std::uint32_t rank) { return topology.node_of(GpuId{rank}); };
-  const NodeId first = node_of(members.front());
-  const std::int64_t beside = std::ranges::count(members, first, node_of);
-  return beside > 1 && beside < topology.gpus_per_node() && beside < std::ssize(members);
+  const auto domain_of = [&](std::uint32_t rank) { return topology.domain_of(GpuId{rank}); };
+  const std::int64_t beside = std::ranges::count(members, node_of(members.front()), node_of);
+  if (beside <= 1 || beside >= topology.gpus_per_node()) return false;
+  return std::ranges::count(members, domain_of(members.front()), domain_of) < std::ssize(members);
 }
 
 ContentHash content_of_routes(const RoutedCollective& collective) {
@@ -163,34 +164,34 @@ ChannelPrice ChannelPricer::price(const Workload& workload, const Channel& chann
 void ChannelPricer::begin() {
   made_ = {};
   pair_table_ = {};
-  node_table_ = {};
+  domain_table_ = {};
   price_table_ = {};
   pairs_.clear();
-  in_node_.clear();
+  in_domain_.clear();
   has_latest_ = false;
 }
 
 /// Its price; its links are in links_ then.
 std::uint32_t ChannelPricer::price_group(const Message& message, std::span<const std::uint32_t> members) {
   if (members.size() == 2 && message.collective == Collective::send_recv) return price_pair(message, members);
-  if (topology_.links_per_node() > 0 && on_one_node(members)) return price_in_node(message, members);
+  if (topology_.links_per_domain() > 0 && in_one_domain(members)) return price_in_domain(message, members);
   return price_anew(message, members);
 }
 
-std::uint32_t ChannelPricer::node(std::uint32_t member) const {
-  return index(topology_.node_of(GpuId{member}));
+std::uint32_t ChannelPricer::domain(std::uint32_t member) const {
+  return index(topology_.domain_of(GpuId{member}));
 }
 
-bool ChannelPricer::on_one_node(std::span<const std::uint32_t> members) const {
-  const std::uint32_t first = node(members.front()) * topology_.gpus_per_node();
+bool ChannelPricer::in_one_domain(std::span<const std::uint32_t> members) const {
+  const std::uint32_t first = domain(members.front()) * topology_.gpus_per_domain();
   return std::ranges::all_of(
-      members, [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); });
+      members, [&](std::uint32_t member) { return member - first < topology_.gpus_per_domain(); });
 }
 
 std::uint32_t ChannelPricer::price_pair(const Message& message, std::span<const std::uint32_t> members) {
   links_.clear();
   topology_.route(GpuId{members[0]}, GpuId{members[1]}, links_);
-  const bool near = node(members[0]) == node(members[1]);
+  const bool near = domain(members[0]) == domain(members[1]);
   if (!like_latest_pair(near)) find_pair(near, message, members);
   return latest_pair_;
 }
@@ -217,20 +218,20 @@ void ChannelPricer::find_pair(bool near, const Message& message, std::span<const
   latest_pair_ = pairs_[number];
 }
 
-std::uint32_t ChannelPricer::price_in_node(const Message& message, std::span<const std::uint32_t> members) {
-  const std::uint32_t here = node(members.front());
+std::uint32_t ChannelPricer::price_in_domain(const Message& message, std::span<const std::uint32_t> members) {
+  const std::uint32_t here = domain(members.front());
   ContentHash key;
-  for (const std::uint32_t member : members) key.append(member - here * topology_.gpus_per_node());
-  const std::uint32_t number = node_table_.number(key);
-  const std::uint32_t first_link = here * topology_.links_per_node();
-  if (number == in_node_.size()) {
-    Known& known = in_node_.emplace_back(Known{price_anew(message, members), {}});
+  for (const std::uint32_t member : members) key.append(member - here * topology_.gpus_per_domain());
+  const std::uint32_t number = domain_table_.number(key);
+  const std::uint32_t first_link = here * topology_.links_per_domain();
+  if (number == in_domain_.size()) {
+    Known& known = in_domain_.emplace_back(Known{price_anew(message, members), {}});
     for (const LinkId link : links_) known.links.push_back(index(link) - first_link);
     return known.price;
   }
   links_.clear();
-  for (const std::uint32_t link : in_node_[number].links) links_.push_back(LinkId{first_link + link});
-  return in_node_[number].price;
+  for (const std::uint32_t link : in_domain_[number].links) links_.push_back(LinkId{first_link + link});
+  return in_domain_[number].price;
 }
 
 std::uint32_t ChannelPricer::price_anew(const Message& message, std::span<const std::uint32_t> members) {
@@ -249,15 +250,15 @@ void ChannelPricer::price_message(const Message& message, std::span<const std::u
   routed_.adjust(message, splits_nodes(topology_, members), one_);
 }
 
-/// Groups of the same GPUs of alike nodes, and pairs whose ways have equal links, are known before they are
+/// Groups of the same GPUs of alike domains, and pairs whose ways have equal links, are known before they are
 /// routed.
 std::uint32_t ChannelPricer::route_group(const Message& message, std::span<const std::uint32_t> members,
                                          std::vector<RoutedGroup>& groups) {
   ContentHash key;
-  const bool near = on_one_node(members);
+  const bool near = in_one_domain(members);
   key.append(near ? 1 : 0);
-  if (near && topology_.links_per_node() > 0) {
-    const std::uint32_t first = node(members.front()) * topology_.gpus_per_node();
+  if (near && topology_.links_per_domain() > 0) {
+    const std::uint32_t first = domain(members.front()) * topology_.gpus_per_domain();
     for (const std::uint32_t member : members) key.append(member - first);
   } else if (members.size() == 2 && message.collective == Collective::send_recv) {
     append_way(members, key);

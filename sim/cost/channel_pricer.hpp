@@ -33,7 +33,7 @@ class RoutedPricer {
 };
 
 /// Looks up what cannot differ from earlier prices: pairs whose routes have equal links, and groups of the
-/// same GPUs of alike nodes.
+/// same GPUs of alike domains.
 class ChannelPricer {
  public:
   /// Keeps references.
@@ -49,20 +49,20 @@ class ChannelPricer {
                                    const ChannelPrice* like);
 
  private:
-  /// A price met before, on the links of the first node.
+  /// A price met before, on the links of the first domain.
   struct Known {
     std::uint32_t price = 0;
     std::vector<std::uint32_t> links;
   };
 
-  [[nodiscard]] std::uint32_t node(std::uint32_t member) const;
-  [[nodiscard]] bool on_one_node(std::span<const std::uint32_t> members) const;
+  [[nodiscard]] std::uint32_t domain(std::uint32_t member) const;
+  [[nodiscard]] bool in_one_domain(std::span<const std::uint32_t> members) const;
   void begin();
   std::uint32_t price_group(const Message& message, std::span<const std::uint32_t> members);
   std::uint32_t price_pair(const Message& message, std::span<const std::uint32_t> members);
   [[nodiscard]] bool like_latest_pair(bool near) const;
   void find_pair(bool near, const Message& message, std::span<const std::uint32_t> members);
-  std::uint32_t price_in_node(const Message& message, std::span<const std::uint32_t> members);
+  std::uint32_t price_in_domain(const Message& message, std::span<const std::uint32_t> members);
   std::uint32_t price_anew(const Message& message, std::span<const std::uint32_t> members);
   void price_message(const Message& message, std::span<const std::uint32_t> members);
   std::uint32_t add_price();
@@ -82,12 +82,12 @@ class ChannelPricer {
   RoutedPricer routed_;
   ChannelPrice made_;  ///< of the message at hand, as all that follows
   ContentTable pair_table_;
-  ContentTable node_table_;
+  ContentTable domain_table_;
   ContentTable price_table_;
   ContentTable near_table_;
   ContentTable route_table_;
   std::vector<std::uint32_t> pairs_;
-  std::vector<Known> in_node_;
+  std::vector<Known> in_domain_;
   std::vector<std::uint32_t> route_of_near_;  ///< [number in near_table_]: into the groups
   std::uint32_t latest_pair_ = 0;             ///< price of the pair before
   bool has_latest_ = false;

@@ -18,9 +18,9 @@ LegBuilder::LegBuilder(const Topology& topology) : topology_(topology), load_(to
 void LegBuilder::set_group(std::span<const std::uint32_t> members) {
   members_ = members;
   routed_count_ = 0;
-  const std::uint32_t first = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
-  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_node(); };
-  inside_node_ = std::ranges::all_of(members.subspan(1), near);
+  const std::uint32_t first = members.front() / topology_.gpus_per_domain() * topology_.gpus_per_domain();
+  const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_domain(); };
+  inside_domain_ = std::ranges::all_of(members.subspan(1), near);
 }
 
 void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
@@ -31,11 +31,11 @@ void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& leg
     append_round(round, rounds, bytes, legs, uses);
     data_ps += legs.back().alone_ps;
   }
-  legs[first].latency_ps += topology_.overhead(inside_node_).of(data_ps);
+  legs[first].latency_ps += topology_.overhead(inside_domain_).of(data_ps);
 }
 
 RoutedRounds LegBuilder::route(const Rounds& rounds, std::vector<RoutedMessages>& known) {
-  RoutedRounds result{{}, rounds.share_unit, topology_.overhead(inside_node_)};
+  RoutedRounds result{{}, rounds.share_unit, topology_.overhead(inside_domain_)};
   for (const Round& round : rounds.rounds) {
     auto routed =
         std::ranges::find_if(known, [&](const RoutedMessages& messages) { return of(messages, round); });

@@ -56,7 +56,7 @@ class LegBuilder {
 
   const Topology& topology_;
   std::span<const std::uint32_t> members_;
-  bool inside_node_ = false;
+  bool inside_domain_ = false;
   std::vector<RoutedMessages> routed_;  ///< of the group, the first routed_count_ ones
   std::size_t routed_count_ = 0;
   std::vector<std::int64_t> load_;          ///< per link: shares of the round at hand

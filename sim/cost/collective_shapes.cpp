@@ -38,7 +38,7 @@ class MemberIndex {
 
  private:
   using GpuPosition = std::pair<std::uint32_t, std::uint32_t>;
-  [[nodiscard]] NodeId node(std::size_t i) const { return topology_.node_of(GpuId{by_gpu_[i].first}); }
+  [[nodiscard]] DomainId node(std::size_t i) const { return topology_.domain_of(GpuId{by_gpu_[i].first}); }
 
   const Topology& topology_;
   std::vector<GpuPosition> by_gpu_;
@@ -114,7 +114,7 @@ std::vector<std::uint32_t> key_of(const GroupShape& shape) {
 /// The common data-parallel group: its shape is known without looking any further.
 bool on_ascending_nodes(const Topology& topology, std::span<const std::uint32_t> members) {
   for (std::size_t i = 1; i < members.size(); ++i) {
-    if (topology.node_of(GpuId{members[i]}) <= topology.node_of(GpuId{members[i - 1]})) return false;
+    if (topology.domain_of(GpuId{members[i]}) <= topology.domain_of(GpuId{members[i - 1]})) return false;
   }
   return true;
 }
@@ -163,8 +163,8 @@ ShapeCache::Entry& ShapeCache::find(std::span<const std::uint32_t> members) {
     return one_per_node_.try_emplace(count, one_per_node_shape(count)).first->second;
   }
   members_key_.assign(members.begin(), members.end());
-  if (topology_.links_per_node() > 0) {
-    const std::uint32_t here = members.front() / topology_.gpus_per_node() * topology_.gpus_per_node();
+  if (topology_.links_per_domain() > 0) {
+    const std::uint32_t here = members.front() / topology_.gpus_per_domain() * topology_.gpus_per_domain();
     for (std::uint32_t& member : members_key_) member -= here;
   }
   Entry*& entry = by_members_[members_key_];

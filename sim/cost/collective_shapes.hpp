@@ -13,7 +13,8 @@
 
 namespace orrery {
 
-/// The shape of the group of these ranks (rank r is GPU r): who shares a node, and in which order a
+/// The shape of the group of these ranks (rank r is GPU r): who shares a domain (a
+/// node, or the nodes of one NVLink switch; a node below), and in which order a
 /// ring visits each node (`Topology::node_rings`). There are as many rings as the node with most of
 /// them has; a node with fewer uses its own in turn. On a single node, rings that are the same circle
 /// are one.

@@ -32,8 +32,8 @@ std::string compute(const Gpu& gpu, const std::string& of = "") {
 /// One sentence on whose measurements apply; "" where no part of the experiment has a calibration.
 std::string calibrations(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
-  const bool wired = !cluster.graph && cluster.gpus_per_node > 1 && cluster.node.kind != "none";
-  const bool joined = !cluster.graph && (cluster.nodes > 1 || !wired);
+  const bool wired = !cluster.graph && cluster.gpus_per_domain() > 1 && cluster.node.kind != "none";
+  const bool joined = !cluster.graph && (cluster.gpus() > cluster.gpus_per_domain() || !wired);
   std::string text;
   const auto add = [&](std::string_view part, const std::string& name) {
     if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part, name);

@@ -46,8 +46,8 @@ void check_route(const Case& it, std::uint32_t from, std::uint32_t to) {
 /// The part of a route's latency that the fabric has, as kHop is more than all of a node's together.
 void check_latency(const Case& it, std::uint32_t from, std::uint32_t to) {
   const Picoseconds latency = latency_of(*it.topology, from, to);
-  const bool same_node = it.topology->node_of(GpuId{from}) == it.topology->node_of(GpuId{to});
-  const bool in_fabric = !same_node || (it.cluster.node.kind == "none" && from != to);
+  const bool joined = it.topology->domain_of(GpuId{from}) == it.topology->domain_of(GpuId{to});
+  const bool in_fabric = !joined || (it.cluster.node.kind == "none" && from != to);
   CHECK((latency / kHop > 0) == in_fabric);
   CHECK(latency % kNodeLatency == 0);
 }
@@ -95,7 +95,7 @@ void check_all(const Cluster& cluster) {
 }
 
 bool joins_nodes_only(std::string_view fabric) {
-  return fabric != "switch" && fabric != "fat-tree" && fabric != "rail-optimized";
+  return fabric != "switch" && fabric != "fat-tree" && fabric != "rail-optimized" && fabric != "dragonfly";
 }
 
 TEST_CASE("every wiring with every fabric") {
@@ -122,6 +122,21 @@ TEST_CASE("several leaves, partly filled") {
         cluster.fabric.oversubscription = oversubscription;
         cluster.fabric.shape = {3};
         if (cluster.fabric.kind == "fat-tree") cluster.fabric.shape = {3, 2, 5};
+        check_all(cluster);
+      }
+    }
+  }
+}
+
+TEST_CASE("domains of several nodes with every fabric, the last one not full") {
+  for (const FabricEntry& fabric : fabrics()) {
+    for (const std::int64_t nics : {1, 2, 3, 5}) {
+      for (const std::int64_t domain_nodes : {2, 4, 5, 9}) {
+        CAPTURE(fabric.name);
+        CAPTURE(nics);
+        CAPTURE(domain_nodes);
+        Cluster cluster = cluster_of(7, 3, "nvswitch", std::string(fabric.name), nics);
+        cluster.node.domain_nodes = domain_nodes;
         check_all(cluster);
       }
     }

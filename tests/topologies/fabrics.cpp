@@ -95,6 +95,39 @@ TEST_CASE("grid and torus without a shape: the closest factors, the smaller one 
   CHECK(line->links().size() == 2 * 6);
 }
 
+TEST_CASE("dragonfly: groups, routers and minimal routes") {
+  // 24 nodes, 2 a router, 3 routers a group: 4 groups of 3 routers. With 2 links a router to other groups a
+  // group has 6, two to each of the 3 others: to the next one from its first router, and so on.
+  Cluster cluster = cluster_of(24, 1, "none", "dragonfly");
+  cluster.fabric.shape = {2, 3, 2};
+  const auto dragonfly = build_topology(cluster);
+  CHECK(dragonfly->vertices() == 24 + 12);
+  CHECK(dragonfly->links().size() == 24 * 2 + 4 * 3 * 2 + 4 * 3 * 2);
+  CHECK(way(*dragonfly, 0, 1) == "gpu0 > router0 > gpu1");
+  CHECK(way(*dragonfly, 0, 5) == "gpu0 > router0 > router2 > gpu5");
+  // Group 0 to group 1: by router 0, which the third router of group 1 is joined to.
+  CHECK(way(*dragonfly, 0, 10) == "gpu0 > router0 > router5 > gpu10");
+  CHECK(way(*dragonfly, 4, 7) == "gpu4 > router2 > router0 > router5 > router3 > gpu7");
+  CHECK(way(*dragonfly, 7, 4) == "gpu7 > router3 > router5 > router0 > router2 > gpu4");
+  CHECK(latency_of(*dragonfly, 4, 7) == 4 * kHop);
+  CHECK(rates_of(*dragonfly, 0, 5) == Rates{kRate, kRate, kRate});
+  // Two links join a pair of groups: even and odd nodes get theirs over different ones.
+  CHECK(route_of(*dragonfly, 0, 10)[1] != route_of(*dragonfly, 0, 11)[1]);
+}
+
+TEST_CASE("dragonfly: balanced without a shape, and as many groups as there are links") {
+  // p = 2: 4 routers of 2 nodes a group, 2 links each: 9 groups, 72 nodes, one link between each pair.
+  const auto balanced = build_topology(cluster_of(72, 1, "none", "dragonfly"));
+  CHECK(balanced->vertices() == 72 + 36);
+  CHECK(balanced->links().size() == 72 * 2 + 9 * 4 * 3 + 9 * 8);
+  Cluster thin = cluster_of(72, 1, "none", "dragonfly");
+  thin.fabric.shape = {2, 4, 1};
+  CHECK(error_text(thin) ==
+        "/cluster/fabric/shape: found 4 links of a group to others; allowed are 8 or more, for 9 groups");
+  thin.fabric.shape = {2, 4};
+  CHECK(error_pointer(thin) == "/cluster/fabric/shape");
+}
+
 TEST_CASE("star: leaves meet at node 0") {
   const auto star = build_topology(cluster_of(4, 2, "nvswitch", "star", 2));
   CHECK(way(*star, 3, 7) == "gpu3 > gpu1 > gpu7");

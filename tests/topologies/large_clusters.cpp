@@ -19,7 +19,7 @@ void sample_pairs(const Topology& topology, Visit visit) {
 }
 
 TEST_CASE("100,000 GPUs on every switched fabric") {
-  for (const char* fabric : {"switch", "fat-tree", "rail-optimized", "torus"}) {
+  for (const char* fabric : {"switch", "fat-tree", "rail-optimized", "torus", "dragonfly"}) {
     const auto topology = build_topology(cluster_of(12'500, 8, "nvswitch", fabric, 8));
     CAPTURE(fabric);
     CHECK(topology->gpus() == 100'000);

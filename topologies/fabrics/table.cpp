@@ -17,6 +17,9 @@ std::span<const FabricEntry> fabrics() {
                   build_fat_tree_fabric},
       FabricEntry{{"rail-optimized", "NIC i of every node meets on rail i; other rails are a hop away."},
                   build_rail_fabric},
+      FabricEntry{
+          {"dragonfly", "Groups of routers, each router joined to all of its group, each group to all."},
+          build_dragonfly_fabric},
       FabricEntry{{"star", "Node 0 is joined to every other node and forwards between them."},
                   build_star_fabric},
       FabricEntry{{"full-mesh", "Every pair of nodes has a link of its own."}, build_full_mesh_fabric},

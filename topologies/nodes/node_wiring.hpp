@@ -1,5 +1,5 @@
-// What a node wiring is to ClusterTopology: the links of one node, and the way between two of its
-// GPUs. Every node is a copy of the same wiring; GPUs are named by their index within the node.
+// What a node wiring is to ClusterTopology: the links of one node (or of the nodes
+// of one NVLink domain), and the way between two of its GPUs, which are named by their index within it.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace orrery {
 
-/// Where a wiring is asked for; gpus >= 2, nodes >= 1.
+/// Where a wiring is asked for.
 struct NodeSite {
   const NodeWiring& spec;
-  std::uint32_t gpus;   ///< per node
+  std::uint32_t gpus;   ///< per node, or per domain of several nodes
   std::uint32_t nodes;  ///< copies that will be made
 
   /// Rate of `links` parallel links. @throws InputError if it is not positive.

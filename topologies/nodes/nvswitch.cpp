@@ -1,5 +1,6 @@
-// All GPUs of a node behind one crossbar (DGX-2, DGX A100, DGX H100, NVL72): the several NVSwitches of
-// a node carry equal shares of each GPU's traffic, so one of their summed bandwidth stands for them.
+// All GPUs of a node, or of a domain of several nodes, behind one crossbar (DGX-2, DGX A100, DGX H100,
+// NVL72): the several NVSwitches of a node carry equal shares of each GPU's traffic, so one of their summed
+// bandwidth stands for them.
 #include "topologies/nodes/builders.hpp"
 
 namespace orrery {

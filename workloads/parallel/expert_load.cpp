@@ -84,7 +84,7 @@ double holders_per_token(const Model& model, std::int64_t holders) {
 
 std::int64_t expert_ranks_in_node(const Experiment& experiment) {
   const RankGrid grid = RankGrid::of_experts(experiment.plan);
-  const std::int64_t gpus = experiment.cluster.gpus_per_node;
+  const std::int64_t gpus = experiment.cluster.gpus_per_domain();
   const std::int64_t ranks = grid.size(Axis::expert);
   const std::int64_t inside = std::min(ranks, gpus / grid.stride(Axis::expert));
   if (inside == 0 || ranks % inside != 0) return 0;

@@ -25,8 +25,8 @@ namespace orrery {
 /// all equally often.
 [[nodiscard]] double holders_per_token(const Model& model, std::int64_t holders);
 
-/// Of the ranks that share experts, how many lie in a node, side by side; 0 where that is not the same
-/// everywhere.
+/// Of the ranks that share experts, how many lie in a node (or in an NVLink domain), side by side; 0 where
+/// that is not the same everywhere.
 [[nodiscard]] std::int64_t expert_ranks_in_node(const Experiment& experiment);
 
 }  // namespace orrery

@@ -12,22 +12,23 @@ namespace orrery {
 namespace {
 
 /// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
-/// group has the switch of a node for itself.
+/// group has the switch of a domain for itself.
 bool shares_links(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
   const std::int64_t ranks = experiment.plan.tensor_parallel;
   if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
-  const bool fills_node =
-      ranks == cluster.gpus_per_node && RankGrid(experiment.plan).span(Axis::tensor) == cluster.gpus_per_node;
-  return cluster.node.kind != "nvswitch" || !fills_node;
+  const std::int64_t gpus = cluster.gpus_per_domain();
+  const bool fills_domain = ranks == gpus && RankGrid(experiment.plan).span(Axis::tensor) == gpus;
+  return cluster.node.kind != "nvswitch" || !fills_domain;
 }
 
 /// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
 bool differs_in_groups(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
   const std::int64_t span = RankGrid(experiment.plan).span(Axis::tensor);
-  const bool divides = cluster.gpus_per_node % span == 0 || span % cluster.gpus_per_node == 0;
-  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !divides);
+  const auto divides = [span](std::int64_t gpus) { return gpus % span == 0 || span % gpus == 0; };
+  const bool even = divides(cluster.gpus_per_node) && divides(cluster.gpus_per_domain());
+  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !even);
 }
 
 /// All steps in a row, `after` counted in all of them.

@@ -43,6 +43,13 @@ class RandomExperiment {
     return text();
   }
 
+  /// With nodes that share a switch, in domains that nodes do not fill evenly, under leaves and routers as
+  /// small.
+  std::string text_with_domains() {
+    domains_ = {2, 3, 5};
+    return text_with_leaves();
+  }
+
   /// The same on a software stack drawn at random, from free to slower than the GPUs.
   std::string text_with_software() {
     const std::string plan = parts();
@@ -107,13 +114,21 @@ class RandomExperiment {
   std::string cluster(int gpus) {
     int per_node = pick({1, 2, 4, 8});
     while (gpus % per_node != 0) per_node /= 2;
-    const std::string wiring = per_node == 1 ? "none" : pick({"nvswitch", "ring", "full-mesh", "pcie"});
-    const std::string fabric = pick({"switch", "fat-tree", "rail-optimized", "ring", "star"});
+    const std::string wiring = !domains_.empty() ? "nvswitch"
+                               : per_node == 1   ? "none"
+                                                 : pick({"nvswitch", "ring", "full-mesh", "pcie"});
+    const std::string fabric = domains_.empty()
+                                   ? pick({"switch", "fat-tree", "rail-optimized", "ring", "star"})
+                                   : pick({"switch", "fat-tree", "rail-optimized", "dragonfly"});
     return R"("cluster": {"gpu": "a100-80gb", )" + number("gpus_per_node", per_node) +
            number("nodes", gpus / per_node) + R"("node": {)" + key("kind", wiring) +
-           R"(, "link_gb_per_s": 100, "latency_us": 2}, "fabric": {)" + key("kind", fabric) +
-           R"(, "nics_per_node": )" + std::to_string(pick({1, 2, per_node})) +
+           R"(, "link_gb_per_s": 100, "latency_us": 2)" + domain() + R"(}, "fabric": {)" +
+           key("kind", fabric) + R"(, "nics_per_node": )" + std::to_string(pick({1, 2, per_node})) +
            R"(, "nic_gbps": 100, "latency_us": 3)" + shape(fabric) + "}}";
+  }
+
+  std::string domain() {
+    return domains_.empty() ? "" : ", \"domain_nodes\": " + std::to_string(pick(domains_));
   }
 
   std::string shape(const std::string& fabric) {
@@ -126,7 +141,8 @@ class RandomExperiment {
 
   std::mt19937_64 random_;
   std::vector<int> replicas_{1, 2, 3, 4};
-  std::vector<int> leaves_;  ///< nodes under a leaf; empty: as it comes
+  std::vector<int> domains_;  ///< nodes that share a switch; empty: one
+  std::vector<int> leaves_;   ///< nodes under a leaf; empty: as it comes
 };
 
 }  // namespace orrery::test

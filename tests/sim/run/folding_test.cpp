@@ -153,6 +153,19 @@ TEST_CASE("folded equals unfolded where replicas do not fill leaf switches evenl
   CHECK(runs.shared > 30);
 }
 
+TEST_CASE("folded equals unfolded with NVLink domains of several nodes, under both networks") {
+  FoldedRuns runs;
+  for (std::uint64_t seed = 9000; seed < 9100; ++seed) {
+    CAPTURE(seed);
+    for (const Network network : {Network::alpha_beta, Network::flow}) {
+      CAPTURE(network);
+      runs.compare(RandomExperiment(seed).text_with_domains(), network);
+    }
+  }
+  CHECK(runs.smaller > 60);
+  CHECK(runs.shared > 20);
+}
+
 TEST_CASE("the main job folds, and folds without changing a picosecond") {
   Experiment e = example("megatron-145b.json");
   e.plan.global_batch_size = 24 * 2 * 8;  // eight micro-batches in place of 48
