@@ -26,7 +26,8 @@ class KernelPricer {
     const double bytes = memory_seconds(static_cast<double>(kernel.bytes));
     switch (kernel.kind) {
       case Kernel::Kind::gemm:
-        if ((kernel.batch > 1 && !kernel.grouped) || kernel.in_16_bits) return gemm_seconds(kernel, gpu_, core_);
+        if ((kernel.batch > 1 && !kernel.grouped) || kernel.in_16_bits)
+          return gemm_seconds(kernel, gpu_, core_);
         return gemm_seconds(kernel, gpu_, products_) + cast_seconds(kernel);
       case Kernel::Kind::attention:
         return gpu_.gemm_start_us * 1e-6 +
