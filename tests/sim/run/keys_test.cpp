@@ -194,9 +194,10 @@ void compare_all(const std::string& text, const Values& values, Met& met) {
     met.changed.insert(key);
     if (fresh != report) met.told.insert(key);
   };
-  for (const auto& [key, of_key] : values) {
+  for (const auto& entry : values) {
+    const std::string& key = entry.first;
     CAPTURE(key);
-    for (const std::string& value : of_key) {
+    for (const std::string& value : entry.second) {
       CAPTURE(value);
       try {
         compare(key, value);
@@ -216,7 +217,8 @@ TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
     CAPTURE(text);
     compare_all(text, values, met);
   }
-  for (const auto& [key, of_key] : values) {
+  for (const auto& entry : values) {
+    const std::string& key = entry.first;
     CAPTURE(key);
     CHECK(met.changed.contains(key) != kFixed.contains(key));
     if (met.changed.contains(key))
