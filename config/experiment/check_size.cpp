@@ -24,11 +24,12 @@ double layer_weights(const Model& m) {
     const double widest = real(*std::max_element(m.widths.begin(), m.widths.end()));
     return widest * widest;
   }
-  const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim) +
-                           2 * real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
+  const double ranks = real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
+  const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim) + 2 * ranks;
+  const double from_latent = ranks * real(m.heads) * real(m.query_dim() + m.value_dim());
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
   const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
-  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden) + experts) + adapters;
+  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden) + experts) + adapters + from_latent;
 }
 
 struct StepBounds {
@@ -36,6 +37,14 @@ struct StepBounds {
   double flops = 0;    ///< of a step, over all GPUs
   double bytes = 0;    ///< that one GPU may send or keep in a step
 };
+
+/// Values of the rows that a token becomes at experts, on the rank that gets most, at most.
+double routed_width(const Experiment& e) {
+  const bool even = e.plan.token_imbalance == TokenImbalance::uniform;
+  const double load = even ? 1 : real(e.plan.expert_parallel);
+  return load * real(e.model.experts_per_token) *
+         (4 * real(e.model.hidden) + 4 * real(e.model.expert_ffn_hidden));
+}
 
 StepBounds bounds_of(const Experiment& e) {
   const Model& m = e.model;
@@ -57,7 +66,8 @@ StepBounds bounds_of(const Experiment& e) {
   double width = 0;
   if (transformer) {
     width = 8 * real(m.hidden) + 4 * real(m.ffn_hidden) + 6 * real(m.heads) * real(m.head_dim) +
-            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) + 4 * real(m.vocab) / real(m.layers);
+            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) + 4 * real(m.vocab) / real(m.layers) +
+            routed_width(e);
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   }

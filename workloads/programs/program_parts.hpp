@@ -1,4 +1,4 @@
-// What the programs of a workload share: the host's work, and whole passes that have been written.
+// What the programs of a workload share: the host's work, and fused passes that have been written.
 #pragma once
 
 #include <cstdint>

@@ -11,25 +11,12 @@
 #include "workloads/programs/pass_pairs.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/programs/stage_messages.hpp"
+#include "workloads/programs/written_pass.hpp"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
-
-/// What a whole pass may follow, of what is written before it.
-using PassStart = std::array<OpId, 5>;
-
-/// A whole pass that has been written, so that others can repeat it.
-struct WrittenPass {
-  OpId first = kNoOp;  ///< its operations
-  OpId end = kNoOp;
-  PassStart start{};
-  OpId result = kNoOp;
-  OpId collective = kNoOp;  ///< latest on the tensor stream
-};
-
-OpId shifted(OpId op, OpId by) { return op == kNoOp ? kNoOp : op + by; }
 
 class StageProgram {
  public:

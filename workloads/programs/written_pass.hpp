@@ -1,0 +1,25 @@
+// A fused pass of a program, as far as it takes to repeat it for another micro-batch. Inside
+// workloads/programs/ only.
+#pragma once
+
+#include <array>
+
+#include "workloads/programs/program_writer.hpp"
+
+namespace orrery {
+
+/// What a fused pass may follow, of what is written before it.
+using PassStart = std::array<OpId, 5>;
+
+/// A fused pass that has been written, so that others can repeat it.
+struct WrittenPass {
+  OpId first = kNoOp;  ///< its operations
+  OpId end = kNoOp;
+  PassStart start{};
+  OpId result = kNoOp;
+  OpId collective = kNoOp;  ///< latest on the tensor stream
+};
+
+inline OpId shifted(OpId op, OpId by) { return op == kNoOp ? kNoOp : op + by; }
+
+}  // namespace orrery
