@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Brings tables of measured runs, in the columns they were collected in, into tables for `orrery validate`.
+
+    scripts/convert_measurements.py FOLDER [TABLE...]
+
+FOLDER holds the source tables (CSV; lines that begin with # are remarks). Without a TABLE all of them are written to
+catalog/measurements. A function of measured_memory.py or measured_steps.py makes one table and says how it maps the
+columns; what a source does not publish is said in the column `note` of the row."""
+
+import csv
+import pathlib
+import sys
+
+import measured_memory
+import measured_steps
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "catalog" / "measurements"
+FIRST = ["name", "model", "model.base"]
+LAST = ["source", "note"]
+GROUPS = ["model", "cluster", "plan", "software", "stack", "measured"]
+
+
+def read(folder, name):
+    """The rows of a source table, from FOLDER or from its folder source-form."""
+    paths = [folder / name, folder / "source-form" / name]
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        sys.exit(f"found no {name} in {folder}, nor in its folder source-form")
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def columns(rows):
+    """All keys of the rows: the name first, then by group in the order in which they come, the source last."""
+    found = list(dict.fromkeys(key for row in rows for key in row))
+
+    def place(key):
+        if key in FIRST:
+            return (0, FIRST.index(key))
+        if key in LAST:
+            return (2, LAST.index(key))
+        return (1, GROUPS.index(key.split(".")[0]))
+
+    return sorted(found, key=place)
+
+
+def cell(value):
+    """As `orrery validate` reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value
+
+
+def write(name, rows):
+    with open(OUT / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns(rows), lineterminator="\n", restval="")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: cell(value) for key, value in row.items() if value is not None})
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = pathlib.Path(sys.argv[1])
+    tables = measured_memory.TABLES | measured_steps.TABLES
+    for name in sys.argv[2:] or tables:
+        if name not in tables:
+            sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")
+        source, convert = tables[name]
+        rows = convert(read(folder, source))
+        write(name, rows)
+        print(f"{name}: {len(rows)} rows")
+
+
+if __name__ == "__main__":
+    main()
