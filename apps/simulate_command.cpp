@@ -19,6 +19,7 @@
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/writers.hpp"
+#include "sim/run/balance_stages.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {
@@ -121,7 +122,11 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
 /// The whole experiment in place of its simulation.
 int print_resolved(const SimulateOptions& options, const CommonOptions& common) {
   const LocatedExperiment read = read_one(options.arguments, common);
-  const std::string text = read.positions.resolved(read.experiment);
+  Memo memo;
+  const std::string text = read.apply([&](const Experiment& experiment) {
+    return with_concrete_stages(experiment, memo,
+                                [&](const Experiment& e) { return read.positions.resolved(e); });
+  });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;
 }

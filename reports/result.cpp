@@ -103,6 +103,9 @@ Json name_of(const Names& names, Value value) {
   return names[static_cast<std::size_t>(value)];
 }
 
+/// Absent where all stages have equally many.
+Json stage_layers(const Plan& plan) { return plan.stage_layers.empty() ? absent() : Json(plan.stage_layers); }
+
 /// Of a method that gossips.
 Json graph_name(const DataParallelSync& sync) {
   if (!sync.gossips()) return absent();
@@ -127,6 +130,7 @@ const ResultKey kKeys[] = {
     {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }, Needs::origin},
     {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }, Needs::origin},
     {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
+    {"plan.stage_layers", [](const R& r) -> Json { return stage_layers(r.plan); }, Needs::origin},
     {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
      Needs::origin},
     {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }, Needs::origin},
@@ -304,9 +308,9 @@ std::string cell(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
   std::string joined;
-  for (const Json& sentence : value) {
+  for (const Json& member : value) {
     if (!joined.empty()) joined += "; ";
-    joined += sentence.get<std::string>();
+    joined += member.is_string() ? member.get<std::string>() : member.dump();
   }
   return joined;
 }

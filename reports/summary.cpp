@@ -178,6 +178,8 @@ class Summary {
     if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_ranks());
     if (p.sequence_parallel) text += ", sequence parallel";
     wrapped("", fmt::format("{}, {}", text, at(kPrecisionNames, p.precision)));
+    if (!p.stage_layers.empty())
+      wrapped("", fmt::format("stages of {} layers", fmt::join(p.stage_layers, ", ")));
     if (p.data_parallel == 1) return;
     const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
     if (!sync.empty()) wrapped("", "replicas: " + sync);

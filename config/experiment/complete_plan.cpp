@@ -207,6 +207,7 @@ class PlanCompletion {
           fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
                       plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
     }
+    if (plan_.balance_stages) return;
     if (has("stage_layers")) return check_stage_layers();
     if (model_.layers % virtual_stages() == 0) return;
     add({"pipeline_parallel", "virtual_stages"},

@@ -54,13 +54,18 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
                                  described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
 }
 
-/// A list of tokens by expert is a histogram.
-Json with_histogram(const Json& value) {
+/// A list of tokens by expert is a histogram; layers of stages may be left to the simulator.
+Json plain_keys(const Json& value, Plan& plan) {
   Json plain = value;
-  if (!value.is_object() || !value.contains("token_imbalance") || !value["token_imbalance"].is_array())
-    return plain;
-  plain["token_histogram"] = plain["token_imbalance"];
-  plain["token_imbalance"] = "histogram";
+  if (!value.is_object()) return plain;
+  if (const auto list = value.find("token_imbalance"); list != value.end() && list->is_array()) {
+    plain["token_histogram"] = *list;
+    plain["token_imbalance"] = "histogram";
+  }
+  if (const auto layers = value.find("stage_layers"); layers != value.end() && *layers == "auto") {
+    plan.balance_stages = true;
+    plain.erase("stage_layers");
+  }
   return plain;
 }
 
@@ -69,7 +74,7 @@ Json with_histogram(const Json& value) {
 Plan read_plan(const Json& value, const Path& path, Scope& scope) {
   Plan plan;
   const std::size_t before = scope.findings.list().size();
-  read_fields(with_histogram(value), plan_fields(), plan, path, scope);
+  read_fields(plain_keys(value, plan), plan_fields(), plan, path, scope);
   if (!value.is_object()) return plan;
   if (const auto collectives = value.find("collectives"); collectives != value.end()) {
     read_collectives(*collectives, plan, Path(path, "collectives"), scope);

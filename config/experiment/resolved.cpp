@@ -138,6 +138,7 @@ class ResolvedTree {
 
   Tree plan() const {
     Tree out = part(e_.plan, plan_fields(), kind());
+    if (e_.plan.balance_stages) out["stage_layers"] = "auto";
     for (const MatrixPartition cut : e_.plan.tensor_partition)
       out["tensor_partition"].push_back(cut == MatrixPartition::column ? "column" : "row");
     for (std::size_t i = 0; i < kCollectiveCount; ++i)

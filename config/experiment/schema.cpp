@@ -27,6 +27,12 @@ Schema count(const FieldInfo& field) {
   return {{"anyOf", {integer, {{"type", "string"}, {"pattern", "^[0-9]+(\\.[0-9]+)?[kKMBT]$"}}}}};
 }
 
+Schema list_or_name(const FieldInfo& field) {
+  Schema list{{"type", "array"}, {"items", count(field)}};
+  if (field.choices.fixed.empty()) return list;
+  return {{"anyOf", {std::move(list), {{"type", "string"}, {"enum", field.choices.fixed}}}}};
+}
+
 Schema type_of(const FieldInfo& field, const Menus& menus) {
   switch (field.type) {
     case FieldType::integer:
@@ -40,7 +46,7 @@ Schema type_of(const FieldInfo& field, const Menus& menus) {
     case FieldType::choice:
       return choice(field, menus);
     case FieldType::integer_list:
-      return {{"type", "array"}, {"items", count(field)}};
+      return list_or_name(field);
     case FieldType::choice_list:
       return {{"type", "array"}, {"items", choice(field, menus)}};
     case FieldType::nested:

@@ -60,7 +60,7 @@ struct FieldInfo {
   std::string_view unit;
   std::string_view fallback;  ///< default in words; "" where there is none
   std::string_view help;
-  Choices choices;
+  Choices choices;            ///< of a list of integers: names in its place
   std::string_view only_for;  ///< the model kind that has the key; "" for all
   std::string_view note;      ///< why the range is no wider, if that needs saying
 
@@ -82,6 +82,11 @@ struct Field : FieldInfo {
 
   Field only(std::string_view kind) && {
     only_for = kind;
+    return std::move(*this);
+  }
+  /// A list that may be one of these names too, which the reader of the part knows.
+  Field or_one_of(std::span<const std::string_view> names) && {
+    choices.fixed = names;
     return std::move(*this);
   }
 };

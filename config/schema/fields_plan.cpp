@@ -67,7 +67,8 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::integer("warmup_micro_batches", 1, kMaxBatch, &Plan::warmup_micro_batches, "as the schedule says",
                  "forward passes of the first pipeline rank before it alternates"),
       T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers, "uniform",
-                  "layers of each stage; with virtual stages, of each chunk"),
+                  "layers of each stage; with virtual stages, of each chunk; auto: as the slowest is fastest")
+          .or_one_of(kAutomatic),
       T::choice(
           "recompute", {kRecomputeNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.recompute = static_cast<Recompute>(i); }, "none",

@@ -87,7 +87,8 @@ std::string allowed(const FieldInfo& field, const Menus& menus) {
     case FieldType::choice:
       return joined(field.choices.names(menus)) + note;
     case FieldType::integer_list:
-      return range("a list of integers", field);
+      return range("a list of integers", field) +
+             (field.choices.fixed.empty() ? "" : ", or " + joined(field.choices.fixed));
     case FieldType::choice_list:
       return "a list of " + joined(field.choices.names(menus));
     case FieldType::nested:

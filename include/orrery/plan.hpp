@@ -92,6 +92,7 @@ struct Plan {
   /// Forward passes of the first pipeline rank before its first backward pass; 0: as the schedule says.
   std::int64_t warmup_micro_batches = 0;
   std::vector<std::int64_t> stage_layers;  ///< layers of each (virtual) stage; empty: uniform
+  bool balance_stages = false;             ///< stage_layers are chosen so that the slowest stage is fastest
   Recompute recompute = Recompute::none;
   int zero_stage = 0;
   std::int64_t zero_group_size = 0;      ///< replicas that share one copy of what ZeRO shards; 0: all of them
@@ -139,8 +140,8 @@ struct Plan {
                     context_parallel_type, expert_parallel, expert_tensor_parallel, dispatcher,
                     capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel,
                     sequence_parallel, micro_batch_size, global_batch_size, pipeline_schedule, virtual_stages,
-                    micro_batch_group_size, warmup_micro_batches, stage_layers, recompute, zero_stage,
-                    zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
+                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
+                    zero_stage, zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
                     overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
                     tensor_partition);
   }

@@ -30,6 +30,7 @@ enum class MemoKind : std::uint8_t {
   layouts,
   period_tasks,
   sync_layout,
+  stage_layers,
 };
 
 /// Bounded by bytes: the values used longest ago go first.

@@ -8,6 +8,7 @@
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/run/assumptions.hpp"
+#include "sim/run/balance_stages.hpp"
 #include "sim/run/replica_graph.hpp"
 
 namespace orrery {
@@ -79,13 +80,21 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   return report;
 }
 
-Run run(const Experiment& experiment) {
-  Memo memo;
+namespace {
+
+Run run_concrete(const Experiment& experiment, Memo& memo) {
   const SyncLayout layout = sync_layout_of(experiment, memo);
   const Outline outlined = outline(experiment, layout);
   Run run{simulate_step({experiment, layout, outlined}, {}, false, true, memo), {}};
   run.report = report_on(experiment, outlined.workload, StepFacts(run), run.traffic, run.taken->whole, {});
   return run;
+}
+
+}  // namespace
+
+Run run(const Experiment& experiment) {
+  Memo memo;
+  return with_concrete_stages(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
 }
 
 Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
@@ -101,7 +110,9 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
 
 Report account_memory(const Experiment& experiment) {
   Memo memo;
-  return memory_report(experiment, outline(experiment, sync_layout_of(experiment, memo)).workload);
+  return with_concrete_stages(experiment, memo, [&](const Experiment& e) {
+    return memory_report(e, outline(e, sync_layout_of(e, memo)).workload);
+  });
 }
 
 }  // namespace orrery

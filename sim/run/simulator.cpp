@@ -7,6 +7,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/run/balance_stages.hpp"
 #include "sim/run/memo.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
@@ -112,6 +113,11 @@ class Simulation {
   Outline outlined_;
 };
 
+Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
+  return with_concrete_stages(experiment, memo,
+                              [&](const Experiment& e) { return Simulation(e, figures, memo).run(); });
+}
+
 }  // namespace
 
 struct Simulator::Kept {
@@ -125,12 +131,12 @@ Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 Report Simulator::simulate(const Experiment& experiment, const Figures& figures) {
-  return Simulation(experiment, figures, kept_->memo).run();
+  return simulate_with(experiment, figures, kept_->memo);
 }
 
 Report simulate(const Experiment& experiment) {
   Memo memo;
-  return Simulation(experiment, {}, memo).run();
+  return simulate_with(experiment, {}, memo);
 }
 
 }  // namespace orrery

@@ -56,6 +56,7 @@ TEST_CASE("resolved experiments keep what only some of them have") {
   check("");
   check(
       R"(, "plan": {"pipeline_parallel": 2, "stage_layers": [5, 7], "recompute": "full", "precision": "fp16"})");
+  check(R"(, "plan": {"pipeline_parallel": 8, "stage_layers": "auto"})");
   check(R"(, "plan": {"zero_stage": 1, "zero_group_size": 8, "collectives": {"all-gather": "ring"}})");
   check(R"(, "plan": {"pipeline_parallel": 2, "virtual_stages": 3, "global_batch_size": 64,
          "pipeline_schedule": "interleaved-1f1b"})");

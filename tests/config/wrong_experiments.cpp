@@ -244,7 +244,7 @@ TEST_CASE("what would leave 64-bit integers is refused") {
 
 TEST_CASE("a single value is no list") {
   CHECK(plan_problems(R"({"stage_layers": 8})") ==
-        "e.json:1:62: /plan/stage_layers: found 8, allowed a list of integers from 0 to 100000");
+        "e.json:1:62: /plan/stage_layers: found 8, allowed a list of integers from 0 to 100000, or auto");
 }
 
 TEST_CASE("an FP8 plan needs a 16-bit peak beside the FP8 one") {

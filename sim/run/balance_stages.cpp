@@ -1,0 +1,201 @@
+#include "sim/run/balance_stages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "sim/cost/issue_time.hpp"
+#include "sim/metrics/memory_fit.hpp"
+#include "sim/run/block_times.hpp"
+#include "sim/run/divide_layers.hpp"
+#include "sim/run/replica_graph.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery {
+namespace {
+
+/// Keeps the search below a second or so.
+constexpr std::int64_t kMostPlaces = 1'000'000;
+
+using Layers = std::vector<std::int64_t>;
+
+/// What stages take, by sums over the layers before each.
+class StageTimes {
+ public:
+  StageTimes(const Plan& plan, const BlockTimes& times) : blocks_(times.blocks), map_(chunk_map(plan)) {
+    for (const auto& of_rank : times.times) {
+      auto& sums = sums_.emplace_back();
+      for (const auto& of_gpu : of_rank) sums.push_back(sums_of(of_gpu));
+    }
+  }
+
+  [[nodiscard]] std::size_t stages() const { return static_cast<std::size_t>(map_.virtual_stages()); }
+
+  /// On the slowest GPU of all copies of the model.
+  [[nodiscard]] Picoseconds time(std::size_t stage, std::int64_t from, std::int64_t to) const {
+    Picoseconds slowest = 0;
+    for (std::int64_t copy = 0; copy < map_.copies(); ++copy) {
+      const ChunkPlace place = map_.place(static_cast<std::int64_t>(stage), copy);
+      for (const Sums& sums : sums_[static_cast<std::size_t>(place.rank)])
+        slowest = std::max(slowest, time(sums, stage, from, to));
+    }
+    return slowest;
+  }
+
+ private:
+  /// On a kind of GPU.
+  struct Sums {
+    Layers before;  ///< time of the layers before each, and of all
+    Picoseconds embedding = 0;
+    Picoseconds head = 0;
+  };
+
+  [[nodiscard]] Sums sums_of(const std::vector<Picoseconds>& times) const {
+    const auto of = [&](std::int64_t kind) { return kind < 0 ? 0 : times[static_cast<std::size_t>(kind)]; };
+    Sums sums{{0}, of(blocks_.embedding), of(blocks_.head)};
+    for (const std::uint32_t kind : blocks_.layers)
+      sums.before.push_back(capped_sum(sums.before.back(), of(kind)));
+    return sums;
+  }
+
+  [[nodiscard]] Picoseconds time(const Sums& sums, std::size_t stage, std::int64_t from,
+                                 std::int64_t to) const {
+    Picoseconds sum = sums.before[static_cast<std::size_t>(to)] - sums.before[static_cast<std::size_t>(from)];
+    if (stage == 0) sum = capped_sum(sum, sums.embedding);
+    if (stage + 1 == stages()) sum = capped_sum(sum, sums.head);
+    return sum;
+  }
+
+  const ModelBlocks& blocks_;
+  ChunkMap map_;
+  std::vector<std::vector<Sums>> sums_;  ///< [pipeline rank][kind of GPU]
+};
+
+/// Which layers stages of one chunk have room for.
+class StageRoom {
+ public:
+  StageRoom(const Experiment& experiment, const ModelBlocks& blocks, const SyncLayout& layout)
+      : experiment_(experiment), blocks_(blocks), layout_(layout) {}
+
+  [[nodiscard]] bool fit(const Layers& layers) const {
+    const Stages stages = divided(layers);
+    std::vector<StageMemory> memory;
+    for (const Stage& stage : stages.list()) memory.push_back(memory_of(stage, experiment_, layout_));
+    return fits(experiment_, memory);
+  }
+
+  /// Whether stage `stage` has room for the layers [from, to); the stages beside it get the others.
+  [[nodiscard]] bool fits_in(std::size_t stage, std::int64_t from, std::int64_t to) const {
+    const auto count = static_cast<std::size_t>(experiment_.plan.pipeline_parallel);
+    Layers layers(count, 0);
+    if (stage > 0) layers[stage - 1] = from;
+    layers[stage] = to - from;
+    if (stage + 1 < count) layers[stage + 1] = static_cast<std::int64_t>(blocks_.layers.size()) - to;
+    const Stages stages = divided(layers);
+    std::vector<StageMemory> memory(count);
+    memory[stage] = memory_of(stages.list()[stage], experiment_, layout_);
+    return fits(experiment_, memory);
+  }
+
+ private:
+  [[nodiscard]] Stages divided(const Layers& layers) const {
+    Plan plan = experiment_.plan;
+    plan.stage_layers = layers;
+    return {plan, blocks_};
+  }
+
+  const Experiment& experiment_;
+  const ModelBlocks& blocks_;
+  const SyncLayout& layout_;
+};
+
+/// Per stage and first layer, the last one up to which the stage has room, as found when first asked for.
+class KnownRoom {
+ public:
+  KnownRoom(const StageRoom& room, std::size_t stages, std::int64_t layers)
+      : room_(room), layers_(layers), ends_(stages, Layers(static_cast<std::size_t>(layers) + 1, kUnknown)) {}
+
+  [[nodiscard]] bool has(std::size_t stage, std::int64_t from, std::int64_t to) {
+    std::int64_t& end = ends_[stage][static_cast<std::size_t>(from)];
+    if (end == kUnknown) end = last(stage, from);
+    return to <= end;
+  }
+
+ private:
+  static constexpr std::int64_t kUnknown = -2;
+
+  /// Less than `from` where not even what else the stage holds fits.
+  [[nodiscard]] std::int64_t last(std::size_t stage, std::int64_t from) const {
+    const bool only = stage + 1 == ends_.size();  // the last stage takes all that is left
+    std::int64_t low = only ? layers_ : from;
+    std::int64_t high = layers_ + 1;
+    while (low < high) {
+      const std::int64_t to = (low + high) / 2;
+      if (room_.fits_in(stage, from, to)) {
+        low = to + 1;
+      } else {
+        high = to;
+      }
+    }
+    return low - 1;
+  }
+
+  const StageRoom& room_;
+  std::int64_t layers_;
+  std::vector<Layers> ends_;
+};
+
+struct KeptLayers {
+  Layers layers;
+  [[nodiscard]] std::size_t bytes() const { return sizeof *this + layers.size() * sizeof(std::int64_t); }
+};
+
+void check_places(const Plan& plan, std::int64_t layers) {
+  const std::int64_t stages = chunk_map(plan).virtual_stages();
+  if (Int128{stages} * layers <= kMostPlaces) return;
+  throw InputError("/plan/stage_layers", "found \"auto\" with " + std::to_string(layers) + " layers on " +
+                                             std::to_string(stages) + " stages, allowed up to " +
+                                             std::to_string(kMostPlaces) + " layers x stages");
+}
+
+Layers balance(const Experiment& experiment, Memo& memo) {
+  check_places(experiment.plan, experiment.model.layers);
+  const SyncLayout layout = sync_layout_of(experiment, memo);
+  const BlockTimes priced = block_times(experiment, layout, memo);
+  const StageTimes times(experiment.plan, priced);
+  const auto all = static_cast<std::int64_t>(priced.blocks.layers.size());
+  Layers fastest = divide_layers(
+      all, times.stages(),
+      [&](std::size_t stage, std::int64_t from, std::int64_t to) { return times.time(stage, from, to); });
+  const StageRoom room(experiment, priced.blocks, layout);
+  if (chunk_map(experiment.plan).chunks > 1 || room.fit(fastest)) return fastest;
+  KnownRoom known(room, times.stages(), all);
+  Layers fitting =
+      divide_layers(all, times.stages(), [&](std::size_t stage, std::int64_t from, std::int64_t to) {
+        return known.has(stage, from, to) ? times.time(stage, from, to) : kNever;
+      });
+  return fitting.empty() ? fastest : fitting;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> balanced_stage_layers(const Experiment& experiment, Memo& memo) {
+  Experiment kept = experiment;
+  kept.name.clear();  // changes nothing
+  kept.training = {};
+  kept.accuracy = {};
+  kept.problem = {};
+  return memo
+      .get<KeptLayers>(MemoKind::stage_layers, content_of(kept),
+                       [&] { return KeptLayers{balance(experiment, memo)}; })
+      ->layers;
+}
+
+Experiment with_balanced_stages(const Experiment& experiment, Memo& memo) {
+  Experiment balanced = experiment;
+  balanced.plan.stage_layers = balanced_stage_layers(experiment, memo);
+  balanced.plan.balance_stages = false;
+  return balanced;
+}
+
+}  // namespace orrery
