@@ -105,6 +105,12 @@ Json name_of(const Names& names, Value value) {
 
 /// Absent where all stages have equally many.
 Json stage_layers(const Plan& plan) { return plan.stage_layers.empty() ? absent() : Json(plan.stage_layers); }
+Json recomputed_modules(const Plan& plan) {
+  Json names = Json::array();
+  for (std::size_t i = 0; i < kModuleNames.size(); ++i)
+    if (plan.recompute_modules.has(static_cast<Module>(i))) names.push_back(kModuleNames[i]);
+  return names;
+}
 
 /// Of a method that gossips.
 Json graph_name(const DataParallelSync& sync) {
@@ -132,6 +138,11 @@ const ResultKey kKeys[] = {
     {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
     {"plan.stage_layers", [](const R& r) -> Json { return stage_layers(r.plan); }, Needs::origin},
     {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
+     Needs::origin},
+    {"plan.recompute_modules", [](const R& r) -> Json { return recomputed_modules(r.plan); }, Needs::origin},
+    {"plan.recompute_layers", [](const R& r) -> Json { return r.plan.recompute_layers; }, Needs::origin},
+    {"plan.recompute_method",
+     [](const R& r) -> Json { return name_of(kRecomputeMethodNames, r.plan.recompute_method); },
      Needs::origin},
     {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }, Needs::origin},
     {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); },

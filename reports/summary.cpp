@@ -165,6 +165,21 @@ class Summary {
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
   }
 
+  /// "full", "mlp and norm", "full (first 4 layers of a stage)".
+  static std::string recomputed(const Plan& p) {
+    std::vector<std::string_view> modules;
+    for (std::size_t i = 0; i < kModuleNames.size(); ++i)
+      if (p.recompute_modules.has(static_cast<Module>(i))) modules.push_back(kModuleNames[i]);
+    std::string text = p.recompute == Recompute::modules
+                           ? fmt::format("{}", fmt::join(modules, " + "))
+                           : std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]);
+    if (p.recompute_layers == 0) return text;
+    if (p.recompute_method == RecomputeMethod::block)
+      return text + fmt::format(" (first {} layers of a {})", p.recompute_layers,
+                                p.virtual_stages > 1 ? "chunk" : "stage");
+    return text + fmt::format(" (in groups of {} layers)", p.recompute_layers);
+  }
+
   void plan() {
     const Plan& p = report_.plan;
     const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
@@ -172,8 +187,7 @@ class Summary {
         fmt::format("{}, {} micro-batches of {}", degrees(p), p.micro_batches(), p.micro_batch_size);
     if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
     if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
-    if (p.recompute != Recompute::none)
-      text += fmt::format(", recompute {}", at(kRecomputeNames, p.recompute));
+    if (p.recompute != Recompute::none) text += ", recompute " + recomputed(p);
     if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
     if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_ranks());
     if (p.sequence_parallel) text += ", sequence parallel";

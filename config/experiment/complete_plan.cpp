@@ -136,6 +136,7 @@ class PlanCompletion {
   void check_tensor_parallel() {
     const std::int64_t t = plan_.tensor_parallel;
     if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
+    check_recompute();
     if (model_.kind == ModelKind::mlp) return check_partition();
     if (model_.kind == ModelKind::convnet) return check_whole();
     if (!plan_.tensor_partition.empty()) {
@@ -159,6 +160,25 @@ class PlanCompletion {
       add({key},
           fmt::format("found a value that does nothing for models of kind {}, allowed only for transformer",
                       model_.kind == ModelKind::mlp ? "mlp" : "convnet"));
+  }
+
+  /// A module that no layer has is a mistake.
+  void check_recompute() {
+    const auto need = [this](Module module, bool has, std::string_view what) {
+      if (!plan_.recompute_modules.has(module) || has) return;
+      findings_.add("/plan/recompute/modules",
+                    fmt::format("found \"{}\", allowed for models with {}",
+                                kModuleNames[static_cast<std::size_t>(module)], what));
+    };
+    need(Module::experts, model_.experts > 0, "experts");
+    need(Module::mlp, model_.moe_layers() < model_.layers, "dense layers");
+    need(Module::latent_projection, model_.latent(), "latent_attention");
+    if (plan_.recompute != Recompute::full || plan_.recompute_method == RecomputeMethod::block) return;
+    if (plan_.recompute_layers > 1 && plan_.zero_stage == 3)
+      findings_.add(
+          "/plan/recompute/layers",
+          fmt::format("found {} with zero_stage 3, allowed 1: parameters are gathered layer by layer",
+                      plan_.recompute_layers));
   }
 
   void check_whole() {

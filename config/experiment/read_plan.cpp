@@ -54,6 +54,23 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
                                  described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
 }
 
+/// An object without modules is of whole layers; modules are computed again layer by layer.
+void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scope) {
+  if (!value.is_object()) return read_field(value, recompute_field(), plan, path, scope);
+  read_fields(value, recompute_fields(), plan, path, scope);
+  if (value.contains("modules") && plan.recompute_modules.empty())
+    scope.findings.add(Path(path, "modules"), "found an empty list, allowed at least one module");
+  const bool whole = !value.contains("modules") || plan.recompute_modules.has(Module::layer);
+  plan.recompute = whole ? Recompute::full : Recompute::modules;
+  if (whole) return void(plan.recompute_modules = {});
+  if (!value.contains("method")) plan.recompute_method = RecomputeMethod::block;
+  if (plan.recompute_method == RecomputeMethod::uniform && plan.recompute_layers > 1)
+    scope.findings.add(Path(path, "layers"),
+                       fmt::format("found {} with modules and method \"uniform\", allowed 1: groups are of "
+                                   "whole layers",
+                                   plan.recompute_layers));
+}
+
 /// A list of tokens by expert is a histogram; layers of stages may be left to the simulator.
 Json plain_keys(const Json& value, Plan& plan) {
   Json plain = value;
@@ -79,6 +96,8 @@ Plan read_plan(const Json& value, const Path& path, Scope& scope) {
   if (const auto collectives = value.find("collectives"); collectives != value.end()) {
     read_collectives(*collectives, plan, Path(path, "collectives"), scope);
   }
+  if (const auto recompute = value.find("recompute"); recompute != value.end())
+    read_recompute(*recompute, plan, Path(path, "recompute"), scope);
   if (scope.findings.list().size() != before) return plan;
   if (value.contains("rank_order")) check_rank_order(plan, path, scope);
   check_sharding(value, plan, path, scope);

@@ -141,9 +141,20 @@ class ResolvedTree {
     if (e_.plan.balance_stages) out["stage_layers"] = "auto";
     for (const MatrixPartition cut : e_.plan.tensor_partition)
       out["tensor_partition"].push_back(cut == MatrixPartition::column ? "column" : "row");
+    out["recompute"] = recompute();
     for (std::size_t i = 0; i < kCollectiveCount; ++i)
       out["collectives"][std::string(kCollectiveNames[i])] = e_.plan.collectives[i];
     return out;
+  }
+
+  /// A name where that says all of it.
+  Tree recompute() const {
+    const Plan& plan = e_.plan;
+    Tree out = part(plan, recompute_fields());
+    for (std::size_t i = 0; i < kModuleNames.size(); ++i)
+      if (plan.recompute_modules.has(static_cast<Module>(i))) out["modules"].push_back(kModuleNames[i]);
+    const bool plain = plan.recompute_layers == 0 && plan.recompute_method == RecomputeMethod::uniform;
+    return plan.recompute != Recompute::modules && plain ? *value_of(plan, recompute_field(), menus_) : out;
   }
 
   Tree sync() const {

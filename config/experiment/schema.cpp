@@ -161,6 +161,7 @@ Schema sync_schema(const Menus& menus) {
 
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
+  fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
   fill(plan, "collectives", map_of(kCollectiveNames, algorithm_field(), menus));
   Schema experiment = object_of(experiment_fields(), menus);
   fill(experiment, "id", {{"type", {"string", "integer"}}});

@@ -32,6 +32,7 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "cluster.fabric.", fabric_fields());
   add_fields(keys, "cluster.graph.", graph_fields());
   add_fields(keys, "plan.", plan_fields());
+  add_fields(keys, "plan.recompute.", recompute_fields());
   add_names(keys, "plan.collectives.", kCollectiveNames);
   add_fields(keys, "data_parallel_sync.", sync_fields());
   add_fields(keys, "data_parallel_sync.compression.", compression_fields());

@@ -24,6 +24,9 @@ const std::vector<Field<GraphLink>>& graph_link_fields();
 const std::vector<Field<Graph>>& graph_fields();
 const std::vector<Field<Cluster>>& cluster_fields();
 const std::vector<Field<Plan>>& plan_fields();
+/// plan.recompute: a name, or an object with these.
+const Field<Plan>& recompute_field();
+const std::vector<Field<Plan>>& recompute_fields();
 /// plan.collectives: one algorithm a collective.
 const FieldInfo& algorithm_field();
 const std::vector<Field<DataParallelSync>>& sync_fields();

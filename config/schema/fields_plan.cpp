@@ -18,6 +18,14 @@ void set_partition(Plan& plan, const std::vector<std::size_t>& cuts) {
   for (const std::size_t cut : cuts) plan.tensor_partition.push_back(static_cast<MatrixPartition>(cut));
 }
 
+void set_modules(Plan& plan, const std::vector<std::size_t>& modules) {
+  plan.recompute_modules = {};
+  for (const std::size_t module : modules) plan.recompute_modules.add(static_cast<Module>(module));
+}
+
+/// That need no object.
+constexpr std::span kRecomputeWords = std::span(kRecomputeNames).first<3>();
+
 }  // namespace
 
 const std::vector<Field<Plan>>& plan_fields() {
@@ -69,10 +77,9 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers, "uniform",
                   "layers of each stage; with virtual stages, of each chunk; auto: as the slowest is fastest")
           .or_one_of(kAutomatic),
-      T::choice(
-          "recompute", {kRecomputeNames, nullptr, {}},
-          +[](Plan& p, std::size_t i) { p.recompute = static_cast<Recompute>(i); }, "none",
-          "activations computed again in the backward pass"),
+      T::nested("recompute",
+                "activations computed again in the backward pass: none | selective | full, or an object with "
+                "modules, layers, method"),
       T::integer("zero_stage", 0, 3, &Plan::zero_stage, "0",
                  "sharded over replicas: 1 optimizer states, 2 gradients too, 3 parameters too"),
       T::choice(
@@ -100,6 +107,30 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::choices("tensor_partition", {kPartitions, nullptr, {}}, set_partition, "column, row, column, ...",
                  "how each matrix of an mlp is cut")
           .only("mlp"),
+  };
+  return fields;
+}
+
+const Field<Plan>& recompute_field() {
+  static const Field<Plan> field = FieldTable<Plan>::choice(
+      "recompute", {kRecomputeWords, nullptr, {}},
+      +[](Plan& p, std::size_t i) { p.recompute = static_cast<Recompute>(i); }, "none",
+      "activations computed again in the backward pass");
+  return field;
+}
+
+const std::vector<Field<Plan>>& recompute_fields() {
+  using T = FieldTable<Plan>;
+  static const std::vector<Field<Plan>> fields{
+      T::choices("modules", {kModuleNames, nullptr, {}}, set_modules, "[layer]",
+                 "parts of a layer that are computed again"),
+      T::integer("layers", 1, kMaxLayers, &Plan::recompute_layers, "1 with uniform, all with block",
+                 "layers in a group of which only the input is kept (uniform), or of each stage (block)"),
+      T::choice(
+          "method", {kRecomputeMethodNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.recompute_method = static_cast<RecomputeMethod>(i); },
+          "uniform for whole layers, else block",
+          "uniform: all layers, in groups; block: the first ones of each (virtual) stage"),
   };
   return fields;
 }

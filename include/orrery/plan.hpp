@@ -8,15 +8,14 @@
 #include <tuple>
 #include <vector>
 
+#include "orrery/recompute.hpp"
+
 namespace orrery {
 
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8 };
 inline constexpr std::size_t kPrecisionCount = 5;
 inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{"fp32", "tf32", "fp16", "bf16",
                                                                                "fp8"};
-
-enum class Recompute : std::uint8_t { none, selective, full };
-inline constexpr std::array<std::string_view, 3> kRecomputeNames{"none", "selective", "full"};
 
 /// Collective operations; send_recv moves one message from the first member of a group to the second.
 enum class Collective : std::uint8_t {
@@ -94,6 +93,10 @@ struct Plan {
   std::vector<std::int64_t> stage_layers;  ///< layers of each (virtual) stage; empty: uniform
   bool balance_stages = false;             ///< stage_layers are chosen so that the slowest stage is fastest
   Recompute recompute = Recompute::none;
+  ModuleSet recompute_modules;
+  std::int64_t recompute_layers =
+      0;  ///< in a group, or of each (virtual) stage; 0: each by itself, all of them
+  RecomputeMethod recompute_method = RecomputeMethod::uniform;
   int zero_stage = 0;
   std::int64_t zero_group_size = 0;      ///< replicas that share one copy of what ZeRO shards; 0: all of them
   bool overlap_gradient_reduce = false;  ///< reduce a bucket while the backward pass goes on
@@ -141,9 +144,9 @@ struct Plan {
                     capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel,
                     sequence_parallel, micro_batch_size, global_batch_size, pipeline_schedule, virtual_stages,
                     micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
-                    zero_stage, zero_group_size, overlap_gradient_reduce, overlap_parameter_gather,
-                    overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order, precision,
-                    tensor_partition);
+                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
+                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

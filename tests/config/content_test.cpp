@@ -68,6 +68,7 @@ TEST_CASE("a change of any key changes the content of its part of an experiment"
   check_all(graph_link_fields());
   check_all(cluster_fields());
   check_all(plan_fields());
+  check_all(recompute_fields());
   check_all(sync_fields());
   check_all(compression_fields());
   check_all(simulation_fields());

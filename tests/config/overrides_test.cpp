@@ -63,7 +63,8 @@ TEST_CASE("an entry of a list that is not there is a mistake of the command line
 
 TEST_CASE("a key without its path is told where it belongs") {
   CHECK(has(diagnostics(kTiny, {"tensor_parallel=4"}), "did you mean \"plan.tensor_parallel\"?"));
-  CHECK(has(plan_problems(R"({"layers": 4})"), "did you mean \"model.layers\"?"));
+  CHECK(
+      has(plan_problems(R"({"layers": 4})"), "did you mean \"model.layers\" or \"plan.recompute.layers\"?"));
   CHECK(has(plan_problems(R"({"nic_gbps": 4})"), "did you mean \"cluster.fabric.nic_gbps\"?"));
 }
 

@@ -190,6 +190,28 @@ TEST_CASE("stages must share the layers") {
         "e.json:1:86: /plan/stage_layers: found a sum of 9, allowed layers 8");
 }
 
+TEST_CASE("recomputation must be of what the layers have") {
+  const auto says = [](const std::string& recompute, const std::string& message) {
+    CHECK(plan_problems("{" + recompute + "}") == message);
+  };
+  says(R"("recompute": "ful")",
+       "e.json:1:59: /plan/recompute: found \"ful\", allowed one of none, selective, full; did you mean "
+       "\"full\"?");
+  says(R"("recompute": {"modules": []})",
+       "e.json:1:71: /plan/recompute/modules: found an empty list, allowed at least one module");
+  says(R"("recompute": {"modules": ["experts"]})",
+       "e.json:1:71: /plan/recompute/modules: found \"experts\", allowed for models with experts");
+  says(R"("recompute": {"modules": ["latent-projection"]})",
+       "e.json:1:71: /plan/recompute/modules: found \"latent-projection\", allowed for models with "
+       "latent_attention");
+  says(R"("recompute": {"modules": ["mlp"], "method": "uniform", "layers": 2})",
+       "e.json:1:111: /plan/recompute/layers: found 2 with modules and method \"uniform\", allowed 1: groups "
+       "are of whole layers");
+  says(R"("recompute": {"layers": 2}, "zero_stage": 3)",
+       "e.json:1:70: /plan/recompute/layers: found 2 with zero_stage 3, allowed 1: parameters are gathered "
+       "layer by layer");
+}
+
 TEST_CASE("precision, sharding and rank order") {
   CHECK(diagnostics(R"({"model": "tiny", "cluster": "old-box", "plan": {"precision": "bf16"}})") ==
         "e.json:1:63: /plan/precision: found \"bf16\", allowed fp32, fp16: the precisions for which the gpu "

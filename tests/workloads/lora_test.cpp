@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
+#include "tests/workloads/recomputation.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -64,7 +65,7 @@ TEST_CASE("weights cost two thirds of their FLOPs where they are frozen, adapter
   CHECK(transformer_model_flops(full, batch) == batch * s * 3 * (weights + scores));
   const Model lora = adapted(full, r, kAll);
   CHECK(transformer_model_flops(lora, batch) == batch * s * (2 * weights + 3 * (scores + adapters)));
-  CHECK(transformer_recompute_flops(lora, batch, Recompute::full) ==
+  CHECK(test::flops_again(lora, batch, Recompute::full) ==
         batch * s * (2 * l * 12 * h * h + scores + adapters));
 }
 
@@ -108,9 +109,9 @@ TEST_CASE("a frozen matrix keeps no input for its gradient") {
   Experiment e = experiment(llama(4, h, f, 8, 2, s, 4096), 1, 1, 1, 1, 2);
   const auto layer = [&](std::array<bool, kLinearCount> targets) {
     e.model = adapted(e.model, 16, targets);
-    return TransformerShape(e.model, e.plan).layer_activations(Recompute::none);
+    return test::kept_by_layer(e);
   };
-  const Bytes full = TransformerShape(e.model, e.plan).layer_activations(Recompute::none);
+  const Bytes full = test::kept_by_layer(e);
   // In 16 bits: adapters keep what they make of r columns; without one on the MLP, its input and that of its
   // second matrix go. Fused attention needs its output in any case.
   CHECK(layer(kAll) == full + 4 * tokens * 16 * 2);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/workloads/models.hpp"
+#include "tests/workloads/recomputation.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -88,7 +89,7 @@ TEST_CASE("model FLOPs count the scores within samples, and the kernels do them"
 TEST_CASE("one sample a sequence is the same as none named, and packing keeps no less") {
   const auto bytes = [](std::int64_t sample) {
     const Experiment e = experiment(packed(sample), 1, 1, 1, 1);
-    return TransformerShape(e.model, e.plan).layer_activations(Recompute::none);
+    return test::kept_by_layer(e);
   };
   const Workload whole = lower(experiment(packed(0), 1, 1, 1, 1));
   CHECK(lower(experiment(packed(kSequence), 1, 1, 1, 1)).kernel_sequences == whole.kernel_sequences);

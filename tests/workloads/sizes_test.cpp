@@ -3,6 +3,7 @@
 
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
+#include "tests/workloads/recomputation.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -45,13 +46,12 @@ TEST_CASE("Megatron's FLOPs to the last digit") {
   const Model model = gpt(l, h, 96, s, vocab);
   const TotalFlops expected = TotalFlops{96} * batch * s * l * h * h +
                               TotalFlops{16} * batch * s * s * l * h + TotalFlops{6} * batch * s * h * vocab;
-  CHECK(transformer_model_flops(model, batch) + transformer_recompute_flops(model, batch, Recompute::full) ==
-        expected);
+  CHECK(transformer_model_flops(model, batch) + test::flops_again(model, batch, Recompute::full) == expected);
   // Without: 72 B s l h^2 (1 + s/6h + V/12lh); selective repeats scores and context, 4 B s^2 l h.
   CHECK(transformer_model_flops(model, batch) == TotalFlops{72} * batch * s * l * h * h +
                                                      12 * batch * s * s * l * h +
                                                      TotalFlops{6} * batch * s * h * vocab);
-  CHECK(transformer_recompute_flops(model, batch, Recompute::selective) == 4 * batch * s * s * l * h);
+  CHECK(test::flops_again(model, batch, Recompute::selective) == 4 * batch * s * s * l * h);
 }
 
 TEST_CASE("the kernels of all ranks do the FLOPs of the formula") {
@@ -76,16 +76,13 @@ TEST_CASE("activations of a layer: Korthikanti et al. 2022, table 2") {
   const std::int64_t sbh = s * b * h;
   const std::int64_t scores = 5 * a * s * s * b;  // 5 a s / h of sbh
   Experiment e = experiment(gpt(48, h, a, s, 51200), 1, 1, 1, 1, b);
-  const auto layer = [&](Recompute recompute) {
-    return TransformerShape(e.model, e.plan).layer_activations(recompute);
-  };
-  CHECK(layer(Recompute::none) == 34 * sbh + scores);
+  CHECK(test::kept_by_layer(e) == 34 * sbh + scores);
   e.plan.tensor_parallel = t;
-  CHECK(layer(Recompute::none) == 10 * sbh + (24 * sbh + scores) / t);
-  CHECK(layer(Recompute::full) == 2 * sbh);
+  CHECK(test::kept_by_layer(e) == 10 * sbh + (24 * sbh + scores) / t);
+  CHECK(test::kept_by_layer(e, {Module::layer}) == 2 * sbh);
   e.plan.sequence_parallel = true;
-  CHECK(layer(Recompute::none) == (34 * sbh + scores) / t);
-  CHECK(layer(Recompute::selective) == 34 * sbh / t);
+  CHECK(test::kept_by_layer(e) == (34 * sbh + scores) / t);
+  CHECK(test::kept_by_layer(e, {Module::core_attention}) == 34 * sbh / t);
 }
 
 TEST_CASE("memory of a stage: ZeRO, and activations in flight") {

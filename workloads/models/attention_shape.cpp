@@ -58,6 +58,12 @@ std::vector<Kernel> attention_inputs(const Model& m, Heads heads, std::int64_t t
   return {gemm(tokens, latent.q_rank, m.hidden), narrow, gemm(tokens, queries, latent.q_rank), wide};
 }
 
+std::vector<Kernel> latent_projections(const Model& m, Heads heads, std::int64_t tokens) {
+  if (!m.latent()) return {};
+  std::vector<Kernel> products = attention_inputs(m, heads, tokens);
+  return {products.begin() + 2, products.end()};  // after what makes the latent vectors, or queries straight
+}
+
 std::int64_t normalised_width(const Model& m, Heads heads) {
   if (m.latent()) return m.latent_attention.q_rank + m.latent_attention.kv_rank;
   return m.qk_norm == QueryKeyNorm::none ? 0 : (heads.query + heads.key_value) * m.head_dim;
@@ -67,6 +73,17 @@ std::int64_t normalised_width(const Model& m, Heads heads) {
 std::int64_t attention_width_kept(const Model& m, Heads heads) {
   const std::int64_t made = query_width(m, heads) + key_value_width(m, heads);
   return made + (m.latent() ? 2 : 1) * normalised_width(m, heads);
+}
+
+std::int64_t projected_width(const Model& m, Heads heads) {
+  if (!m.latent()) return 0;
+  return key_value_width(m, heads) + (m.latent_attention.q_rank > 0 ? query_width(m, heads) : 0);
+}
+
+std::int64_t latent_projection_weights(const Model& m, Heads heads) {
+  std::int64_t sum = 0;
+  for (const Kernel& product : latent_projections(m, heads, 1)) sum += product.n * product.k;
+  return sum;
 }
 
 Flops core_flops(const Model& m, std::int64_t heads, std::int64_t others) {

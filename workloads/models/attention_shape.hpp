@@ -28,11 +28,16 @@ struct Heads {
 
 /// The products that make queries, keys and values of so many tokens.
 [[nodiscard]] std::vector<Kernel> attention_inputs(const Model& model, Heads heads, std::int64_t tokens);
+/// Of those, the ones that work on latent vectors; none without them.
+[[nodiscard]] std::vector<Kernel> latent_projections(const Model& model, Heads heads, std::int64_t tokens);
 /// Values of a token that norms between those products and the core read.
 [[nodiscard]] std::int64_t normalised_width(const Model& model, Heads heads);
 /// Values of a token that are kept for the backward pass beside the input: queries, keys, values, latent
 /// vectors.
 [[nodiscard]] std::int64_t attention_width_kept(const Model& model, Heads heads);
+/// Of those, what latent attention makes of its latent vectors, and the weights that do; 0 without.
+[[nodiscard]] std::int64_t projected_width(const Model& model, Heads heads);
+[[nodiscard]] std::int64_t latent_projection_weights(const Model& model, Heads heads);
 /// FLOPs of scores and context of a token over so many others.
 [[nodiscard]] Flops core_flops(const Model& model, std::int64_t heads, std::int64_t others);
 

@@ -10,6 +10,7 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/menu.hpp"
+#include "orrery/stage_memory.hpp"
 #include "orrery/workload.hpp"
 #include "workloads/schedules/schedules.hpp"
 
@@ -37,7 +38,7 @@ struct Block {
   /// By PassKind; those that the schedule of the plan has none of are empty.
   std::array<Steps, kPassKindCount> steps;
   Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
-  Bytes activations = 0;        ///< kept per micro-batch from forward to backward
+  ActivationBytes activations;  ///< kept per micro-batch from forward to backward
   Bytes for_weights = 0;        ///< kept per micro-batch from backward_input to backward_weight
   Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
   std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks

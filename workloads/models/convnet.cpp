@@ -73,7 +73,7 @@ class ConvNet {
 
   [[nodiscard]] Block block(std::int64_t parameters) const {
     Block block;
-    block.activations = activations();
+    block.activations[ActivationKind::mlp] = activations();
     block.for_weights = 2 * activations();  // and the gradient of the output
     block.parameters = parameters;
     block.tensors = divide_up(model_.tensors, model_.layers);

@@ -21,6 +21,18 @@ std::int32_t ExpertLayer::run(StepBuilder& to, PassKind kind, std::int32_t after
   return kind == PassKind::backward_weight ? backward_weight(to, after) : backward(to, kind, after);
 }
 
+std::int32_t ExpertLayer::run_again(StepBuilder& to, ModuleSet modules, std::int32_t after) const {
+  if (modules.has(Module::experts)) return forward(to, after);
+  std::vector<Kernel> kernels;
+  if (modules.has(Module::norm)) kernels.push_back(elementwise(2 * shape_.cut_residual()));
+  if (modules.has(Module::activation)) {
+    kernels.push_back(activation(inner()));
+    if (experts_.shared_ffn > 0)
+      kernels.push_back(activation(shape_.tokens * experts_.shared_ffn * shape_.element));
+  }
+  return kernels.empty() ? after : to.compute(Part::experts, std::move(kernels), after);
+}
+
 /// A product of 16 bits also in FP8 training.
 Kernel ExpertLayer::router() const {
   Kernel kernel = gemm(experts_.tokens, model_.experts, model_.hidden);
@@ -121,7 +133,7 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
   kernels.push_back(first());
-  kernels.push_back(elementwise(((model_.gated_mlp ? 2 : 1) + 1) * inner()));
+  kernels.push_back(activation(inner()));
   kernels.push_back(second());
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));

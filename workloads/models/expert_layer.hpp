@@ -21,6 +21,8 @@ class ExpertLayer {
 
   /// Writes a pass after a step, and returns the step that completes it.
   std::int32_t run(StepBuilder& to, PassKind kind, std::int32_t after) const;
+  /// Writes what is computed again of the forward pass where those modules are.
+  std::int32_t run_again(StepBuilder& to, ModuleSet modules, std::int32_t after) const;
 
  private:
   std::int32_t forward(StepBuilder& to, std::int32_t after) const;
@@ -39,6 +41,10 @@ class ExpertLayer {
   [[nodiscard]] Bytes inside_node() const;
   [[nodiscard]] Bytes copies(double per_token) const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
+  /// The function between two products, of whose output there are so many bytes.
+  [[nodiscard]] Kernel activation(Bytes output) const {
+    return elementwise(((model_.gated_mlp ? 2 : 1) + 1) * output);
+  }
   [[nodiscard]] Kernel router() const;
   [[nodiscard]] Kernel choice() const;
   [[nodiscard]] Kernel first() const;

@@ -69,11 +69,15 @@ Bytes ExpertShape::kept_by_products(std::int64_t per_row, std::int64_t per_token
   return (rows * per_row + whole_tokens_ * per_token) * element_;
 }
 
-Bytes ExpertShape::activations() const {
+void ExpertShape::add(ActivationSum& sum) const {
   constexpr Bytes kRouter = 8;  // logit and probability
-  const std::int64_t inner = inputs_of(model_) + 1;
-  return 2 * stream + kRouter * tokens * model_.experts +
-         kept_by_products(model_.hidden + inner * ffn, inner * shared_ffn);
+  constexpr auto kExperts = ActivationKind::experts;
+  sum.add(ActivationKind::residual, stream);
+  sum.add(ActivationKind::residual, stream, {Module::norm});
+  sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
+  sum.add(kExperts, kept_by_products(model_.hidden + inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
+          {Module::experts});
+  sum.add(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
 }
 
 Bytes ExpertShape::activations_for_weights() const {

@@ -38,9 +38,9 @@ struct ExpertShape {
   [[nodiscard]] std::int64_t expert_parameters() const;
   [[nodiscard]] std::int64_t tensors() const;
   [[nodiscard]] std::int64_t expert_tensors() const;
-  /// Bytes kept per micro-batch: inputs of norm and router, logits and probabilities in 32 bits, of each row
+  /// Bytes made per micro-batch: inputs of norm and router, logits and probabilities in 32 bits, of each row
   /// its input, the input of the activation and its output, and the same of shared experts.
-  [[nodiscard]] Bytes activations() const;
+  void add(ActivationSum& sum) const;
   /// Bytes kept from the gradients of inputs to those of weights: inputs and gradients of the outputs of all
   /// products.
   [[nodiscard]] Bytes activations_for_weights() const;

@@ -112,9 +112,10 @@ Block Chain::block(std::size_t i) const {
                                   : divide_up(in, ranks) * model_.widths[i + 1];
   block.tensors = 1;
   const bool sliced = cut() && !by_column(i);
-  block.activations = tokens_ * (sliced ? divide_up(in, ranks) : in) * element_;
+  const Bytes input = tokens_ * (sliced ? divide_up(in, ranks) : in) * element_;
   const std::int64_t out = model_.widths[i + 1];  // its gradient is in slices after a column cut
-  block.for_weights = block.activations + tokens_ * (by_column(i) ? divide_up(out, ranks) : out) * element_;
+  block.activations[ActivationKind::mlp] = input;
+  block.for_weights = input + tokens_ * (by_column(i) ? divide_up(out, ranks) : out) * element_;
   return block;
 }
 

@@ -51,7 +51,7 @@ std::int32_t Transformer::core(StepBuilder& to, Part part, const SubBlock& sub, 
     append(kernels, own);
     return after;
   }
-  const std::int32_t inputs = to.compute(part, std::exchange(kernels, {}), after);
+  const std::int32_t inputs = kernels.empty() ? after : to.compute(part, std::exchange(kernels, {}), after);
   const AttentionWork work{experiment_, shape_, part, own};
   return back ? shared_->backward(to, work, inputs) : shared_->forward(to, work, inputs);
 }
@@ -157,25 +157,21 @@ std::int32_t Transformer::run(StepBuilder& to, PassKind kind, Part part, SubBloc
   return backward_weight(to, part, subs, after);
 }
 
-Steps Transformer::layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
-                               Workload& workload) const {
-  StepBuilder to(experiment_, workload, phase);
-  const SubBlocks subs = parts.subs;
-  std::int32_t out = kBlockInput;
-  if (model_.parallel_block) {
-    out = run(to, kind, Part::layer, subs, out);
-    return std::move(to).finish(out);
-  }
+std::int32_t Transformer::run_layer(StepBuilder& to, PassKind kind, const LayerHalves& halves,
+                                    std::int32_t after) const {
+  const SubBlocks subs = halves.subs;
+  if (model_.parallel_block) return run(to, kind, Part::layer, subs, after);
+  std::int32_t out = after;
   for (const bool first : {true, false}) {
     if (first == (kind == PassKind::forward)) {
       out = run(to, kind, Part::attention, subs.first(1), out);
-    } else if (parts.experts != nullptr) {
-      out = parts.experts->run(to, kind, out);
+    } else if (halves.experts) {
+      out = halves.experts->run(to, kind, out);
     } else {
       out = run(to, kind, Part::mlp, subs.subspan(1, 1), out);
     }
   }
-  return std::move(to).finish(out);
+  return out;
 }
 
 ExpertLayer Transformer::experts() const {
@@ -187,74 +183,136 @@ ExpertLayer Transformer::experts() const {
           }};
 }
 
-void Transformer::write_layer(Block& block, LayerKind kind, Workload& workload) const {
-  const std::array<SubBlock, 2> subs{attention_sub_block(experiment_, shape_, kind.windowed),
-                                     mlp_sub_block(experiment_, shape_)};
-  const std::optional<ExpertLayer> mixture = kind.has_experts ? std::optional(experts()) : std::nullopt;
-  const LayerParts parts{subs, mixture ? &*mixture : nullptr};
-  block.of(PassKind::forward) = layer_steps(parts, PassKind::forward, Phase::forward, workload);
-  for (const PassKind pass : backward_kinds(splits_backward(plan_)))
-    block.of(pass) = layer_steps(parts, pass, phase_of(pass), workload);
-  if (plan_.recompute == Recompute::full) {
-    block.recompute = layer_steps(parts, PassKind::forward, Phase::recompute, workload);
-  } else if (plan_.recompute == Recompute::selective && model_.attention == Attention::core) {
-    StepBuilder to(experiment_, workload, Phase::recompute);
-    const std::int32_t core = to.compute(Part::attention, subs.front().core, kBlockInput);
-    block.recompute = std::move(to).finish(core);
-  }
+LayerHalves Transformer::halves_of(LayerContent content) const {
+  LayerHalves halves{
+      {attention_sub_block(experiment_, shape_, content.windowed), mlp_sub_block(experiment_, shape_)}, {}};
+  if (content.has_experts) halves.experts.emplace(experts());
+  return halves;
 }
 
-Block Transformer::layer() const {
+void Transformer::write_layer(Block& block, const LayerKind& kind, Workload& workload) const {
+  const LayerHalves halves = halves_of(kind.content);
+  const auto steps = [&](PassKind pass) {
+    StepBuilder to(experiment_, workload, phase_of(pass));
+    const std::int32_t out = run_layer(to, pass, halves, kBlockInput);
+    return std::move(to).finish(out);
+  };
+  block.of(PassKind::forward) = steps(PassKind::forward);
+  for (const PassKind pass : backward_kinds(splits_backward(plan_))) block.of(pass) = steps(pass);
+  block.recompute = kind.recomputes_layers() ? recompute_layers(kind, workload)
+                                             : recompute_modules(halves, kind.recomputed, workload);
+}
+
+/// The backward pass of the last layer of a group computes all of them again.
+Steps Transformer::recompute_layers(const LayerKind& kind, Workload& workload) const {
+  StepBuilder to(experiment_, workload, Phase::recompute);
+  std::int32_t out = kBlockInput;
+  if (kind.ends_group) {
+    for (const LayerContent content : kinds_.group_up_to(kind))
+      out = run_layer(to, PassKind::forward, halves_of(content), out);
+  }
+  return std::move(to).finish(out);
+}
+
+Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet modules, Workload& workload) const {
+  StepBuilder to(experiment_, workload, Phase::recompute);
+  std::int32_t out = run_again(to, Part::attention, halves.subs[0], modules, kBlockInput);
+  if (halves.experts) {
+    out = halves.experts->run_again(to, modules, out);
+  } else {
+    SubBlock mlp = halves.subs[1];
+    if (model_.parallel_block) mlp.before.clear();  // it has one norm
+    out = run_again(to, Part::mlp, std::move(mlp), modules, out);
+  }
+  return std::move(to).finish(out);
+}
+
+/// Half of a layer. Its last product is not followed by the sum with the residual stream, which is kept.
+std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, ModuleSet modules,
+                                    std::int32_t after) const {
+  sub.after.clear();
+  if (!modules.has(Module::norm)) sub.before.clear();
+  if (modules.has(sub.attends ? Module::attention : Module::mlp))
+    return forward(to, part, SubBlocks(&sub, 1), after);
+  std::vector<Kernel> kernels = sub.before;
+  std::int32_t at = after;
+  if (sub.attends && modules.has(Module::latent_projection))
+    append(kernels, latent_projections(model_, shape_.own_heads(), shape_.tokens));
+  if (modules.has(sub.attends ? Module::core_attention : Module::activation))
+    at = core(to, part, sub, false, kernels, at);
+  return kernels.empty() ? at : to.compute(part, std::move(kernels), at);
+}
+
+ActivationSum Transformer::activations_of(LayerContent content, ModuleSet recomputed) const {
+  ActivationSum sum(recomputed);
+  shape_.add_attention(sum);
+  if (content.has_experts) {
+    ExpertShape(model_, plan_, shape_).add(sum);
+  } else {
+    shape_.add_mlp(sum);
+  }
+  return sum;
+}
+
+/// Of a group, the input of its first layer is kept. When a layer runs backward, what those before it and it
+/// itself made again is held.
+void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
+  const ActivationSum own = activations_of(kind.content, kind.recomputed);
+  block.activations = own.kept();
+  block.workspace = own.again().total();
+  if (kind.before == 0) return;
+  block.activations = {};
+  block.workspace = 0;
+  for (const LayerContent content : kinds_.group_up_to(kind))
+    block.workspace += activations_of(content, {}).kept().total();
+  block.workspace -= shape_.cut_residual();  // the input of the group
+}
+
+Block Transformer::layer(const LayerKind& kind) const {
   Block block;
-  block.activations = shape_.layer_activations(plan_.recompute);
+  hold_activations(kind, block);
   block.for_weights = shape_.layer_activations_for_weights();
-  block.workspace = shape_.layer_activations(Recompute::none) - block.activations;
   block.parameters = shape_.layer_parameters();
   block.tensors = shape_.layer_tensors();
+  if (kind.content.has_experts) add_experts(block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
 }
 
-Block Transformer::layer_with_experts() const {
+/// In place of the MLP.
+void Transformer::add_experts(Block& block) const {
   const ExpertShape experts(model_, plan_, shape_);
-  Block block = layer();
-  const Bytes kept = experts.activations() - shape_.mlp_activations();
-  (plan_.recompute == Recompute::full ? block.workspace : block.activations) += kept;
   block.for_weights += experts.activations_for_weights() - shape_.mlp_activations_for_weights();
   block.expert_parameters = experts.expert_parameters();
   block.expert_tensors = experts.expert_tensors();
   block.parameters = shape_.layer_parameters_without_mlp() + experts.parameters() + block.expert_parameters;
   block.tensors += experts.tensors() + block.expert_tensors - 2 * (model_.biases ? 2 : 1);
-  return block;
 }
 
 ModelBlocks Transformer::describe() const {
   ModelBlocks blocks;
   blocks.kinds.reserve(6);
-  for (const LayerKind kind : kinds_)
-    blocks.kinds.push_back(kind.has_experts ? layer_with_experts() : layer());
-  blocks.embedding = static_cast<std::int32_t>(kinds_.size());
+  for (const LayerKind& kind : kinds_.list()) blocks.kinds.push_back(layer(kind));
+  blocks.embedding = static_cast<std::int32_t>(blocks.kinds.size());
   blocks.kinds.push_back(embedding());
   blocks.head = blocks.embedding + 1;
   blocks.kinds.push_back(head());
-  blocks.layers.reserve(static_cast<std::size_t>(model_.layers));
-  for (std::int64_t layer = 0; layer < model_.layers; ++layer)
-    blocks.layers.push_back(
-        static_cast<std::uint32_t>(std::ranges::find(kinds_, kind_of(layer)) - kinds_.begin()));
+  blocks.layers = kinds_.of_layers();
   blocks.tied_are_trained = !frozen();
   blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
   blocks.boundaries.assign(blocks.layers.size() + 1, {shape_.residual(), sliced, sliced});
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
-  blocks.recompute_flops = transformer_recompute_flops(model_, plan_.global_batch_size, plan_.recompute);
+  blocks.recompute_flops = recompute_flops(model_, plan_, kinds_);
   return blocks;
 }
 
 void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   workload.kernel_sequences.reserve(kUsualWorks);
   workload.messages.reserve(kUsualMessages);
-  for (std::size_t i = 0; i < kinds_.size(); ++i) write_layer(blocks.kinds[i], kinds_[i], workload);
+  for (std::size_t i = 0; i < kinds_.list().size(); ++i)
+    write_layer(blocks.kinds[i], kinds_.list()[i], workload);
   write_embedding(blocks.kinds[static_cast<std::size_t>(blocks.embedding)], workload);
   Block& head = blocks.kinds[static_cast<std::size_t>(blocks.head)];
   head.of(PassKind::forward) = head_forward(workload);

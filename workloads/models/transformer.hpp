@@ -2,12 +2,14 @@
 // vocabulary.cpp the embedding and the head.
 #pragma once
 
-#include <algorithm>
+#include <array>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "workloads/models/expert_layer.hpp"
+#include "workloads/models/layer_kinds.hpp"
 #include "workloads/models/step_builder.hpp"
 #include "workloads/models/sub_blocks.hpp"
 #include "workloads/models/transformer_shape.hpp"
@@ -18,17 +20,10 @@ namespace orrery {
 /// Both of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
 
-/// What tells layers of a model apart.
-struct LayerKind {
-  bool windowed = false;
-  bool has_experts = false;
-
-  friend bool operator==(LayerKind, LayerKind) = default;
-};
-
-struct LayerParts {
-  SubBlocks subs;
-  const ExpertLayer* experts = nullptr;  ///< in place of the MLP
+/// The halves of a layer; in place of the MLP there may be experts.
+struct LayerHalves {
+  std::array<SubBlock, 2> subs;
+  std::optional<ExpertLayer> experts;
 };
 
 class Transformer {
@@ -40,10 +35,8 @@ class Transformer {
         software_(experiment.software),
         shape_(model_, plan_),
         products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
-        shared_(shared_attention(CommunicatorSpec(plan_))) {
-    for (std::int64_t layer = 0; layer < model_.layers; ++layer)
-      if (std::ranges::find(kinds_, kind_of(layer)) == kinds_.end()) kinds_.push_back(kind_of(layer));
-  }
+        shared_(shared_attention(CommunicatorSpec(plan_))),
+        kinds_(model_, plan_) {}
 
   [[nodiscard]] ModelBlocks describe() const;
   void write_steps(ModelBlocks& blocks, Workload& workload) const;
@@ -68,9 +61,6 @@ class Transformer {
     return sum;
   }
   [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
-  [[nodiscard]] LayerKind kind_of(std::int64_t layer) const {
-    return {model_.windowed(layer), model_.has_experts(layer)};
-  }
   [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
@@ -84,9 +74,14 @@ class Transformer {
   std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
   [[nodiscard]] ExpertLayer experts() const;
-  [[nodiscard]] Steps layer_steps(const LayerParts& parts, PassKind kind, Phase phase,
-                                  Workload& workload) const;
-  void write_layer(Block& block, LayerKind kind, Workload& workload) const;
+  [[nodiscard]] LayerHalves halves_of(LayerContent content) const;
+  std::int32_t run_layer(StepBuilder& to, PassKind kind, const LayerHalves& halves, std::int32_t after) const;
+  [[nodiscard]] Steps recompute_layers(const LayerKind& kind, Workload& workload) const;
+  [[nodiscard]] Steps recompute_modules(const LayerHalves& halves, ModuleSet modules,
+                                        Workload& workload) const;
+  std::int32_t run_again(StepBuilder& to, Part part, SubBlock sub, ModuleSet modules,
+                         std::int32_t after) const;
+  void write_layer(Block& block, const LayerKind& kind, Workload& workload) const;
   void write_embedding(Block& block, Workload& workload) const;
   [[nodiscard]] Steps head_forward(Workload& workload) const;
   [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
@@ -97,8 +92,10 @@ class Transformer {
     block.frozen_tensors = block.tensors;
     return block;
   }
-  [[nodiscard]] Block layer() const;
-  [[nodiscard]] Block layer_with_experts() const;
+  [[nodiscard]] Block layer(const LayerKind& kind) const;
+  void hold_activations(const LayerKind& kind, Block& block) const;
+  [[nodiscard]] ActivationSum activations_of(LayerContent content, ModuleSet recomputed) const;
+  void add_experts(Block& block) const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
 
@@ -109,7 +106,7 @@ class Transformer {
   TransformerShape shape_;
   WeightProducts products_;
   const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
-  std::vector<LayerKind> kinds_;   ///< of the layers, in order of appearance
+  LayerKinds kinds_;
 };
 
 }  // namespace orrery

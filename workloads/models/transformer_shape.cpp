@@ -8,18 +8,19 @@
 namespace orrery {
 namespace {
 
+constexpr std::initializer_list<Linear> kAllLinears{Linear::qkv, Linear::proj, Linear::fc1, Linear::fc2};
+
 /// Weights of the adapters of a layer (LoRA) whose cut dimensions have the given sizes.
-std::int64_t adapter_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn) {
+std::int64_t adapter_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn,
+                           std::initializer_list<Linear> beside = kAllLinears) {
   const std::array<std::int64_t, kLinearCount> sides{m.hidden + query + key_value, query + m.hidden,
                                                      m.hidden + (m.gated_mlp ? 2 : 1) * ffn, ffn + m.hidden};
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < kLinearCount; ++i) sum += m.adapts(static_cast<Linear>(i)) ? sides[i] : 0;
+  for (const Linear matrix : beside) sum += m.adapts(matrix) ? sides[static_cast<std::size_t>(matrix)] : 0;
   return m.lora_rank * sum;
 }
 
-std::int64_t adapters_of_model(const Model& m) {
-  return m.layers * adapter_count(m, m.heads * m.head_dim, 2 * m.kv_heads * m.head_dim, m.ffn_hidden);
-}
+std::int64_t adapters_of_model(const Model& m) { return m.layers * adapter_weights(m, kAllLinears); }
 
 /// One normalisation: a gain, and for layer norm a bias.
 std::int64_t norm_count(const Model& m) {
@@ -62,18 +63,8 @@ TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
   return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
 }
 
-TotalFlops transformer_recompute_flops(const Model& m, std::int64_t samples, Recompute recompute) {
-  const std::int64_t tokens = samples * m.seq_length;
-  switch (recompute) {
-    case Recompute::full:
-      return TotalFlops{tokens} *
-             (weight_flops_per_token(m) + core_flops_per_token(m) + 2 * adapters_of_model(m));
-    case Recompute::selective:
-      return m.attention == Attention::core ? TotalFlops{tokens} * core_flops_per_token(m) : 0;
-    case Recompute::none:
-      break;
-  }
-  return 0;
+std::int64_t adapter_weights(const Model& m, std::initializer_list<Linear> beside) {
+  return adapter_count(m, m.heads * m.head_dim, 2 * m.kv_heads * m.head_dim, m.ffn_hidden, beside);
 }
 
 TransformerShape::TransformerShape(const Model& model, const Plan& plan)
@@ -140,31 +131,54 @@ bool TransformerShape::keeps_input(Linear which) const {
   return model_.lora_rank == 0 || model_.adapts(which);
 }
 
-Bytes TransformerShape::layer_activations(Recompute recompute) const {
-  const Bytes stream = cut_residual();
-  if (recompute == Recompute::full) return stream;
-  // Inputs of norms and of the products cut by columns; masks of the two dropouts.
-  const bool reads_qkv = keeps_input(Linear::qkv);
-  const bool reads_fc1 = keeps_input(Linear::fc1);
-  const std::int64_t inputs = model_.parallel_block ? 1 + (reads_qkv || reads_fc1 ? 1 : 0)
-                                                    : 2 + (reads_qkv ? 1 : 0) + (reads_fc1 ? 1 : 0);
-  const std::int64_t after = model_.post_norms ? 2 : 0;  // inputs of the norms there
-  const Bytes whole = (inputs + after) * stream + (model_.parallel_block ? 1 : 2) * dropout_mask();
-  // Q, K, V and the context, which fused attention needs as well; input and output of the activation.
-  const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
-  const std::int64_t attention =
-      attention_width_kept(model_, own_heads()) + (context ? output_width(model_, own_heads()) : 0);
-  const std::int64_t mlp = ((model_.gated_mlp ? 2 : 1) + (keeps_input(Linear::fc2) ? 1 : 0)) * ffn;
-  const Bytes cut = tokens * (attention + mlp + model_.lora_rank * adapters()) * element;
-  if (model_.attention == Attention::flash) return whole + cut + tokens * heads * 4;  // log-sum-exp
-  if (recompute == Recompute::selective) return whole + cut;
-  const std::int64_t scores = tokens * model_.seq_length * heads;
-  return whole + cut + scores * (model_.dropout ? 2 * element + 1 : element);
+Bytes TransformerShape::adapter_activations(std::initializer_list<Linear> beside) const {
+  std::int64_t adapters = 0;
+  for (const Linear matrix : beside) adapters += model_.adapts(matrix) ? 1 : 0;
+  return tokens * model_.lora_rank * adapters * element;
 }
 
-Bytes TransformerShape::mlp_activations() const {
-  return (model_.post_norms ? 3 : 2) * cut_residual() + dropout_mask() +
-         tokens * (model_.gated_mlp ? 3 : 2) * ffn * element;
+/// Queries, keys, values and context; fused attention needs its output as well. Latent attention can make
+/// what it attends with from its latent vectors again.
+void TransformerShape::add_attention(ActivationSum& sum) const {
+  using enum Module;
+  constexpr auto kStream = ActivationKind::residual;
+  constexpr auto kAttention = ActivationKind::attention;
+  const Bytes stream = cut_residual();
+  const bool normalised = keeps_input(Linear::qkv) || (model_.parallel_block && keeps_input(Linear::fc1));
+  sum.add_input(stream);
+  if (normalised) sum.add(kStream, stream, {norm});
+  if (model_.post_norms) sum.add(kStream, stream, {attention});
+  sum.add(kStream, dropout_mask());
+  const std::int64_t made = query_width(model_, own_heads()) + key_value_width(model_, own_heads());
+  const std::int64_t projected = projected_width(model_, own_heads());
+  sum.add(kAttention, tokens * projected * element, {attention, latent_projection});
+  const std::int64_t rest = attention_width_kept(model_, own_heads()) - made + (made - projected);
+  sum.add(kAttention, tokens * rest * element, {attention});
+  const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
+  if (context) sum.add(kAttention, tokens * output_width(model_, own_heads()) * element, {attention});
+  sum.add(kAttention, adapter_activations({Linear::qkv, Linear::proj}), {attention});
+  const std::int64_t scores = tokens * model_.seq_length * heads;
+  const Bytes core = model_.attention == Attention::flash
+                         ? tokens * heads * 4  // log-sum-exp
+                         : scores * (model_.dropout ? 2 * element + 1 : element);
+  sum.add(kAttention, core, {attention, core_attention});
+}
+
+/// Input and output of the activation.
+void TransformerShape::add_mlp(ActivationSum& sum) const {
+  using enum Module;
+  constexpr auto kStream = ActivationKind::residual;
+  constexpr auto kMlp = ActivationKind::mlp;
+  const Bytes stream = cut_residual();
+  if (!model_.parallel_block) {
+    sum.add(kStream, stream);
+    if (keeps_input(Linear::fc1)) sum.add(kStream, stream, {norm});
+    sum.add(kStream, dropout_mask());
+  }
+  if (model_.post_norms) sum.add(kStream, stream, {mlp});
+  sum.add(kMlp, tokens * (model_.gated_mlp ? 2 : 1) * ffn * element, {mlp});
+  if (keeps_input(Linear::fc2)) sum.add(kMlp, tokens * ffn * element, {mlp, activation});
+  sum.add(kMlp, adapter_activations({Linear::fc1, Linear::fc2}), {mlp});
 }
 
 Bytes TransformerShape::mlp_activations_for_weights() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "orrery/experiment.hpp"
+#include "workloads/models/activation_sum.hpp"
 #include "workloads/models/attention_shape.hpp"
 #include "workloads/models/blocks.hpp"
 
@@ -12,10 +13,8 @@ namespace orrery {
 /// 72 B s l h^2 (1 + s/6h + V/12lh) for a plain GPT (Narayanan et al. 2021, appendix).
 [[nodiscard]] TotalFlops transformer_model_flops(const Model& model, std::int64_t samples);
 
-/// FLOPs spent on top of it to recompute activations. With `full` the sum is
-/// 96 B s l h^2 (1 + s/6h + V/16lh) for a plain GPT (Narayanan et al. 2021, equation 3).
-[[nodiscard]] TotalFlops transformer_recompute_flops(const Model& model, std::int64_t samples,
-                                                     Recompute recompute);
+/// Weights of the adapters (LoRA) of a whole layer beside those matrices.
+[[nodiscard]] std::int64_t adapter_weights(const Model& model, std::initializer_list<Linear> beside);
 
 /// What one tensor rank works on per micro-batch. Cut dimensions round up.
 struct TransformerShape {
@@ -47,16 +46,15 @@ struct TransformerShape {
   [[nodiscard]] std::int64_t layer_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
 
-  /// Bytes kept per micro-batch by one layer: sbh (34 + 5 as/h) for a plain GPT on one rank, cut as
-  /// in Korthikanti et al. 2022, table 2.
-  [[nodiscard]] Bytes layer_activations(Recompute recompute) const;
+  /// Bytes that the halves of a dense layer make per micro-batch: together sbh (34 + 5 as/h) for a plain GPT
+  /// on one rank, cut as in Korthikanti et al. 2022, table 2.
+  void add_attention(ActivationSum& sum) const;
+  void add_mlp(ActivationSum& sum) const;
   /// Bytes kept per micro-batch by one layer from the gradients of its inputs to those of its weights: inputs
   /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
   /// 1). Where sequence parallelism cuts them, inputs are kept cut.
   [[nodiscard]] Bytes layer_activations_for_weights() const;
-  /// Of those, what the MLP keeps, with the norm before it, where nothing is recomputed and all weights are
-  /// trained.
-  [[nodiscard]] Bytes mlp_activations() const;
+  /// Of those, what the MLP keeps, with the norm before it, where all weights are trained.
   [[nodiscard]] Bytes mlp_activations_for_weights() const;
   /// Final norm's and projection's input and the logits in 32 bits: 4 sbh (1 + V/h), equation 6.
   [[nodiscard]] Bytes head_activations() const;
@@ -65,6 +63,8 @@ struct TransformerShape {
 
  private:
   [[nodiscard]] Bytes outside(Bytes bytes) const;
+  /// Of the narrow outputs of adapters beside those matrices.
+  [[nodiscard]] Bytes adapter_activations(std::initializer_list<Linear> beside) const;
   [[nodiscard]] std::int64_t adapters() const;
   [[nodiscard]] bool keeps_input(Linear which) const;
 

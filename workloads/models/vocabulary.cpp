@@ -6,7 +6,7 @@ namespace orrery {
 
 Block Transformer::embedding() const {
   Block block;
-  block.activations = shape_.dropout_mask();
+  block.activations[ActivationKind::vocabulary] = shape_.dropout_mask();
   block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
   block.parameters = shape_.embedding_parameters();
   block.tensors = model_.positions == Positions::learned ? 2 : 1;
@@ -39,8 +39,8 @@ Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
 
 Block Transformer::head() const {
   Block block;
-  block.activations = shape_.head_activations();
-  block.for_weights = frozen() ? 0 : block.activations;  // input and gradient of the logits
+  block.activations[ActivationKind::vocabulary] = shape_.head_activations();
+  block.for_weights = frozen() ? 0 : block.activations.total();  // input and gradient of the logits
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
   return frozen() ? freeze(std::move(block)) : block;

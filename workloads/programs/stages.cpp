@@ -7,13 +7,6 @@
 namespace orrery {
 namespace {
 
-/// Layers of each virtual stage, in the order of the model.
-std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers) {
-  if (!plan.stage_layers.empty()) return plan.stage_layers;
-  const std::int64_t count = plan.pipeline_parallel * plan.virtual_stages;
-  return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
-}
-
 /// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
 /// is appended to `placed`, which has room for it.
 Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last,
@@ -26,7 +19,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
                       block.parameters, block.parameters, block.parameters - block.frozen,
                       block.expert_parameters});
-    chunk.activations += block.activations;
+    chunk.activations += block.activations.total();
     chunk.for_weights += block.for_weights;
     chunk.workspace = std::max(chunk.workspace, block.workspace);
     chunk.parameters += block.parameters;

@@ -117,4 +117,10 @@ std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan) {
   return obstacle == nullptr ? std::nullopt : obstacle(schedule_shape(plan));
 }
 
+std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers) {
+  if (!plan.stage_layers.empty()) return plan.stage_layers;
+  const std::int64_t count = plan.pipeline_parallel * plan.virtual_stages;
+  return std::vector<std::int64_t>(static_cast<std::size_t>(count), layers / count);
+}
+
 }  // namespace orrery

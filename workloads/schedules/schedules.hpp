@@ -67,6 +67,8 @@ struct PipelineSchedule : MenuEntry {
 [[nodiscard]] BackwardSplit splits_backward(const Plan& plan);
 [[nodiscard]] ScheduleShape schedule_shape(const Plan& plan);
 [[nodiscard]] ChunkMap chunk_map(const Plan& plan);
+/// Of one copy of a model with so many layers, in its order.
+[[nodiscard]] std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers);
 /// What stands against the schedule of a plan in its shape, if anything.
 [[nodiscard]] std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan);
 

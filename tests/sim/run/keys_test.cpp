@@ -130,6 +130,8 @@ const Values kMoreValues{
     {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
     {"plan.context_parallel", {"4"}},
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
+    {"plan.recompute", {"full", "selective"}},
+    {"plan.recompute.modules", {"[mlp]", "[norm, attention]"}},
     {"plan.stage_layers", {"[3, 5]"}},
     {"plan.token_histogram", {"[1, 1, 1, 1]"}},
     {"plan.tensor_partition", {"[row, column, row]"}},

@@ -1,0 +1,66 @@
+// Which activations a plan computes again in the backward pass in place of keeping them. Read by
+// workloads/models/; it knows no model.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <tuple>
+
+namespace orrery {
+
+enum class Recompute : std::uint8_t {
+  none,
+  selective,  ///< the core of unfused attention (Korthikanti et al. 2022, section 5)
+  full,       ///< whole layers
+  modules,    ///< those of Plan::recompute_modules
+};
+inline constexpr std::array<std::string_view, 4> kRecomputeNames{"none", "selective", "full", "modules"};
+
+/// A part of a layer that can be computed again from what comes into it.
+enum class Module : std::uint8_t {
+  layer,              ///< all of it
+  norm,               ///< the norms before attention and MLP
+  core_attention,     ///< scores, softmax and context
+  attention,          ///< all products of attention
+  latent_projection,  ///< queries, keys and values from latent vectors
+  mlp,                ///< the products of a dense MLP
+  activation,         ///< the function between the products of MLP or experts
+  experts,            ///< router, dispatch, experts, combine and shared experts
+};
+inline constexpr std::array<std::string_view, 8> kModuleNames{
+    "layer", "norm", "core-attention", "attention", "latent-projection", "mlp", "activation", "experts"};
+
+class ModuleSet {
+ public:
+  constexpr ModuleSet() = default;
+  constexpr ModuleSet(std::initializer_list<Module> modules) {
+    for (const Module module : modules) add(module);
+  }
+
+  constexpr void add(Module module) { bits_ |= bit(module); }
+  [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
+  [[nodiscard]] constexpr bool meets(ModuleSet other) const { return (bits_ & other.bits_) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  /// All of it, for keys of caches.
+  [[nodiscard]] auto members() const { return std::tie(bits_); }
+  friend constexpr bool operator==(ModuleSet, ModuleSet) = default;
+
+ private:
+  static constexpr std::uint32_t bit(Module module) {
+    return std::uint32_t{1} << static_cast<unsigned>(module);
+  }
+
+  std::uint32_t bits_ = 0;
+};
+
+/// Which layers are computed again, as Megatron-LM has it.
+enum class RecomputeMethod : std::uint8_t {
+  uniform,  ///< all, in groups of Plan::recompute_layers of which only the input is kept
+  block,    ///< the first Plan::recompute_layers of each (virtual) stage, one by one
+};
+inline constexpr std::array<std::string_view, 2> kRecomputeMethodNames{"uniform", "block"};
+
+}  // namespace orrery

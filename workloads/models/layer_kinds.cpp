@@ -1,0 +1,121 @@
+#include "workloads/models/layer_kinds.hpp"
+
+#include <algorithm>
+
+#include "workloads/models/attention_shape.hpp"
+#include "workloads/models/expert_shape.hpp"
+#include "workloads/models/transformer_shape.hpp"
+#include "workloads/schedules/placement.hpp"
+
+namespace orrery {
+namespace {
+
+/// Forward FLOPs per token of the attention of a layer that is computed again.
+TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
+  const Heads heads{m.heads, m.kv_heads};
+  const TotalFlops core = core_flops(m, m.heads, kind.content.windowed ? m.window : m.attended_length());
+  if (kind.recomputed.meets({Module::layer, Module::attention}))
+    return 2 * TotalFlops{attention_weights(m, heads) + adapter_weights(m, {Linear::qkv, Linear::proj})} +
+           core;
+  TotalFlops sum = kind.recomputed.has(Module::core_attention) ? core : 0;
+  if (kind.recomputed.has(Module::latent_projection)) sum += 2 * latent_projection_weights(m, heads);
+  return sum;
+}
+
+TotalFlops mlp_flops_again(const Model& m, const LayerKind& kind) {
+  const Module half = kind.content.has_experts ? Module::experts : Module::mlp;
+  if (!kind.recomputed.meets({Module::layer, half})) return 0;
+  if (kind.content.has_experts) return 2 * expert_weights_met(m);
+  return 2 * TotalFlops{mlp_weights(m, m.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};
+}
+
+TotalFlops flops_again(const Model& m, const LayerKind& kind) {
+  return attention_flops_again(m, kind) + mlp_flops_again(m, kind);
+}
+
+}  // namespace
+
+ModuleSet recomputed_modules(const Model& model, const Plan& plan) {
+  switch (plan.recompute) {
+    case Recompute::none:
+      break;
+    case Recompute::selective:
+      return model.attention == Attention::core ? ModuleSet{Module::core_attention} : ModuleSet{};
+    case Recompute::full:
+      return {Module::layer};
+    case Recompute::modules:
+      return plan.recompute_modules;
+  }
+  return {};
+}
+
+LayerKinds::LayerKinds(const Model& model, const Plan& plan)
+    : model_(model), plan_(plan), recomputed_(recomputed_modules(model, plan)) {
+  of_layers_.reserve(static_cast<std::size_t>(model.layers));
+  std::int64_t layer = 0;
+  for (const std::int64_t layers : layers_per_virtual_stage(plan, model.layers)) {
+    add_stage(layer, layer + layers);
+    layer += layers;
+  }
+}
+
+void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
+  if (recomputed_.has(Module::layer) && plan_.recompute_method == RecomputeMethod::uniform &&
+      plan_.recompute_layers > 1)
+    return add_groups(from, to);
+  const bool some = plan_.recompute_method == RecomputeMethod::block && plan_.recompute_layers > 0;
+  for (std::int64_t layer = from; layer < to; ++layer) {
+    const bool again = !some || layer - from < plan_.recompute_layers;
+    add({content_of(layer), again ? recomputed_ : ModuleSet{}});
+  }
+}
+
+void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
+  for (std::int64_t first = from; first < to; first += plan_.recompute_layers) {
+    const std::int64_t end = std::min(to, first + plan_.recompute_layers);
+    const std::int32_t alike = first_alike(first, end);
+    for (std::int64_t layer = first; layer < end; ++layer)
+      add({content_of(layer), recomputed_, static_cast<std::int32_t>(layer - first), layer + 1 == end,
+           alike});
+  }
+}
+
+void LayerKinds::add(const LayerKind& kind) {
+  const auto known = std::ranges::find(kinds_, kind);
+  of_layers_.push_back(static_cast<std::uint32_t>(known - kinds_.begin()));
+  if (known == kinds_.end()) kinds_.push_back(kind);
+}
+
+LayerContent LayerKinds::content_of(std::int64_t layer) const {
+  return {model_.windowed(layer), model_.has_experts(layer)};
+}
+
+/// A shorter group may be alike the beginning of a longer one, whose layers are the same.
+std::int32_t LayerKinds::first_alike(std::int64_t from, std::int64_t to) {
+  for (const std::int32_t start : group_starts_) {
+    bool alike = start + (to - from) <= model_.layers;
+    for (std::int64_t i = 0; alike && i < to - from; ++i)
+      alike = content_of(start + i) == content_of(from + i);
+    if (alike) return start;
+  }
+  group_starts_.push_back(static_cast<std::int32_t>(from));
+  return group_starts_.back();
+}
+
+std::vector<LayerContent> LayerKinds::group_up_to(const LayerKind& kind) const {
+  std::vector<LayerContent> group;
+  for (std::int32_t i = 0; i < kind.before; ++i) group.push_back(content_of(kind.first_alike + i));
+  group.push_back(kind.content);
+  return group;
+}
+
+TotalFlops recompute_flops(const Model& model, const Plan& plan, const LayerKinds& kinds) {
+  std::vector<std::int64_t> layers(kinds.list().size(), 0);
+  for (const std::uint32_t kind : kinds.of_layers()) ++layers[kind];
+  TotalFlops per_token = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    per_token += layers[i] * flops_again(model, kinds.list()[i]);
+  return TotalFlops{plan.global_batch_size} * model.seq_length * per_token;
+}
+
+}  // namespace orrery
