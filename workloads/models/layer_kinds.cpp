@@ -57,6 +57,7 @@ LayerKinds::LayerKinds(const Model& model, const Plan& plan)
     add_stage(layer, layer + layers);
     layer += layers;
   }
+  add_stage(layer, model.layers);  // where the stages have yet to be chosen
 }
 
 void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
