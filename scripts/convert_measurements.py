@@ -69,8 +69,8 @@ def main():
     for name in sys.argv[2:] or tables:
         if name not in tables:
             sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")
-        source, convert = tables[name]
-        rows = convert(read(folder, source))
+        sources, convert = tables[name]
+        rows = convert(*(read(folder, source) for source in sources))
         write(name, rows)
         print(f"{name}: {len(rows)} rows")
 

@@ -170,9 +170,10 @@ def bridge_row(row):
     if row["status"] != "ok":
         note += "; ran out of memory: " + row["status"]
     return {
-        "name": row["id"], **model, "cluster.base": "dgx-h100", "cluster.nodes": int(row["gpus"]) // 8, **plan(row), **schedule(row),
-        "plan.sequence_parallel": True, "plan.recompute": BRIDGE_RECOMPUTE[row["recompute"]], "plan.zero_stage": 1,
-        "plan.overlap_gradient_reduce": True, "plan.precision": row["precision"].split()[0],
+        "name": row["id"], **model, "cluster.base": "dgx-h100", "cluster.nodes": int(row["gpus"]) // 8, **plan(row),
+        **schedule(row), "plan.sequence_parallel": True,
+        "plan.recompute": BRIDGE_RECOMPUTE[row["recompute"]], "plan.zero_stage": 1, "plan.overlap_gradient_reduce": True,
+        "plan.precision": row["precision"].split()[0],
         "software.gradient_bytes": 2, "stack": "megatron-core-2025", "measured.memory.peak_gb": float(row["mem_gb"]),
         "source": "Megatron-Bridge, skills/nemo-mbridge-perf-activation-recompute (github NVIDIA-NeMo/Megatron-Bridge)",
         "note": note,
@@ -180,9 +181,9 @@ def bridge_row(row):
 
 
 TABLES = {
-    "simumax-b200": ("simumax-b200.csv", simumax_b200),
-    "megatron-kwai-h800": ("megatron-kwai-h800.csv", megatron_kwai_h800),
-    "galvatron-memory": ("galvatron-memory.csv", galvatron_memory),
-    "qwen1-finetune": ("memory.csv", qwen1_finetune),
-    "megatron-bridge-memory": ("memory.csv", megatron_bridge_memory),
+    "simumax-b200": (["simumax-b200.csv"], simumax_b200),
+    "megatron-kwai-h800": (["megatron-kwai-h800.csv"], megatron_kwai_h800),
+    "galvatron-memory": (["galvatron-memory.csv"], galvatron_memory),
+    "qwen1-finetune": (["memory.csv"], qwen1_finetune),
+    "megatron-bridge-memory": (["memory.csv"], megatron_bridge_memory),
 }

@@ -1,0 +1,98 @@
+"""NVIDIA's performance tables of Megatron-Bridge, joined with the presets of its releases."""
+
+from measured_rows import interleaved_layers, plan, schedule
+
+MODELS = {
+    "DeepSeek-V3": {"model.base": "deepseek-v3"},
+    "GPT-OSS 120B": {"model.base": "gpt-oss-120b"},
+    "Qwen3 30B-A3B": {"model.base": "qwen3-30b-a3b"},
+    "Qwen3 235B-A22B": {"model.base": "qwen3-235b-a22b"},
+    "Llama 3 8B": {"model.base": "llama3.1-8b"},
+    "Llama 3 70B": {"model.base": "llama3.1-70b"},
+    "Llama 3.1 405B": {"model.base": "llama3.1-405b"},
+}
+CLUSTERS = {
+    "H100-SXM5-80GB": "dgx-h100", "B200-SXM": "dgx-b200", "B300-SXM": "dgx-b300", "GB200": "gb200-nvl72",
+    "GB300": "gb300-nvl72",
+}
+# Layers of the chunks of DeepSeek-V3, by pipeline ranks and chunks of one (recipes/deepseek/deepseek_v3.py; with 8 x 4
+# the layout Et|(tt|)*30mL of the H100 preset).
+DEEPSEEK_LAYERS = {
+    (4, 4): [4] * 15 + [1], (2, 8): [4] * 15 + [1], (16, 1): [4] * 15 + [1], (8, 1): [8] * 7 + [5],
+    (2, 4): [8] * 7 + [5], (8, 4): [1] + [2] * 30 + [0],
+}
+# A run under one CUDA graph of a whole step: the host issues no kernels.
+ONE_GRAPH = {"software.forward_issue_us": 0, "software.backward_issue_us": 0, "software.collective_issue_us": 0,
+             "software.pass_overhead_us": 0}
+DEDUPLICATING = {"deepep", "hybridep"}
+CHEAP = {"", "layernorm+moe_act", "moe_act"}  # what is recomputed takes next to no time
+
+
+def megatron_bridge(rows, presets):
+    """Runs on mock data, of which the tables print tokens/s. Gradients are in 16 bits (grad_reduce_in_fp32 is false in
+    the scripts); a dispatcher is that of the preset, all-to-all in releases before it was one's choice; a rack of 72 GPUs
+    runs the most nodes that divide the job, at most 18 (--segment in its executors). Left out until a plan can say so:
+    NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations, modules recomputed one by one; tasks
+    other than pre-training, whose samples are not published."""
+    preset_of = {name: preset for preset in presets for name in preset["matched_rows"].split()}
+    return [bridge_row(row, preset_of.get(row["id"], {})) for row in rows
+            if is_expressible(row, preset_of.get(row["id"], {}))]
+
+
+def model_of(row):
+    name = row["model"].split(" (")[0]
+    return next((keys for model, keys in MODELS.items() if name.startswith(model)), None)
+
+
+def is_expressible(row, preset):
+    # Presets of 26.08 are not at hand, those of 26.06 overlap; DeepSeek-V3 on H100s always did.
+    overlapped = (preset.get("moe_a2a_overlap") == "True" or row["container"] == "26.08"
+                  or (row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")))
+    modules = "+".join(sorted(preset.get("recompute_modules", "").split("+")))
+    return (model_of(row) is not None and row["task"] == "Pre-Training" and not row["precision"].startswith("NVFP4")
+            and not (overlapped and row["experts"]) and modules in CHEAP
+            and not preset.get("cpu_offloading_num_layers"))
+
+
+def nodes_of(row):
+    """Nodes of a run, and of its NVLink domains where those are wider than a node."""
+    nodes = int(row["gpus"]) // int(row["gpus_per_node"])
+    keys = {"cluster.base": CLUSTERS[row["gpu"]], "cluster.nodes": nodes}
+    if row["gpu"].startswith("GB"):
+        keys["cluster.node.domain_nodes"] = max(n for n in range(1, 19) if nodes % n == 0)
+    elif int(row["gpus"]) < 8:
+        keys["cluster.gpus_per_node"] = int(row["gpus"])
+    return keys
+
+
+def experts_of(row, preset):
+    if not row["experts"]:
+        return {}
+    dispatcher = "deduplicated" if preset.get("moe_dispatcher") in DEDUPLICATING else "all-to-all"
+    drops = {"plan.capacity_factor": 1} if "(tokendrop)" in row["model"] else {}
+    return {"plan.expert_tensor_parallel": 1, "plan.dispatcher": dispatcher, **drops}
+
+
+def layers_of(row):
+    pp, vp = int(row["pp"]), int(row["vp"] or 1)
+    if row["model"].startswith("DeepSeek"):
+        return {"plan.stage_layers": DEEPSEEK_LAYERS[pp, vp]}
+    return interleaved_layers(int(row["layers"]), pp * vp)
+
+
+def bridge_row(row, preset):
+    graph = ONE_GRAPH if "full_iteration" in (preset.get("cuda_graph_impl"), preset.get("cuda_graph_scope")) else {}
+    sharded = row["zero"].startswith("FSDP")
+    notes = ["recompute as the preset of the release" if preset else "preset not matched: no recompute assumed"]
+    if "MX" in row["precision"] or "CS" in row["precision"]:
+        notes.append(f"precision {row['precision']} taken as fp8")
+    return {
+        "name": row["id"].removeprefix("mb-").removesuffix("-pre-training"), **model_of(row),
+        "model.seq_length": int(row["seq"]), **nodes_of(row), **plan(row), **schedule(row), **layers_of(row),
+        **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": "none",
+        "plan.zero_stage": 3 if sharded else 1, "plan.overlap_gradient_reduce": True,
+        "plan.precision": "bf16" if row["precision"] == "BF16" else "fp8", "software.gradient_bytes": 2, **graph,
+        "stack": "megatron-core-2025", "measured.step_time_s": float(row["step_s_derived"]),
+        "source": "Megatron-Bridge, performance summary (github NVIDIA-NeMo/Megatron-Bridge)",
+        "note": "; ".join(notes),
+    }
