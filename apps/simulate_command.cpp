@@ -19,7 +19,7 @@
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/writers.hpp"
-#include "sim/run/balance_stages.hpp"
+#include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {
@@ -124,7 +124,7 @@ int print_resolved(const SimulateOptions& options, const CommonOptions& common) 
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
-    return with_concrete_stages(experiment, memo,
+    return with_concrete_plan(experiment, memo,
                                 [&](const Experiment& e) { return read.positions.resolved(e); });
   });
   std::fwrite(text.data(), 1, text.size(), stdout);

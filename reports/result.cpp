@@ -103,14 +103,15 @@ Json name_of(const Names& names, Value value) {
   return names[static_cast<std::size_t>(value)];
 }
 
-/// Absent where all stages have equally many.
-Json stage_layers(const Plan& plan) { return plan.stage_layers.empty() ? absent() : Json(plan.stage_layers); }
 Json recomputed_modules(const Plan& plan) {
   Json names = Json::array();
   for (std::size_t i = 0; i < kModuleNames.size(); ++i)
     if (plan.recompute_modules.has(static_cast<Module>(i))) names.push_back(kModuleNames[i]);
   return names;
 }
+
+/// Absent where all stages, or replicas, have equally many.
+Json listed(const std::vector<std::int64_t>& list) { return list.empty() ? absent() : Json(list); }
 
 /// Of a method that gossips.
 Json graph_name(const DataParallelSync& sync) {
@@ -134,9 +135,11 @@ const ResultKey kKeys[] = {
     {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }, Needs::origin},
     {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }, Needs::origin},
     {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }, Needs::origin},
+    {"plan.replica_batch_sizes", [](const R& r) -> Json { return listed(r.plan.replica_batch_sizes); },
+     Needs::origin},
     {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }, Needs::origin},
     {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
-    {"plan.stage_layers", [](const R& r) -> Json { return stage_layers(r.plan); }, Needs::origin},
+    {"plan.stage_layers", [](const R& r) -> Json { return listed(r.plan.stage_layers); }, Needs::origin},
     {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
      Needs::origin},
     {"plan.recompute_modules", [](const R& r) -> Json { return recomputed_modules(r.plan); }, Needs::origin},

@@ -48,6 +48,18 @@ std::string degrees(const Plan& plan) {
   return text;
 }
 
+/// "7, 14 x 8, 7".
+std::string runs_of(const std::vector<std::int64_t>& list) {
+  std::string text;
+  for (auto first = list.begin(); first != list.end();) {
+    const auto next = std::find_if(first, list.end(), [&](std::int64_t value) { return value != *first; });
+    text += text.empty() ? "" : ", ";
+    text += next - first > 1 ? fmt::format("{} x {}", next - first, *first) : std::to_string(*first);
+    first = next;
+  }
+  return text;
+}
+
 /// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
 std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
   const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
@@ -184,7 +196,8 @@ class Summary {
     const Plan& p = report_.plan;
     const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
     std::string text =
-        fmt::format("{}, {} micro-batches of {}", degrees(p), p.micro_batches(), p.micro_batch_size);
+        fmt::format("{}, {}{} micro-batches of {}", degrees(p), p.replica_batch_sizes.empty() ? "" : "up to ",
+                    p.micro_batches(), p.micro_batch_size);
     if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
     if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
     if (p.recompute != Recompute::none) text += ", recompute " + recomputed(p);
@@ -192,8 +205,9 @@ class Summary {
     if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_ranks());
     if (p.sequence_parallel) text += ", sequence parallel";
     wrapped("", fmt::format("{}, {}", text, at(kPrecisionNames, p.precision)));
-    if (!p.stage_layers.empty())
-      wrapped("", fmt::format("stages of {} layers", fmt::join(p.stage_layers, ", ")));
+    if (!p.stage_layers.empty()) wrapped("", fmt::format("stages of {} layers", runs_of(p.stage_layers)));
+    if (!p.replica_batch_sizes.empty())
+      wrapped("", fmt::format("replicas of {} samples", runs_of(p.replica_batch_sizes)));
     if (p.data_parallel == 1) return;
     const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
     if (!sync.empty()) wrapped("", "replicas: " + sync);

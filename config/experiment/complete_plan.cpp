@@ -8,6 +8,7 @@
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/rank_grid.hpp"
+#include "workloads/parallel/batch_classes.hpp"
 
 namespace orrery {
 namespace {
@@ -323,10 +324,49 @@ class PlanCompletion {
       add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product(), kMaxBatch));
       return false;
     }
+    if (!plan_.replica_batch_sizes.empty()) return complete_replica_batches();
     if (!has("global_batch_size")) plan_.global_batch_size = smallest;
+    if (plan_.balance_replica_batches) return check_shared_batch(smallest);
     if (plan_.global_batch_size % smallest == 0) return true;
     add({"global_batch_size"},
         fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product()));
+    return false;
+  }
+
+  /// Batches that are equal after all are those of any plan.
+  bool complete_replica_batches() {
+    std::vector<std::int64_t>& sizes = plan_.replica_batch_sizes;
+    const auto refuse = [&](std::string found, std::string allowed) {
+      add({"replica_batch_sizes"}, fmt::format("found {}, allowed {}", found, allowed));
+      return false;
+    };
+    if (std::ssize(sizes) != plan_.data_parallel)
+      return refuse(fmt::format("{} entries", sizes.size()),
+                    fmt::format("one for each of data_parallel {}", plan_.data_parallel));
+    for (const std::int64_t samples : sizes) {
+      if (samples % plan_.micro_batch_size != 0)
+        return refuse(std::to_string(samples),
+                      fmt::format("multiples of micro_batch_size {}", plan_.micro_batch_size));
+    }
+    const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    if (has("global_batch_size") && sum != plan_.global_batch_size)
+      return refuse(fmt::format("a sum of {}", sum),
+                    fmt::format("global_batch_size {}", plan_.global_batch_size));
+    if (static_cast<double>(sum) > kMaxBatch)
+      return refuse(fmt::format("a sum of {}", sum), fmt::format("at most {}", kMaxBatch));
+    plan_.global_batch_size = sum;
+    if (std::ranges::count(sizes, sizes.front()) == std::ssize(sizes)) sizes.clear();
+    return true;
+  }
+
+  /// Each replica gets a micro-batch at least.
+  bool check_shared_batch(std::int64_t smallest) {
+    if (plan_.global_batch_size % plan_.micro_batch_size == 0 && plan_.global_batch_size >= smallest)
+      return true;
+    add({"global_batch_size"},
+        fmt::format("found {}, allowed a multiple of micro_batch_size {} from {} on, a micro-batch for each "
+                    "replica",
+                    plan_.global_batch_size, plan_.micro_batch_size, smallest));
     return false;
   }
 
@@ -335,8 +375,10 @@ class PlanCompletion {
     refuse_idle("micro_batch_group_size", interleaves() && plan_.virtual_stages > 1);
     refuse_idle("warmup_micro_batches", schedule_is_of(menus_.warm_up_schedules));
     if (menus_.check_schedule == nullptr) return;
-    menus_.check_schedule(experiment_, [this](std::initializer_list<std::string_view> keys,
-                                              std::string message) { add(keys, std::move(message)); });
+    for_each_batch_class(experiment_, [&](const Experiment& of_class) {
+      menus_.check_schedule(of_class, [this](std::initializer_list<std::string_view> keys,
+                                             std::string message) { add(keys, std::move(message)); });
+    });
   }
 
   void refuse_idle(std::string_view key, bool works) {

@@ -71,7 +71,14 @@ void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scop
                                    plan.recompute_layers));
 }
 
-/// A list of tokens by expert is a histogram; layers of stages may be left to the simulator.
+/// What is left to the simulator stands in flags of its own.
+void take_automatic(Json& keys, std::string_view key, bool& automatic) {
+  const auto value = keys.find(key);
+  automatic = value != keys.end() && *value == "auto";
+  if (automatic) keys.erase(value);
+}
+
+/// A list of tokens by expert is a histogram.
 Json plain_keys(const Json& value, Plan& plan) {
   Json plain = value;
   if (!value.is_object()) return plain;
@@ -79,10 +86,8 @@ Json plain_keys(const Json& value, Plan& plan) {
     plain["token_histogram"] = *list;
     plain["token_imbalance"] = "histogram";
   }
-  if (const auto layers = value.find("stage_layers"); layers != value.end() && *layers == "auto") {
-    plan.balance_stages = true;
-    plain.erase("stage_layers");
-  }
+  take_automatic(plain, "stage_layers", plan.balance_stages);
+  take_automatic(plain, "replica_batch_sizes", plan.balance_replica_batches);
   return plain;
 }
 

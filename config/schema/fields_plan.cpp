@@ -64,6 +64,10 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",
               "tensor ranks split norms and dropout along the sequence"),
       T::integer("micro_batch_size", 1, kMaxBatch, &Plan::micro_batch_size, "1", "samples"),
+      T::integers("replica_batch_sizes", 1, kMaxBatch, &Plan::replica_batch_sizes,
+                  "global_batch_size / data_parallel each",
+                  "samples of each replica; auto: by how fast its GPUs are")
+          .or_one_of(kAutomatic),
       T::integer("global_batch_size", 1, kMaxBatch, &Plan::global_batch_size,
                  "data_parallel x micro_batch_size", "samples over all replicas and micro-batches"),
       T::choice("pipeline_schedule", {{}, &Menus::pipeline_schedules, {}}, &Plan::pipeline_schedule, "1f1b",

@@ -1,6 +1,7 @@
 // How a model is spread over ranks and how a training step runs. Read by workloads/.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -82,7 +83,10 @@ struct Plan {
   /// travel.
   bool overlap_expert_parallel = false;
   bool sequence_parallel = false;
-  std::int64_t micro_batch_size = 1;       ///< samples
+  std::int64_t micro_batch_size = 1;  ///< samples
+  /// Samples of each replica, where they have unequally many; empty: all as many.
+  std::vector<std::int64_t> replica_batch_sizes;
+  bool balance_replica_batches = false;    ///< those are chosen by how fast the replicas are
   std::int64_t global_batch_size = 1;      ///< samples over all replicas and micro-batches
   std::string pipeline_schedule = "1f1b";  ///< a name of `pipeline_schedules()`
   std::int64_t virtual_stages = 1;         ///< model chunks per pipeline rank
@@ -110,9 +114,11 @@ struct Plan {
   Precision precision = Precision::bf16;
   std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
 
-  /// Micro-batches per replica and step.
+  /// Micro-batches per replica and step; of the replica that has most.
   [[nodiscard]] std::int64_t micro_batches() const {
-    return global_batch_size / (data_parallel * micro_batch_size);
+    const std::int64_t samples = replica_batch_sizes.empty() ? global_batch_size / data_parallel
+                                                             : *std::ranges::max_element(replica_batch_sizes);
+    return samples / micro_batch_size;
   }
   /// Copies of the model in one pipeline: DualPipe runs two of them in opposite directions.
   [[nodiscard]] std::int64_t model_copies() const { return pipeline_schedule == "dualpipe" ? 2 : 1; }
@@ -142,11 +148,12 @@ struct Plan {
     return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
                     context_parallel_type, expert_parallel, expert_tensor_parallel, dispatcher,
                     capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel,
-                    sequence_parallel, micro_batch_size, global_batch_size, pipeline_schedule, virtual_stages,
-                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
-                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
-                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
-                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
+                    sequence_parallel, micro_batch_size, replica_batch_sizes, balance_replica_batches,
+                    global_batch_size, pipeline_schedule, virtual_stages, micro_batch_group_size,
+                    warmup_micro_batches, stage_layers, balance_stages, recompute, recompute_modules,
+                    recompute_layers, recompute_method, zero_stage, zero_group_size, overlap_gradient_reduce,
+                    overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb, collectives,
+                    rank_order, precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -242,7 +242,8 @@ struct Workload {
   SharedArray<Program> programs;
   SharedArray<std::uint32_t> program_of_rank;
   /// Ranks r with equal r / replica_stride % replicas make up a replica of the model. Replicas are built
-  /// alike: rank r + d * replica_stride plays the part in replica d that rank r has in replica 0.
+  /// alike: rank r + d * replica_stride plays the part in replica d that rank r has in replica 0, though its
+  /// program may be of another number of micro-batches.
   std::uint32_t replicas = 1;
   std::uint32_t replica_stride = 1;
   std::vector<KernelSequence> kernel_sequences;

@@ -58,7 +58,6 @@ Report outlined_report(const Workload& workload) {
   report.tokens_per_step = workload.tokens;
   report.model_flops_per_step = workload.model_flops;
   report.hardware_flops_per_step = workload.hardware_flops;
-  report.stage_memory = workload.stage_memory;
   return report;
 }
 

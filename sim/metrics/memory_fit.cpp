@@ -45,6 +45,16 @@ Bytes smallest_gpu_memory(const Cluster& cluster) {
   return smallest;
 }
 
+std::vector<StageMemory> memory_by_stage(const Plan& plan, const Workload& workload) {
+  const auto stages = static_cast<std::size_t>(plan.pipeline_parallel);
+  std::vector<StageMemory> most(stages);
+  for (std::size_t program = 0; program < workload.stage_memory.size(); ++program) {
+    const StageMemory& memory = workload.stage_memory[program];
+    if (memory.total() > most[program % stages].total()) most[program % stages] = memory;
+  }
+  return most;
+}
+
 bool fits(const Experiment& experiment, std::span<const StageMemory> stages) {
   const std::vector<const Gpu*> gpus = gpus_of_stages(experiment, stages.size());
   for (std::size_t s = 0; s < stages.size(); ++s) {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "orrery/experiment.hpp"
 #include "orrery/workload.hpp"
@@ -11,6 +12,10 @@ namespace orrery {
 
 /// Of the smallest GPU of the cluster; 0: unknown.
 [[nodiscard]] Bytes smallest_gpu_memory(const Cluster& cluster);
+
+/// Of each pipeline stage, on the replica that needs most of it: programs have micro-batches of their own
+/// where replicas have unequal batches.
+[[nodiscard]] std::vector<StageMemory> memory_by_stage(const Plan& plan, const Workload& workload);
 
 /// Whether each of the stages fits into every GPU that runs it.
 [[nodiscard]] bool fits(const Experiment& experiment, std::span<const StageMemory> stages);

@@ -1,14 +1,10 @@
 #include "sim/run/balance_stages.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "orrery/error.hpp"
-#include "sim/cost/issue_time.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/block_times.hpp"
 #include "sim/run/divide_layers.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/stage_times.hpp"
 #include "workloads/programs/stages.hpp"
 
 namespace orrery {
@@ -18,58 +14,6 @@ namespace {
 constexpr std::int64_t kMostPlaces = 1'000'000;
 
 using Layers = std::vector<std::int64_t>;
-
-/// What stages take, by sums over the layers before each.
-class StageTimes {
- public:
-  StageTimes(const Plan& plan, const BlockTimes& times) : blocks_(times.blocks), map_(chunk_map(plan)) {
-    for (const auto& of_rank : times.times) {
-      auto& sums = sums_.emplace_back();
-      for (const auto& of_gpu : of_rank) sums.push_back(sums_of(of_gpu));
-    }
-  }
-
-  [[nodiscard]] std::size_t stages() const { return static_cast<std::size_t>(map_.virtual_stages()); }
-
-  /// On the slowest GPU of all copies of the model.
-  [[nodiscard]] Picoseconds time(std::size_t stage, std::int64_t from, std::int64_t to) const {
-    Picoseconds slowest = 0;
-    for (std::int64_t copy = 0; copy < map_.copies(); ++copy) {
-      const ChunkPlace place = map_.place(static_cast<std::int64_t>(stage), copy);
-      for (const Sums& sums : sums_[static_cast<std::size_t>(place.rank)])
-        slowest = std::max(slowest, time(sums, stage, from, to));
-    }
-    return slowest;
-  }
-
- private:
-  /// On a kind of GPU.
-  struct Sums {
-    Layers before;  ///< time of the layers before each, and of all
-    Picoseconds embedding = 0;
-    Picoseconds head = 0;
-  };
-
-  [[nodiscard]] Sums sums_of(const std::vector<Picoseconds>& times) const {
-    const auto of = [&](std::int64_t kind) { return kind < 0 ? 0 : times[static_cast<std::size_t>(kind)]; };
-    Sums sums{{0}, of(blocks_.embedding), of(blocks_.head)};
-    for (const std::uint32_t kind : blocks_.layers)
-      sums.before.push_back(capped_sum(sums.before.back(), of(kind)));
-    return sums;
-  }
-
-  [[nodiscard]] Picoseconds time(const Sums& sums, std::size_t stage, std::int64_t from,
-                                 std::int64_t to) const {
-    Picoseconds sum = sums.before[static_cast<std::size_t>(to)] - sums.before[static_cast<std::size_t>(from)];
-    if (stage == 0) sum = capped_sum(sum, sums.embedding);
-    if (stage + 1 == stages()) sum = capped_sum(sum, sums.head);
-    return sum;
-  }
-
-  const ModelBlocks& blocks_;
-  ChunkMap map_;
-  std::vector<std::vector<Sums>> sums_;  ///< [pipeline rank][kind of GPU]
-};
 
 /// Which layers stages of one chunk have room for.
 class StageRoom {
@@ -189,13 +133,6 @@ std::vector<std::int64_t> balanced_stage_layers(const Experiment& experiment, Me
       .get<KeptLayers>(MemoKind::stage_layers, content_of(kept),
                        [&] { return KeptLayers{balance(experiment, memo)}; })
       ->layers;
-}
-
-Experiment with_balanced_stages(const Experiment& experiment, Memo& memo) {
-  Experiment balanced = experiment;
-  balanced.plan.stage_layers = balanced_stage_layers(experiment, memo);
-  balanced.plan.balance_stages = false;
-  return balanced;
 }
 
 }  // namespace orrery

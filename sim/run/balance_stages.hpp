@@ -15,13 +15,4 @@ namespace orrery {
 /// same among the divisions that fit, if there are any.
 [[nodiscard]] std::vector<std::int64_t> balanced_stage_layers(const Experiment& experiment, Memo& memo);
 
-/// `experiment` with the layers of its stages chosen. Requires Plan::balance_stages.
-[[nodiscard]] Experiment with_balanced_stages(const Experiment& experiment, Memo& memo);
-
-/// `use` of the experiment, its stages balanced where its plan says so.
-template <class Use>
-auto with_concrete_stages(const Experiment& experiment, Memo& memo, Use use) {
-  return experiment.plan.balance_stages ? use(with_balanced_stages(experiment, memo)) : use(experiment);
-}
-
 }  // namespace orrery

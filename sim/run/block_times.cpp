@@ -42,13 +42,15 @@ class BlockClock {
     channels_ = group_channels(workload_);
   }
 
-  std::vector<std::vector<std::vector<Picoseconds>>> times(const ModelBlocks& blocks) {
-    std::vector<std::vector<std::vector<Picoseconds>>> all;
+  [[nodiscard]] const RankSpeeds& speeds() const { return speeds_; }
+
+  std::vector<std::vector<GpuBlockTimes>> times(const ModelBlocks& blocks) {
+    std::vector<std::vector<GpuBlockTimes>> all;
     for (std::size_t stage = 0; stage < workload_.programs.size(); ++stage) {
       auto& of_stage = all.emplace_back();
       for (const std::uint32_t rank : unlike_ranks(stage)) {
-        auto& of_rank = of_stage.emplace_back();
-        for (const Block& block : blocks.kinds) of_rank.push_back(time(block, stage, rank));
+        GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}});
+        for (const Block& block : blocks.kinds) of_gpu.times.push_back(time(block, stage, rank));
       }
     }
     return all;
@@ -121,9 +123,10 @@ class BlockClock {
 }  // namespace
 
 BlockTimes block_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
-  BlockTimes result{model_family(experiment.model.kind).describe(experiment), {}};
+  BlockTimes result{model_family(experiment.model.kind).describe(experiment), {}, {}};
   BlockClock clock(experiment, layout, result.blocks, memo);
-  result.times = clock.times(result.blocks);
+  result.of_rank = clock.times(result.blocks);
+  result.speeds = clock.speeds();
   return result;
 }
 

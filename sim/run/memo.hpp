@@ -31,6 +31,7 @@ enum class MemoKind : std::uint8_t {
   period_tasks,
   sync_layout,
   stage_layers,
+  replica_batches,
 };
 
 /// Bounded by bytes: the values used longest ago go first.

@@ -94,7 +94,7 @@ ContentHash machine_key(const Cluster& cluster) {
 ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Workload& workload) {
   const Experiment& experiment = input.experiment;
   ContentHash key;
-  if (own) {
+  if (own || !experiment.plan.replica_batch_sizes.empty()) {
     workload = write_all(input);
     key.append(hash_programs(workload));
     return key;

@@ -8,13 +8,14 @@
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/run/assumptions.hpp"
-#include "sim/run/balance_stages.hpp"
+#include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
 
 namespace orrery {
 namespace {
 
-void judge_memory(const Experiment& experiment, Report& report) {
+void judge_memory(const Experiment& experiment, const Workload& outlined, Report& report) {
+  report.stage_memory = memory_by_stage(experiment.plan, outlined);
   report.gpu_memory = smallest_gpu_memory(experiment.cluster);
   report.feasible = fits(experiment, report.stage_memory);
 }
@@ -73,7 +74,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.stats.ranks = facts.multiplicity.size();
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
-  judge_memory(experiment, report);
+  judge_memory(experiment, outlined, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
@@ -94,14 +95,14 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
 
 Run run(const Experiment& experiment) {
   Memo memo;
-  return with_concrete_stages(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
+  return with_concrete_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
 }
 
 Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
   Report report = outlined_report(outlined);
   expect_training(experiment, report);
   report.gpus = experiment.plan.gpus();
-  judge_memory(experiment, report);
+  judge_memory(experiment, outlined, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = {memory_assumption(experiment.plan)};
@@ -110,7 +111,7 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
 
 Report account_memory(const Experiment& experiment) {
   Memo memo;
-  return with_concrete_stages(experiment, memo, [&](const Experiment& e) {
+  return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
     return memory_report(e, outline(e, sync_layout_of(e, memo)).workload);
   });
 }

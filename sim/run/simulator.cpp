@@ -7,7 +7,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/balance_stages.hpp"
+#include "sim/run/concrete_plan.hpp"
 #include "sim/run/memo.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
@@ -45,16 +45,22 @@ class Simulation {
         outlined_(outline(experiment, layout_)) {}
 
   Report run() {
-    if (!figures_.of_infeasible && !fits(experiment_, outlined_.workload.stage_memory))
+    if (!figures_.of_infeasible && !fits(experiment_, memory_by_stage(experiment_.plan, outlined_.workload)))
       return memory_report(experiment_, outlined_.workload, figures_);
-    if (experiment_.simulation.folding == Folding::automatic && experiment_.simulation.steps == 1) {
+    if (may_repeat()) {
       if (std::optional<Report> report = run_until_steady()) return *std::move(report);
     }
-    const auto step = measured(experiment_.plan.micro_batches(), false);
+    const auto step = measured(experiment_, false);
     return report(*step, step->taken->whole, 0);
   }
 
  private:
+  /// Replicas with unequal batches have no period in common.
+  [[nodiscard]] bool may_repeat() const {
+    return experiment_.simulation.folding == Folding::automatic && experiment_.simulation.steps == 1 &&
+           experiment_.plan.replica_batch_sizes.empty();
+  }
+
   /// Folding in time: micro-batches that only repeat what those before them did are not simulated. A step of
   /// m micro-batches is one of fewer, with the last period repeated: all that is counted or adds up is linear
   /// in the periods, so times are those of the whole run to the picosecond. Nothing where that does not pay
@@ -67,7 +73,7 @@ class Simulation {
       const std::int64_t fewest = copies * (warm_up + settling * period);
       const std::int64_t simulated = fewest + (all - fewest) % (copies * period);
       if (10 * simulated > 9 * all) return {};  // a tenth is to be saved at least
-      const auto step = measured(simulated, true);
+      const auto step = measured(with_micro_batches(experiment_, simulated), true);
       if (!step->taken) continue;
       const std::int64_t times = (all - simulated) / (copies * period);
       Totals totals = step->taken->whole;
@@ -89,8 +95,7 @@ class Simulation {
   }
 
   /// Known by all of the experiment, compared key by key, and by the figures asked for.
-  std::shared_ptr<const MeasuredStep> measured(std::int64_t micro_batches, bool repeats) {
-    Experiment simulated = with_micro_batches(experiment_, micro_batches);
+  std::shared_ptr<const MeasuredStep> measured(Experiment simulated, bool repeats) {
     simulated.name.clear();  // changes nothing
     simulated.training = {};
     simulated.accuracy = {};
@@ -114,8 +119,8 @@ class Simulation {
 };
 
 Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
-  return with_concrete_stages(experiment, memo,
-                              [&](const Experiment& e) { return Simulation(e, figures, memo).run(); });
+  return with_concrete_plan(experiment, memo,
+                            [&](const Experiment& e) { return Simulation(e, figures, memo).run(); });
 }
 
 }  // namespace

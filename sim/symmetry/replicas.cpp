@@ -1,6 +1,7 @@
 #include "sim/symmetry/replicas.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -64,11 +65,17 @@ class ReplicaFolding {
   }
 
  private:
+  struct UnevenCall {
+    Replicas::Part part;
+    std::uint32_t call = 0;
+  };
+
   void list_parts();
   void list_parts_of(std::uint32_t rank);
   void join_blocks();
   void add_wide_loads();
   void compare_blocks();
+  const std::vector<UnevenCall>& uneven_calls(std::uint32_t replica);
   void sign_replica(std::uint32_t replica, ContentHash& signature);
   void sign_uses(std::uint32_t group, ContentHash& signature);
   void stand_for(std::span<const std::uint32_t> these, std::span<const std::uint32_t> those);
@@ -91,12 +98,7 @@ class ReplicaFolding {
   const RankSpeeds& rank_speeds_;
   const Topology& topology_;
   Replicas result_;
-  /// A call of a part that may tell replicas apart.
-  struct UnevenCall {
-    Replicas::Part part;
-    std::uint32_t call = 0;
-  };
-  std::vector<UnevenCall> uneven_calls_;
+  std::map<std::uint32_t, std::vector<UnevenCall>> uneven_calls_;  ///< by the first program of a replica
   std::vector<Replicas::Part> wide_parts_;      ///< ranks of replica 0 in groups that join replicas
   std::vector<std::uint32_t> block_;            ///< a forest: replicas that meet on links
   std::vector<std::uint32_t> number_in_block_;  ///< per shared link, in the block at hand
@@ -107,12 +109,20 @@ class ReplicaFolding {
 void ReplicaFolding::list_parts() {
   result_.wide.assign(channels_.channels.size(), false);
   workload_.for_each_rank_of_first_replica([&](std::uint32_t rank) { list_parts_of(rank); });
+}
+
+/// Calls that may tell apart replicas with the programs of this one.
+const std::vector<ReplicaFolding::UnevenCall>& ReplicaFolding::uneven_calls(std::uint32_t replica) {
+  const std::uint32_t first = result_.ranks.front() + replica * workload_.replica_stride;
+  const auto [known, is_new] = uneven_calls_.try_emplace(workload_.program_of_rank[first]);
+  if (!is_new) return known->second;
   for (const Replicas::Part part : result_.parts) {
-    const Channel& channel = channels_.channels[part.channel];
+    const Channel& channel = channels_.channels[channels_.channel_group[group(part, replica)]];
     for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
-      if (!colours_.even(c)) uneven_calls_.push_back({part, c});
+      if (!colours_.even(c)) known->second.push_back({part, c});
     }
   }
+  return known->second;
 }
 
 void ReplicaFolding::list_parts_of(std::uint32_t rank) {
@@ -198,12 +208,14 @@ void ReplicaFolding::stand_for(std::span<const std::uint32_t> these, std::span<c
 
 void ReplicaFolding::sign_replica(std::uint32_t replica, ContentHash& signature) {
   signature.append(kNone);
+  signature.append(workload_.program_of_rank[result_.ranks.front() + replica * workload_.replica_stride]);
   for (const Replicas::Part part : wide_parts_) signature.append(group(part, replica));
   if (!rank_speeds_.even()) {
     for (const std::uint32_t rank : result_.ranks)
       signature.append(rank_speeds_.kind(rank + replica * workload_.replica_stride));
   }
-  for (const auto& [part, call] : uneven_calls_) signature.append(colours_.of(group(part, replica), call));
+  for (const auto& [part, call] : uneven_calls(replica))
+    signature.append(colours_.of(group(part, replica), call));
   if (shared_.links.empty()) return;
   for (const Replicas::Part part : result_.parts) sign_uses(group(part, replica), signature);
 }

@@ -277,9 +277,9 @@ TEST_CASE("names that can be asked for are those of the result") {
     std::ranges::replace(pointer, '.', '/');
     found += all.contains(Json::json_pointer(pointer)) ? 1 : 0;
   }
-  // Two deciles, days of training, a graph and layers of stages are not in every result.
-  CHECK(found == names.size() - 5);
-  CHECK(names.size() == 74 + 9);  // keys, and the objects they lie in
+  // Two deciles, days of training, a graph, layers of stages and batches of replicas are not in every result.
+  CHECK(found == names.size() - 6);
+  CHECK(names.size() == 78 + 9);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

@@ -52,11 +52,12 @@ struct CommunicatorSpec {
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
   std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
   std::vector<GossipRound> rounds;
+  std::vector<std::uint32_t> class_of_replica;  ///< BatchClasses::of_replica
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(grid, experts, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored, tied,
-                    replicas_per_worker, sharding_ranks, rounds);
+                    replicas_per_worker, sharding_ranks, rounds, class_of_replica);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

@@ -103,11 +103,23 @@ CommunicatorSet make_communicators(const CommunicatorSpec& spec) {
   return std::move(to).finish();
 }
 
+namespace {
+
+/// Programs of a class of replicas are those of its stages.
+std::uint32_t program_of(const CommunicatorSpec& spec, std::uint32_t rank) {
+  const auto stage = static_cast<std::uint32_t>(spec.grid.place(rank, Axis::pipeline));
+  if (spec.class_of_replica.empty()) return stage;
+  const auto replica = static_cast<std::size_t>(spec.grid.place(rank, Axis::data));
+  return spec.class_of_replica[replica] * static_cast<std::uint32_t>(spec.grid.size(Axis::pipeline)) + stage;
+}
+
+}  // namespace
+
 void add_communicators(const CommunicatorSpec& spec, Workload& workload) {
   const RankGrid& grid = spec.grid;
   workload.program_of_rank.resize(grid.ranks());
   for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank)
-    workload.program_of_rank.edit()[rank] = static_cast<std::uint32_t>(grid.place(rank, Axis::pipeline));
+    workload.program_of_rank.edit()[rank] = program_of(spec, rank);
   workload.replicas = static_cast<std::uint32_t>(grid.size(Axis::data));
   workload.replica_stride = static_cast<std::uint32_t>(grid.stride(Axis::data));
   CommunicatorSet set = make_communicators(spec);

@@ -6,6 +6,7 @@
 #include "orrery/error.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/models/expert_shape.hpp"
+#include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/programs/operation_count.hpp"
 #include "workloads/programs/stage_program.hpp"
@@ -20,7 +21,9 @@ constexpr std::int64_t kMostOperations = 50'000'000;
 void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
                 std::span<const Stage> stages) {
   std::int64_t operations = 0;
-  for (const Stage& stage : stages) operations += count_operations(experiment, layout, blocks, stage);
+  for_each_batch_class(experiment, [&](const Experiment& of_class) {
+    for (const Stage& stage : stages) operations += count_operations(of_class, layout, blocks, stage);
+  });
   if (operations <= kMostOperations) return;
   throw InputError("/plan", "programs of " + std::to_string(operations) +
                                 " operations (stages x micro-batches x layers x steps), allowed are " +
@@ -56,8 +59,10 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   result.blocks = model_family(experiment.model.kind).describe(experiment);
   const ModelBlocks& blocks = result.blocks;
   result.stages = Stages(plan, blocks);
-  for (const Stage& stage : result.stages.list())
-    workload.stage_memory.push_back(memory_of(stage, experiment, layout));
+  for_each_batch_class(experiment, [&](const Experiment& of_class) {
+    for (const Stage& stage : result.stages.list())
+      workload.stage_memory.push_back(memory_of(stage, of_class, layout));
+  });
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();
   workload.common_slots = layout.common_slots();
@@ -78,8 +83,10 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
   model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
   check_size(experiment, layout, blocks, stages);
   ProgramParts parts(experiment, workload);
-  for (const Stage& stage : stages)
-    workload.programs.push_back(write_stage_program(experiment, layout, blocks, stage, workload, parts));
+  for_each_batch_class(experiment, [&](const Experiment& of_class) {
+    for (const Stage& stage : stages)
+      workload.programs.push_back(write_stage_program(of_class, layout, blocks, stage, workload, parts));
+  });
 }
 
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {

@@ -29,8 +29,8 @@ struct Outline {
 /// `layout` is that of the graph.
 [[nodiscard]] Outline outline(const Experiment& experiment, const SyncLayout& layout);
 
-/// Programs of `stages`, of an experiment that may differ from the one outlined in its micro-batches, and the
-/// work, messages and passes they need. `blocks`: as outlined.
+/// Programs of `stages`, for each class of replicas (BatchClasses), of an experiment that may differ from the
+/// one outlined in its micro-batches, and the work, messages and passes they need. `blocks`: as outlined.
 /// @throws InputError if the programs would not fit into memory.
 void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload);

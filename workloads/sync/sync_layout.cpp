@@ -6,6 +6,7 @@
 
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
+#include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/expert_load.hpp"
 #include "workloads/programs/fused_pass.hpp"
 #include "workloads/schedules/schedules.hpp"
@@ -101,6 +102,7 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   if (plan.dispatcher != Dispatcher::all_to_all)
     spec.experts.ranks_in_node = expert_ranks_in_node(experiment);
   if (plan.shards_in_groups()) spec.sharding_ranks = plan.sharding_ranks();
+  spec.class_of_replica = batch_classes(plan).of_replica;
   return spec;
 }
 

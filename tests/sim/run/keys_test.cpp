@@ -132,6 +132,7 @@ const Values kMoreValues{
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.recompute", {"full", "selective"}},
     {"plan.recompute.modules", {"[mlp]", "[norm, attention]"}},
+    {"plan.replica_batch_sizes", {"[2, 2, 4, 8]"}},
     {"plan.stage_layers", {"[3, 5]"}},
     {"plan.token_histogram", {"[1, 1, 1, 1]"}},
     {"plan.tensor_partition", {"[row, column, row]"}},

@@ -1,0 +1,22 @@
+// The plan of an experiment with nothing left to the simulator. Used by whoever simulates an experiment or
+// accounts for its memory, before anything else.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "sim/run/memo.hpp"
+
+namespace orrery {
+
+/// Whether the plan leaves layers of stages or batches of replicas open.
+[[nodiscard]] bool is_open(const Plan& plan);
+
+/// `experiment` with these chosen: the layers first, then the batches.
+[[nodiscard]] Experiment with_choices(Experiment experiment, Memo& memo);
+
+/// `use` of the experiment with a concrete plan.
+template <class Use>
+auto with_concrete_plan(const Experiment& experiment, Memo& memo, Use use) {
+  return is_open(experiment.plan) ? use(with_choices(experiment, memo)) : use(experiment);
+}
+
+}  // namespace orrery
