@@ -1,6 +1,6 @@
 """NVIDIA's performance tables of Megatron-Bridge, joined with the presets of its releases."""
 
-from measured_rows import interleaved_layers, plan, schedule
+from measured_rows import interleaved_layers, plan, recompute, schedule
 
 MODELS = {
     "DeepSeek-V3": {"model.base": "deepseek-v3"},
@@ -25,15 +25,14 @@ DEEPSEEK_LAYERS = {
 ONE_GRAPH = {"software.forward_issue_us": 0, "software.backward_issue_us": 0, "software.collective_issue_us": 0,
              "software.pass_overhead_us": 0}
 DEDUPLICATING = {"deepep", "hybridep"}
-CHEAP = {"", "layernorm+moe_act", "moe_act"}  # what is recomputed takes next to no time
 
 
 def megatron_bridge(rows, presets):
     """Runs on mock data, of which the tables print tokens/s. Gradients are in 16 bits (grad_reduce_in_fp32 is false in
     the scripts); a dispatcher is that of the preset, all-to-all in releases before it was one's choice; a rack of 72 GPUs
     runs the most nodes that divide the job, at most 18 (--segment in its executors). Left out until a plan can say so:
-    NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations, modules recomputed one by one; tasks
-    other than pre-training, whose samples are not published."""
+    NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations; tasks other than pre-training, whose
+    samples are not published."""
     preset_of = {name: preset for preset in presets for name in preset["matched_rows"].split()}
     return [bridge_row(row, preset_of.get(row["id"], {})) for row in rows
             if is_expressible(row, preset_of.get(row["id"], {}))]
@@ -48,10 +47,8 @@ def is_expressible(row, preset):
     # Presets of 26.08 are not at hand, those of 26.06 overlap; DeepSeek-V3 on H100s always did.
     overlapped = (preset.get("moe_a2a_overlap") == "True" or row["container"] == "26.08"
                   or (row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")))
-    modules = "+".join(sorted(preset.get("recompute_modules", "").split("+")))
     return (model_of(row) is not None and row["task"] == "Pre-Training" and not row["precision"].startswith("NVFP4")
-            and not (overlapped and row["experts"]) and modules in CHEAP
-            and not preset.get("cpu_offloading_num_layers"))
+            and not (overlapped and row["experts"]) and not preset.get("cpu_offloading_num_layers"))
 
 
 def nodes_of(row):
@@ -89,7 +86,7 @@ def bridge_row(row, preset):
     return {
         "name": row["id"].removeprefix("mb-").removesuffix("-pre-training"), **model_of(row),
         "model.seq_length": int(row["seq"]), **nodes_of(row), **plan(row), **schedule(row), **layers_of(row),
-        **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": "none",
+        **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": recompute(preset.get("recompute_modules", "")),
         "plan.zero_stage": 3 if sharded else 1, "plan.overlap_gradient_reduce": True,
         "plan.precision": "bf16" if row["precision"] == "BF16" else "fp8", "software.gradient_bytes": 2, **graph,
         "stack": "megatron-core-2025", "measured.step_time_s": float(row["step_s_derived"]),

@@ -1,6 +1,6 @@
 """Tables of runs whose memory was measured: one function each."""
 
-from measured_rows import GIB, LLAMA, MIB, plan, schedule, shape, vocabulary
+from measured_rows import GIB, LLAMA, MIB, plan, recompute, schedule, shape, vocabulary
 
 # simumax-b200 names its models so; 405B has 16 key/value heads there.
 SIMUMAX_MODELS = {
@@ -36,15 +36,17 @@ def simumax_row(row):
     }
 
 
-KWAI_RECOMPUTE = {"none": "none", "full (uniform, every layer)": "full"}
+KWAI_RECOMPUTE = {
+    "none": "none", "full (uniform, every layer)": "full",
+    "recompute of MLP activation function + norm only (cheap), activations offloaded by ratio alpha":
+        recompute("act+norm"),
+}
 
 
 def megatron_kwai_h800(rows):
     """Megatron-Kwai on H800s, runs without offloaded activations. 8 NICs of 100 Gb/s a node; tensor-parallel
-    collectives overlap. Rows that recompute activation functions and norms alone are left out until a plan can say
-    so."""
-    return [kwai_row(row) for row in rows
-            if row["recompute"] in KWAI_RECOMPUTE and float(row["offload_alpha"] or 0) == 0]
+    collectives overlap, data-parallel ones do not (examples/atc24 of its repository)."""
+    return [kwai_row(row) for row in rows if float(row["offload_alpha"] or 0) == 0]
 
 
 def kwai_row(row):
@@ -60,11 +62,11 @@ def kwai_row(row):
         "name": row["id"].removeprefix("kwai-"), **shape(row), "model.vocab": vocabulary(int(row["vocab"]), 128 * tp),
         **cluster, **plan(row), **schedule(row), "plan.sequence_parallel": row["seq_parallel"] == "1",
         "plan.recompute": KWAI_RECOMPUTE[row["recompute"]], "plan.zero_stage": 1,
-        "plan.overlap_gradient_reduce": True, "plan.precision": "bf16", "stack": "megatron-core-2025",
-        "measured.memory.peak_gb": float(peak) / 1e9 if peak else None,
+        "plan.overlap_gradient_reduce": False, "plan.overlap_parameter_gather": False, "plan.precision": "bf16",
+        "stack": "megatron-core-2025", "measured.memory.peak_gb": float(peak) / 1e9 if peak else None,
         "measured.step_time_s": float(row["step_s"]) if row["step_s"] else None,
         "source": "Megatron-Kwai, artifact of USENIX ATC 2024 (github kwai/Megatron-Kwai)",
-        "note": "overlapped gradient reduction not published",
+        "note": "no overlap of data-parallel collectives, as the run scripts have no flag for it",
     }
 
 
@@ -153,15 +155,12 @@ BRIDGE_MODELS = {
     "bridge-moonlight": MOONLIGHT,  # its recipe keeps gradients and Adam's moments in 16 bits
     "bridge-llama70b": {"model.base": "llama3.1-70b", "model.seq_length": 4096},
 }
-BRIDGE_RECOMPUTE = {"none": "none", "core_attn": "selective"}
 
 
 def megatron_bridge_memory(rows):
-    """Megatron-Bridge's pairs of runs with and without recomputation on H100s. Left out until a plan can say so: rows that
-    recompute single modules; models with Mamba layers; adapters beside experts."""
-    return [bridge_row(row) for row in rows
-            if row["id"].rsplit("-", 1)[0].removesuffix("-sft") in BRIDGE_MODELS
-            and row["recompute"] in BRIDGE_RECOMPUTE]
+    """Megatron-Bridge's pairs of runs with and without recomputation on H100s. Left out until a model can say so: layers of
+    Mamba; adapters beside experts."""
+    return [bridge_row(row) for row in rows if row["id"].rsplit("-", 1)[0].removesuffix("-sft") in BRIDGE_MODELS]
 
 
 def bridge_row(row):
@@ -172,7 +171,7 @@ def bridge_row(row):
     return {
         "name": row["id"], **model, "cluster.base": "dgx-h100", "cluster.nodes": int(row["gpus"]) // 8, **plan(row),
         **schedule(row), "plan.sequence_parallel": True,
-        "plan.recompute": BRIDGE_RECOMPUTE[row["recompute"]], "plan.zero_stage": 1, "plan.overlap_gradient_reduce": True,
+        "plan.recompute": "none" if row["recompute"] == "none" else recompute(row["recompute"]), "plan.zero_stage": 1, "plan.overlap_gradient_reduce": True,
         "plan.precision": row["precision"].split()[0],
         "software.gradient_bytes": 2, "stack": "megatron-core-2025", "measured.memory.peak_gb": float(row["mem_gb"]),
         "source": "Megatron-Bridge, skills/nemo-mbridge-perf-activation-recompute (github NVIDIA-NeMo/Megatron-Bridge)",

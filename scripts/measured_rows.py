@@ -1,5 +1,8 @@
 """What the tables of measured runs have in common: units, the plan's columns, models that runs name."""
 
+import json
+import re
+
 GIB = 2**30 / 1e9  # 1e9 bytes of a GiB
 MIB = 2**20 / 1e9
 
@@ -47,6 +50,19 @@ LLAMA = {
     "model.gated_mlp": True, "model.attention": "flash", "model.normalization": "rmsnorm",
     "model.positions": "rotary", "model.biases": False, "model.dropout": False, "model.tied_embeddings": False,
 }
+
+
+# Modules that Megatron-LM recomputes, and how tables shorten them, as Orrery names them.
+MODULES = {
+    "core_attn": "core-attention", "layernorm": "norm", "norm": "norm", "moe_act": "activation", "act": "activation",
+    "mla_up_proj": "latent-projection", "mlp": "mlp", "moe": "experts",
+}
+
+
+def recompute(modules):
+    """The cell of modules as tables print them, joined by plus signs or commas."""
+    names = [MODULES[name] for name in re.split(r"[+, ]+", modules) if name]
+    return json.dumps({"modules": sorted(names)}) if names else "none"
 
 
 def vocabulary(size, multiple):

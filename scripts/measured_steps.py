@@ -1,7 +1,9 @@
 """Tables of runs whose step time or TFLOP/s were measured: one function each."""
 
+import json
+
 from measured_bridge import megatron_bridge
-from measured_rows import GIB, LLAMA, interleaved_layers, plan, schedule, shape
+from measured_rows import GIB, LLAMA, interleaved_layers, plan, recompute, schedule, shape
 
 MEGATRON = {"plan.overlap_gradient_reduce": True, "stack": "megatron-core-2025"}
 
@@ -12,9 +14,13 @@ def as_it_is(rows):
 
 
 def torchtitan(rows):
-    """TorchTitan's published benchmarks. Models of the Llama kind, which its shape columns do not say; it prints GiB."""
+    """TorchTitan's published benchmarks. Models of the Llama kind, which its shape columns do not say; it prints GiB.
+    Its selective recomputation by layers is that of every second one; by operators, which is not expressed, that of the
+    products with an even number in a layer, and of all that is not a product."""
     converted = []
     for row in as_it_is(rows):
+        if "selectivelayer" in row["name"]:
+            row["plan.recompute"] = json.dumps({"method": "block", "layers": int(row["model.layers"]) // 2})
         if "measured.memory.peak_gb" in row:
             row["measured.memory.peak_gb"] = float(row["measured.memory.peak_gb"]) * GIB
         converted.append(row | {key: value for key, value in LLAMA.items() if key not in row})
@@ -61,14 +67,15 @@ def folding_row(row):
 
 MOE_CLUSTERS = {"H100-SXM-80GB": "dgx-h100", "H800-SXM-80GB": "dgx-h800"}
 MOE_DISPATCHERS = {"A2A": "all-to-all", "DeepEP": "deduplicated", "HybridEP, EP overlap off": "deduplicated"}
-CHEAP = {"", "none", "norm, act", "moe_act + layernorm (selective)"}
+MOE_RECOMPUTE = {"": "none", "none": "none", "full": "full", "norm, act": recompute("norm+act"),
+                 "moe_act + layernorm (selective)": recompute("moe_act+layernorm")}
 
 
 def moe_plans(rows):
     """Runs with their whole plan: Megatron-MoE-ModelZoo, Pai-Megatron and Megatron-Bridge on Qwen3. Routers are forced to
-    balance; where stages do not divide the layers evenly, the first and the last have one fewer. Norms and activation
-    functions that are recomputed take next to no time. Left out until a plan can say so: expert messages that overlap
-    1F1B; left out for good: natural routing, whose imbalance is not published."""
+    balance; where stages do not divide the layers evenly, the first and the last have one fewer. Left out until a plan
+    can say so: expert messages that overlap 1F1B; left out for good: natural routing, whose imbalance is not
+    published."""
     return [moe_row(row) for row in rows if row["step_s"] and row["gpu"] in MOE_CLUSTERS and is_balanced(row)]
 
 
@@ -78,13 +85,12 @@ def is_balanced(row):
 
 
 def moe_row(row):
-    recompute = "none" if row["recompute"] in CHEAP else row["recompute"]
     return {
         "name": row["id"], **MOE_MODELS[row["model"]], "model.seq_length": int(row["seq"]),
         "cluster.base": MOE_CLUSTERS[row["gpu"]], "cluster.nodes": int(row["gpus"]) // 8, **plan(row), **schedule(row),
         **interleaved_layers(LAYERS.get(row["model"], 48), int(row["pp"]) * int(row["vp"])),
         "plan.expert_tensor_parallel": 1, "plan.dispatcher": MOE_DISPATCHERS[row["method"]],
-        "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": recompute,
+        "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": MOE_RECOMPUTE[row["recompute"]],
         "plan.zero_stage": 3 if row["zero"] == "FSDP" else 1, "plan.precision": "bf16", **MEGATRON,
         "measured.step_time_s": float(row["step_s"]), "source": row["source"],
         "note": f"{row['framework']}; {row['notes']}; recompute: {row['recompute'] or 'not said'}",
