@@ -17,6 +17,9 @@ constexpr double kMaxLayerPasses = 2e7;  // micro-batches x layers x steps: some
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
+/// With those of multi-token prediction.
+double all_layers(const Model& m) { return real(m.layers + m.multi_token_prediction); }
+
 /// Weights of one layer at most.
 double layer_weights(const Model& m) {
   if (m.kind == ModelKind::convnet) return real(m.parameters) / real(m.layers);
@@ -50,8 +53,10 @@ StepBounds bounds_of(const Experiment& e) {
   const Model& m = e.model;
   const bool transformer = m.attends();
   StepBounds b;
-  b.weights = real(m.layers) * layer_weights(m) + real(m.other_parameters);
-  if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions));
+  b.weights = all_layers(m) * layer_weights(m) + real(m.other_parameters);
+  const double losses = 1 + real(m.multi_token_prediction);
+  const double depths = 2 * real(m.multi_token_prediction) * real(m.hidden);
+  if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions) + depths);
   const double tokens = real(e.plan.global_batch_size) * real(m.seq_length);
   const bool stored = transformer && m.attention == Attention::core;
   const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
@@ -62,16 +67,16 @@ StepBounds bounds_of(const Experiment& e) {
     b.bytes = 24 * b.weights + 64 * kept;
     return b;
   }
-  b.flops = tokens * (8 * b.weights + 16 * real(m.layers) * scores);
+  b.flops = tokens * (8 * losses * b.weights + 16 * all_layers(m) * scores);
   double width = 0;
   if (transformer) {
     width = 8 * real(m.hidden) + 4 * real(m.ffn_hidden) + 6 * real(m.heads) * real(m.head_dim) +
-            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) + 4 * real(m.vocab) / real(m.layers) +
-            routed_width(e);
+            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) +
+            4 * losses * real(m.vocab) / real(m.layers) + routed_width(e);
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   }
-  b.bytes = 24 * b.weights + 16 * tokens / real(e.plan.data_parallel) * real(m.layers) * width;
+  b.bytes = 24 * b.weights + 16 * tokens / real(e.plan.data_parallel) * all_layers(m) * width;
   return b;
 }
 
@@ -108,7 +113,8 @@ double slowest_peak(const Gpu& gpu, Precision precision) {
 
 /// Layers that a rank runs through in a step, over its micro-batches.
 double layer_passes(const Experiment& e) {
-  return real(e.plan.micro_batches()) * real(e.model.layers) / real(e.plan.pipeline_parallel);
+  return real(e.plan.micro_batches()) *
+         (real(e.model.layers) / real(e.plan.pipeline_parallel) + real(e.model.multi_token_prediction));
 }
 
 double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& gpu) {
@@ -156,7 +162,7 @@ constexpr double kLayerTensors = 16;
 
 std::vector<SoftwareTime> times_of_software(const Experiment& e) {
   const Software& s = e.software;
-  const double layers = real(e.model.layers) / real(e.plan.pipeline_parallel);
+  const double layers = all_layers(e.model) / real(e.plan.pipeline_parallel);
   const double passes = layer_passes(e);
   const double chunks = 2 * real(e.plan.micro_batches() * e.plan.virtual_stages);
   const double ranks = real(e.plan.tensor_parallel);
@@ -192,7 +198,7 @@ void check_software(const Experiment& e, Findings& findings) {
 void check_size(const Experiment& e, Findings& findings) {
   const StepBounds b = bounds_of(e);
   const double steps = real(e.simulation.steps);
-  const double passes = real(e.plan.micro_batches()) * real(e.model.layers) * steps;
+  const double passes = real(e.plan.micro_batches()) * all_layers(e.model) * steps;
   const auto refuse = [&](const char* pointer, const char* what, double found, double limit) {
     findings.add(pointer, fmt::format("found {} of {:.2g}, allowed at most {:.2g}", what, found, limit));
   };

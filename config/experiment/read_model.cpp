@@ -83,6 +83,16 @@ void check_window(const Model& model, const Path& path, Findings& findings) {
     findings.add(Path(path, "window"), "found a value beside packed_sample_length, allowed one of them");
 }
 
+void check_multi_token_prediction(const Model& model, const Path& path, Findings& findings) {
+  if (model.multi_token_prediction > 0 && model.lora_rank > 0)
+    findings.add(Path(path, "multi_token_prediction"),
+                 fmt::format("found {} beside lora_rank, allowed 0", model.multi_token_prediction));
+  if (model.multi_token_prediction >= model.seq_length)
+    findings.add(Path(path, "multi_token_prediction"),
+                 fmt::format("found {}, allowed less than seq_length {}", model.multi_token_prediction,
+                             model.seq_length));
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -95,6 +105,7 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   check_packing(model, path, findings);
   check_latent_attention(model, value, path, findings);
   check_window(model, path, findings);
+  check_multi_token_prediction(model, path, findings);
   if (!value.contains("qkv_biases")) model.qkv_biases = model.biases;
   if (model.latent()) {
     model.head_dim = model.query_dim();

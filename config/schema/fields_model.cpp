@@ -101,6 +101,9 @@ const std::vector<Field<Model>>& model_fields() {
       T::choices("lora_targets", {kLinearNames, nullptr, {}}, set_lora_targets,
                  "linear_qkv, linear_proj, linear_fc1, linear_fc2", "matrices that have an adapter")
           .only("transformer"),
+      T::integer("multi_token_prediction", 0, 64, &Model::multi_token_prediction, "0",
+                 "tokens predicted beyond the next one, each by one more layer after the last")
+          .only("transformer"),
       T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
                   "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")
           .only("mlp"),

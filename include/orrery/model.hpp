@@ -90,6 +90,8 @@ struct Model {
   /// weights are trained.
   std::int64_t lora_rank = 0;
   std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
+  /// Tokens predicted beyond the next one, each by a layer of its own after the last (DeepSeek-V3).
+  std::int64_t multi_token_prediction = 0;
   // moe-transformer only
   std::int64_t experts = 0;              ///< among which a router chooses
   std::int64_t experts_per_token = 0;    ///< that it chooses
@@ -137,6 +139,8 @@ struct Model {
   [[nodiscard]] std::int64_t moe_layers() const {
     return experts > 0 ? (layers - dense_layers) / moe_layer_frequency : 0;
   }
+  /// Whether the last stage computes with the embedding as the first does.
+  [[nodiscard]] bool embeds_at_both_ends() const { return tied_embeddings || multi_token_prediction > 0; }
   [[nodiscard]] bool adapts(Linear which) const {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
@@ -147,9 +151,9 @@ struct Model {
                     packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
                     qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, dropout,
                     normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
-                    experts, experts_per_token, shared_experts, expert_ffn_hidden, dense_layers,
-                    moe_layer_frequency, expert_groups, groups_per_token, widths, parameters, tensors,
-                    forward_gflops_per_sample, activations_per_sample);
+                    multi_token_prediction, experts, experts_per_token, shared_experts, expert_ffn_hidden,
+                    dense_layers, moe_layer_frequency, expert_groups, groups_per_token, widths, parameters,
+                    tensors, forward_gflops_per_sample, activations_per_sample);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

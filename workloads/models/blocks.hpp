@@ -79,6 +79,8 @@ struct ModelBlocks {
   std::vector<std::uint32_t> layers;  ///< per layer: its kind
   std::int32_t embedding = -1;        ///< kind of the block before the first layer, or -1
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
+  std::int32_t depth = -1;            ///< kind of the blocks between the last layer and the head, or -1
+  std::int64_t depths = 0;            ///< number of those: of multi-token prediction
   std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
   bool tied_are_trained = true;       ///< so that both ends add up their gradients
   std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on

@@ -34,7 +34,8 @@ std::int64_t expert_weights_met(const Model& m) {
 
 std::int64_t active_parameters(const Model& m) {
   const std::int64_t idle = (m.experts - m.experts_per_token) * mlp_parameters(m, m.expert_ffn_hidden);
-  return transformer_parameters(m) - m.moe_layers() * idle;
+  const std::int64_t mixtures = m.moe_layers() + (m.has_experts(m.layers - 1) ? m.multi_token_prediction : 0);
+  return transformer_parameters(m) - mixtures * idle;
 }
 
 ExpertShape::ExpertShape(const Model& model, const Plan& plan, const TransformerShape& shape)

@@ -64,11 +64,19 @@ void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
   if (recomputed_.has(Module::layer) && plan_.recompute_method == RecomputeMethod::uniform &&
       plan_.recompute_layers > 1)
     return add_groups(from, to);
-  const bool some = plan_.recompute_method == RecomputeMethod::block && plan_.recompute_layers > 0;
   for (std::int64_t layer = from; layer < to; ++layer) {
-    const bool again = !some || layer - from < plan_.recompute_layers;
+    const bool again = !recomputes_some() || layer - from < plan_.recompute_layers;
     add({content_of(layer), again ? recomputed_ : ModuleSet{}});
   }
+}
+
+/// Of each stage so many layers, the first ones.
+bool LayerKinds::recomputes_some() const {
+  return plan_.recompute_method == RecomputeMethod::block && plan_.recompute_layers > 0;
+}
+
+LayerKind LayerKinds::of_depth() const {
+  return {content_of(model_.layers - 1), recomputes_some() ? ModuleSet{} : recomputed_};
 }
 
 void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
@@ -116,6 +124,9 @@ TotalFlops recompute_flops(const Model& model, const Plan& plan, const LayerKind
   TotalFlops per_token = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
     per_token += layers[i] * flops_again(model, kinds.list()[i]);
+  const LayerKind depth = kinds.of_depth();
+  const TotalFlops projection = depth.recomputes_layers() ? 2 * projection_weights(model) : 0;
+  per_token += model.multi_token_prediction * (flops_again(model, depth) + projection);
   return TotalFlops{plan.global_batch_size} * model.seq_length * per_token;
 }
 

@@ -37,6 +37,8 @@ class LayerKinds {
   [[nodiscard]] const std::vector<LayerKind>& list() const { return kinds_; }
   /// Per layer, an index into list().
   [[nodiscard]] const std::vector<std::uint32_t>& of_layers() const { return of_layers_; }
+  /// The layer of a depth of multi-token prediction, which is as the last one and computed again by itself.
+  [[nodiscard]] LayerKind of_depth() const;
   /// The layers of its group up to it, which are itself alone where it is computed again by itself.
   [[nodiscard]] std::vector<LayerContent> group_up_to(const LayerKind& kind) const;
 
@@ -44,6 +46,7 @@ class LayerKinds {
   void add_stage(std::int64_t from, std::int64_t to);
   void add_groups(std::int64_t from, std::int64_t to);
   void add(const LayerKind& kind);
+  [[nodiscard]] bool recomputes_some() const;
   [[nodiscard]] LayerContent content_of(std::int64_t layer) const;
   [[nodiscard]] std::int32_t first_alike(std::int64_t from, std::int64_t to);
 

@@ -298,9 +298,14 @@ ModelBlocks Transformer::describe() const {
   blocks.kinds.push_back(embedding());
   blocks.head = blocks.embedding + 1;
   blocks.kinds.push_back(head());
+  if (model_.multi_token_prediction > 0) {
+    blocks.depth = blocks.head + 1;
+    blocks.depths = model_.multi_token_prediction;
+    blocks.kinds.push_back(depth());
+  }
   blocks.layers = kinds_.of_layers();
   blocks.tied_are_trained = !frozen();
-  blocks.tied_parameters = model_.tied_embeddings ? shape_.vocab * model_.hidden : 0;
+  blocks.tied_parameters = model_.embeds_at_both_ends() ? shape_.vocab * model_.hidden : 0;
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
   blocks.boundaries.assign(blocks.layers.size() + 1, {shape_.residual(), sliced, sliced});
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
@@ -318,6 +323,7 @@ void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   head.of(PassKind::forward) = head_forward(workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
     head.of(kind) = head_backward(kind, workload);
+  if (blocks.depths > 0) write_depth(blocks.kinds[static_cast<std::size_t>(blocks.depth)], workload);
 }
 
 ModelBlocks describe_transformer(const Experiment& experiment) { return Transformer(experiment).describe(); }

@@ -1,5 +1,5 @@
 // The blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the layers,
-// vocabulary.cpp the embedding and the head.
+// vocabulary.cpp the embedding and the head, multi_token.cpp what predicts further tokens.
 #pragma once
 
 #include <array>
@@ -82,7 +82,12 @@ class Transformer {
   std::int32_t run_again(StepBuilder& to, Part part, SubBlock sub, ModuleSet modules,
                          std::int32_t after) const;
   void write_layer(Block& block, const LayerKind& kind, Workload& workload) const;
+  void write_depth(Block& block, Workload& workload) const;
+  [[nodiscard]] Kernel projection() const;
+  [[nodiscard]] Steps project(Phase phase, Workload& workload) const;
+  [[nodiscard]] Steps project_backward(PassKind kind, Workload& workload) const;
   void write_embedding(Block& block, Workload& workload) const;
+  [[nodiscard]] Steps look_up(Workload& workload) const;
   [[nodiscard]] Steps head_forward(Workload& workload) const;
   [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
   [[nodiscard]] Steps embedding_backward(PassKind kind, Workload& workload) const;
@@ -96,6 +101,7 @@ class Transformer {
   void hold_activations(const LayerKind& kind, Block& block) const;
   [[nodiscard]] ActivationSum activations_of(LayerContent content, ModuleSet recomputed) const;
   void add_experts(Block& block) const;
+  [[nodiscard]] Block depth() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
 

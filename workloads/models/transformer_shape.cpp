@@ -31,34 +31,56 @@ std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normal
 
 std::int64_t norms_per_layer(const Model& m) { return (m.parallel_block ? 1 : 2) * (m.post_norms ? 2 : 1); }
 
+/// How many layers of each sort there are, with those of multi-token prediction, which are as the last one.
+struct LayerCounts {
+  explicit LayerCounts(const Model& m)
+      : all(m.layers + m.multi_token_prediction),
+        mixtures(m.moe_layers() + (m.has_experts(m.layers - 1) ? m.multi_token_prediction : 0)),
+        windowed(m.windowed_layers() + (m.windowed(m.layers - 1) ? m.multi_token_prediction : 0)) {}
+
+  std::int64_t all;
+  std::int64_t mixtures;
+  std::int64_t windowed;
+};
+
 /// Products with weights of all layers, forward, per token: 2 FLOPs a weight that it meets.
 TotalFlops weight_flops_per_token(const Model& m) {
+  const LayerCounts layers(m);
   const std::int64_t attention = attention_weights(m, {m.heads, m.kv_heads});
-  const TotalFlops dense = TotalFlops{m.layers - m.moe_layers()} * mlp_weights(m, m.ffn_hidden);
-  return 2 * (TotalFlops{m.layers} * attention + dense + TotalFlops{m.moe_layers()} * expert_weights_met(m));
+  const TotalFlops dense = TotalFlops{layers.all - layers.mixtures} * mlp_weights(m, m.ffn_hidden);
+  return 2 *
+         (TotalFlops{layers.all} * attention + dense + TotalFlops{layers.mixtures} * expert_weights_met(m) +
+          TotalFlops{m.multi_token_prediction} * projection_weights(m));
 }
 
 /// Scores and context of all layers, a causal mask left aside.
 TotalFlops core_flops_per_token(const Model& m) {
-  const TotalFlops in_window = TotalFlops{m.windowed_layers()} * core_flops(m, m.heads, m.window);
-  return in_window + TotalFlops{m.layers - m.windowed_layers()} * core_flops(m, m.heads, m.attended_length());
+  const LayerCounts layers(m);
+  const TotalFlops in_window = TotalFlops{layers.windowed} * core_flops(m, m.heads, m.window);
+  return in_window + TotalFlops{layers.all - layers.windowed} * core_flops(m, m.heads, m.attended_length());
 }
 
 }  // namespace
 
+std::int64_t projection_weights(const Model& m) { return 2 * m.hidden * m.hidden; }
+
 std::int64_t transformer_parameters(const Model& m) {
+  const LayerCounts layers(m);
   const std::int64_t layer =
       attention_parameters(m, {m.heads, m.kv_heads}) + norms_per_layer(m) * norm_count(m);
-  const std::int64_t mlps =
-      (m.layers - m.moe_layers()) * mlp_parameters(m, m.ffn_hidden) + m.moe_layers() * mixture_parameters(m);
+  const std::int64_t mlps = (layers.all - layers.mixtures) * mlp_parameters(m, m.ffn_hidden) +
+                            layers.mixtures * mixture_parameters(m);
+  const std::int64_t depths = m.multi_token_prediction * (projection_weights(m) + 3 * norm_count(m));
   const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
                               (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
-  return m.layers * layer + mlps + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
+  return layers.all * layer + mlps + depths + adapters_of_model(m) + norm_count(m) + tables +
+         m.other_parameters;
 }
 
 TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
   const TotalFlops tokens = TotalFlops{samples} * m.seq_length;
-  const TotalFlops weights = weight_flops_per_token(m) + 2 * m.hidden * m.vocab;
+  const std::int64_t losses = 1 + m.multi_token_prediction;
+  const TotalFlops weights = weight_flops_per_token(m) + TotalFlops{2} * losses * m.hidden * m.vocab;
   const TotalFlops trained = core_flops_per_token(m) + 2 * adapters_of_model(m);
   return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
 }
@@ -115,6 +137,12 @@ std::int64_t TransformerShape::layer_tensors() const {
 std::int64_t TransformerShape::head_tensors() const {
   return tensors_per_norm(model_) + (model_.tied_embeddings ? 0 : 1);
 }
+
+std::int64_t TransformerShape::depth_parameters() const {
+  return 2 * model_.hidden * divide_up(model_.hidden, tensor) + 3 * norm_count(model_);
+}
+
+std::int64_t TransformerShape::depth_tensors() const { return 1 + 3 * tensors_per_norm(model_); }
 
 Bytes TransformerShape::outside(Bytes bytes) const {
   return plan_.sequence_parallel ? bytes / tensor : bytes;

@@ -16,6 +16,9 @@ namespace orrery {
 /// Weights of the adapters (LoRA) of a whole layer beside those matrices.
 [[nodiscard]] std::int64_t adapter_weights(const Model& model, std::initializer_list<Linear> beside);
 
+/// Weights that put the input of a depth of multi-token prediction together.
+[[nodiscard]] std::int64_t projection_weights(const Model& model);
+
 /// What one tensor rank works on per micro-batch. Cut dimensions round up.
 struct TransformerShape {
   TransformerShape(const Model& model, const Plan& plan);
@@ -45,6 +48,9 @@ struct TransformerShape {
   /// Weights, biases and gains of a layer, each counted as one.
   [[nodiscard]] std::int64_t layer_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
+  /// What a depth of multi-token prediction has beside its layer: a projection of 2h values and three norms.
+  [[nodiscard]] std::int64_t depth_parameters() const;
+  [[nodiscard]] std::int64_t depth_tensors() const;
 
   /// Bytes that the halves of a dense layer make per micro-batch: together sbh (34 + 5 as/h) for a plain GPT
   /// on one rank, cut as in Korthikanti et al. 2022, table 2.

@@ -13,14 +13,18 @@ Block Transformer::embedding() const {
   return frozen() ? freeze(std::move(block)) : block;
 }
 
-void Transformer::write_embedding(Block& block, Workload& workload) const {
+Steps Transformer::look_up(Workload& workload) const {
   const Bytes table =
       2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
       leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
             shape_.residual());
-  block.of(PassKind::forward) = std::move(ahead).finish(looked_up);
+  return std::move(ahead).finish(looked_up);
+}
+
+void Transformer::write_embedding(Block& block, Workload& workload) const {
+  block.of(PassKind::forward) = look_up(workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))
     block.of(kind) = embedding_backward(kind, workload);
 }

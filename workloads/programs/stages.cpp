@@ -30,6 +30,8 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
   for (std::int64_t layer = from; layer < to; ++layer) {
     place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
   }
+  for (std::int64_t depth = 0; last && depth < blocks.depths; ++depth)
+    place(blocks.depth, static_cast<std::int64_t>(blocks.layers.size()) + depth, Part::layer);
   if (last) place(blocks.head, -1, Part::head);
   chunk.blocks = std::span(placed).subspan(begin);
   chunk.input = blocks.boundaries[static_cast<std::size_t>(from)];
@@ -155,7 +157,8 @@ Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
   const auto p = static_cast<std::size_t>(map.ranks);
   const auto chunks = static_cast<std::size_t>(map.chunks);
   const auto copies = static_cast<std::size_t>(map.copies());
-  blocks_.reserve(copies * (blocks.layers.size() + 2));  // chunks refer to them
+  blocks_.reserve(
+      copies * (blocks.layers.size() + static_cast<std::size_t>(blocks.depths) + 2));  // chunks refer to them
   chunks_.resize(p * chunks);
   for (std::int64_t copy = 0; copy < map.copies(); ++copy) place_model(plan, blocks, map, copy);
   stages_.reserve(p);

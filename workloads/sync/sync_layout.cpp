@@ -86,7 +86,7 @@ bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
 
 /// Whether both ends of a pipeline add up the gradients of one embedding.
 bool ties_gradients(const Model& model) {
-  return model.attends() && model.tied_embeddings && model.lora_rank == 0;
+  return model.attends() && model.embeds_at_both_ends() && model.lora_rank == 0;
 }
 
 CommunicatorSpec spec_of(const Experiment& experiment) {

@@ -59,6 +59,20 @@ TEST_CASE("every model of the catalog has its published parameter count") {
   }
 }
 
+// The README of the released weights has 671B of the main model, and 14B of the module with copies of
+// embedding and output: 2 x 7168^2 of the projection, 5 norms of 7168, attention of 187,107,328, a router of
+// 256 x 7168, 257 experts of 3 x 7168 x 2048; and 2 x 129,280 x 7168 of copies.
+TEST_CASE("DeepSeek-V3's module for multi-token prediction has 14 B parameters") {
+  const auto parameters = [](const char* tokens) {
+    return parameter_count(read(R"({"model": "deepseek-v3", "cluster": "dgx-h800"})",
+                                {std::string("model.multi_token_prediction=") + tokens})
+                               .model);
+  };
+  const std::int64_t own = 102'760'448 + 5 * 7168 + 187'107'328 + 256 * 7168 + 257 * 44'040'192LL;
+  CHECK(parameters("1") - parameters("0") == own);
+  CHECK(std::abs(static_cast<double>(own + 2 * 129'280 * 7168LL) / 14e9 - 1) < 0.05);
+}
+
 // Those of gpt-oss are published without the embedding, 201,088 x 2,880.
 TEST_CASE("a token meets as many parameters as published") {
   const std::map<std::string, double> published{

@@ -66,7 +66,8 @@ class RandomExperiment {
     const int zero = pick({0, 1, 2, 3});
     const std::string group = zero > 0 ? number("zero_group_size", d % 2 == 0 ? pick({d / 2, d}) : d) : "";
     return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
-           std::string(pick({"", R"("lora_rank": 8, )"})) + key("attention", pick({"core", "flash"})) + "," +
+           std::string(pick({"", R"("lora_rank": 8, )", R"("multi_token_prediction": 1, )"})) +
+           key("attention", pick({"core", "flash"})) + "," +
            key("tied_embeddings", pick({"true", "false"}), false) + "}," + cluster(t * p * d) +
            ",\"plan\": {" + number("tensor_parallel", t) + number("pipeline_parallel", p) +
            number("data_parallel", d) + number("micro_batch_size", 1) + number("global_batch_size", m * d) +

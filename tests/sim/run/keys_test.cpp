@@ -59,7 +59,7 @@ const std::vector<std::string> kExperiments{
         "plan": {"tensor_parallel": 2, "sequence_parallel": true, "expert_parallel": 8, "expert_tensor_parallel": 1,
                  "dispatcher": "deduplicated", "token_imbalance": "zipf", "capacity_factor": 3}})",
     R"({"model": {"kind": "moe-transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
-                  "attention": "flash", "experts": 4, "experts_per_token": 1,
+                  "attention": "flash", "experts": 4, "experts_per_token": 1, "multi_token_prediction": 1,
                   "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
