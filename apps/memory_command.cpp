@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "apps/experiment_arguments.hpp"
+#include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "orrery/error.hpp"
 #include "orrery/explorer_memory.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/explorer_writers.hpp"
@@ -19,6 +21,7 @@ namespace {
 struct MemoryOptions {
   ExperimentArguments arguments;
   std::string json, csv;
+  KeySelection keys;
   std::string accounting = "orrery";
 };
 
@@ -43,23 +46,22 @@ int deliver(const MemoryOptions& options, const CommonOptions& common, const Mem
   return result.feasible ? kDone : kInfeasible;
 }
 
-/// A way to count memory: for one experiment, and for a line of a batch.
+/// A way to count memory: for one experiment, and for a line of a batch; of the result those keys.
 struct Accounting {
   std::string name;
-  MemoryResult (*result)(const Experiment&);
-  std::string (*line)(const Experiment&);
+  MemoryResult (*result)(const Experiment&, const ResultSelection& keys);
+  std::string (*line)(const Experiment&, const ResultSelection& keys, const Figures& of_keys);
 };
 
-MemoryResult orrery_result(const Experiment& experiment) {
+MemoryResult orrery_result(const Experiment& experiment, const ResultSelection& keys) {
   const Report report = account_memory(experiment);
-  return {report.feasible, [report](const Sink& sink) { write_json(report, {}, 2, sink); },
-          [report](const Sink& sink) { write_csv(report, {}, sink); },
+  return {report.feasible, [report, keys](const Sink& sink) { write_json(report, keys, 2, sink); },
+          [report, keys](const Sink& sink) { write_csv(report, keys, sink); },
           [report](const Sink& sink) { write_summary(report, terminal_style(), sink); }};
 }
 
-std::string orrery_line(const Experiment& experiment) {
-  static const ResultSelection all;
-  return json_line(account_memory(experiment), all);
+std::string orrery_line(const Experiment& experiment, const ResultSelection& keys, const Figures& of_keys) {
+  return json_line(account_memory(experiment, of_keys), keys);
 }
 
 ExplorerAnswer explorer_answer(const Experiment& experiment) {
@@ -67,14 +69,14 @@ ExplorerAnswer explorer_answer(const Experiment& experiment) {
           smallest_gpu_memory(experiment.cluster)};
 }
 
-MemoryResult explorer_result(const Experiment& experiment) {
+MemoryResult explorer_result(const Experiment& experiment, const ResultSelection&) {
   const ExplorerAnswer answer = explorer_answer(experiment);
   return {answer.feasible(), [answer](const Sink& sink) { write_explorer_json(answer, 2, sink); },
           [answer](const Sink& sink) { write_explorer_csv(answer, sink); },
           [answer](const Sink& sink) { write_explorer_summary(answer, sink); }};
 }
 
-std::string explorer_line(const Experiment& experiment) {
+std::string explorer_line(const Experiment& experiment, const ResultSelection&, const Figures&) {
   std::string line;
   write_explorer_json(explorer_answer(experiment), -1, [&line](std::string_view text) { line += text; });
   return line;
@@ -96,6 +98,14 @@ std::vector<std::string> accounting_names() {
   return names;
 }
 
+ResultSelection selected_by(const MemoryOptions& options) {
+  if (options.keys.only && options.accounting != "orrery")
+    throw InputError(
+        {Diagnostic{"command line", 0, 0, "", "--only is allowed only with --accounting orrery"}});
+  const bool csv = !options.csv.empty();
+  return selected_keys(options.keys, csv || !options.json.empty() || options.arguments.batch, csv);
+}
+
 }  // namespace
 
 Command add_memory(CLI::App& app, const CommonOptions& common) {
@@ -107,13 +117,17 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   app.add_option("--accounting", options->accounting,
                  "How memory is counted: by category and stage, or as the LLM Parallelism Explorer does")
       ->check(one_of(accounting_names()));
+  add_only(app, options->keys);
   return [options, &common] {
     const Accounting& accounting = accounting_named(options->accounting);
+    const ResultSelection keys = selected_by(*options);
+    const Figures of_keys = keys.figures();
     const auto one = [&](const Experiment& experiment) {
-      return deliver(*options, common, accounting.result(experiment));
+      return deliver(*options, common, accounting.result(experiment, keys));
     };
-    return run_on_experiments(options->arguments, common, one,
-                              [&]() -> LineMaker { return accounting.line; });
+    return run_on_experiments(options->arguments, common, one, [&]() -> LineMaker {
+      return [&](const Experiment& experiment) { return accounting.line(experiment, keys, of_keys); };
+    });
   };
 }
 

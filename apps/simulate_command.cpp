@@ -4,17 +4,16 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/experiment_arguments.hpp"
+#include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/process_stats.hpp"
 #include "apps/progress.hpp"
 #include "apps/rank_list.hpp"
-#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
@@ -30,38 +29,10 @@ struct SimulateOptions {
   std::string json, csv, trace;
   std::string trace_ranks, trace_steps;
   std::uint64_t trace_spans = 1'000'000;
-  std::optional<std::string> only;  ///< keys of the result, with commas between them
+  KeySelection keys;
   bool skip_infeasible = false;
   bool resolved = false;
 };
-
-[[noreturn]] void refuse_only(const std::string& because) {
-  throw InputError({Diagnostic{"command line", 0, 0, "", "--only" + because}});
-}
-
-/// The keys asked for with --only, by default all.
-ResultSelection selection(const SimulateOptions& options) {
-  if (!options.only) return {};
-  if (options.json.empty() && options.csv.empty() && !options.arguments.batch)
-    refuse_only(" needs --json, --csv or --batch");
-  const std::vector<std::string_view> known = ResultSelection::names();
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= options.only->size();) {
-    const std::size_t comma = std::min(options.only->find(',', begin), options.only->size());
-    const std::string name = options.only->substr(begin, comma - begin);
-    if (std::ranges::find(known, name) == known.end()) {
-      refuse_only(": found " + quote(name) +
-                  ", allowed are keys of the result with commas between them, such as "
-                  "step_time_s,memory.peak_gb,breakdown_s" +
-                  hint(name, known));
-    }
-    names.push_back(name);
-    begin = comma + 1;
-  }
-  ResultSelection keys(names);
-  if (!options.csv.empty() && !keys.has_row()) refuse_only(": a row of CSV has none of these keys");
-  return keys;
-}
 
 /// What a viewer shows about the origin of a trace.
 std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
@@ -148,7 +119,7 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--json", options->json, "Write the result as JSON (- for standard output)")
       ->excludes(batch);
   add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
-  app.add_option("--only", options->only, "Keys of the result to write, such as step_time_s,memory.peak_gb");
+  add_only(app, options->keys);
   app.add_flag("--skip-infeasible", options->skip_infeasible,
                "Plans that do not fit into memory are not simulated: their times are null")
       ->needs(batch);
@@ -167,7 +138,9 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->check(integer_within(1, std::int64_t{1} << 40));
   return [options, &common] {
     if (options->resolved) return print_resolved(*options, common);
-    const ResultSelection keys = selection(*options);
+    const bool csv = !options->csv.empty();
+    const ResultSelection keys =
+        selected_keys(options->keys, csv || !options->json.empty() || options->arguments.batch, csv);
     const auto one = [&](const Experiment& experiment) {
       return deliver(*options, common, keys, experiment);
     };

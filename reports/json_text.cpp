@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 namespace orrery {
@@ -11,6 +12,30 @@ namespace {
 
 /// Whether a character stands for itself; most texts have no other.
 bool is_plain(char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; }
+
+/// Writes a positive number that is a count of billionths, as gigabytes are of bytes, without a search for
+/// its digits: no two numbers of at most 15 digits are the same double, so none has fewer. False where it is
+/// none, or a text with an exponent might be asked for.
+bool append_billionths(double value, std::string& out) {
+  constexpr double kBillion = 1e9;
+  constexpr std::size_t kPlaces = 9;
+  constexpr double kMostDigits = 1e15;
+  const double count = value * kBillion;
+  if (!(value >= 1e-3) || !(count < kMostDigits)) return false;
+  auto billionths = static_cast<std::uint64_t>(count + 0.5);
+  if (static_cast<double>(billionths) / kBillion != value) return false;
+  std::array<char, 24> digits{};
+  char* at = digits.data() + digits.size();
+  char* end = at;
+  for (std::size_t place = 0; place < kPlaces || billionths > 0 || place == kPlaces; ++place) {
+    if (place == kPlaces) *--at = '.';
+    *--at = static_cast<char>('0' + billionths % 10);
+    billionths /= 10;
+  }
+  while (end[-1] == '0' && end[-2] != '.') --end;
+  out.append(at, end);
+  return true;
+}
 
 }  // namespace
 
@@ -25,6 +50,7 @@ void append_json(std::string_view text, std::string& out) {
 }
 
 void append_json(double value, std::string& out) {
+  if (append_billionths(value, out)) return;
   std::array<char, 64> digits{};
   const auto end = [&] { return nlohmann::detail::to_chars(digits.begin(), digits.end(), value); };
   std::isfinite(value) ? out.append(digits.begin(), end()) : out.append("null");
@@ -54,10 +80,12 @@ void JsonText::end(char bracket) {
 
 void JsonText::key(std::string_view name) {
   element();
-  text_ += '"';
-  text_ += name;
-  text_ += '"';
-  text_ += ':';
+  const std::size_t at = text_.size();
+  text_.resize(at + name.size() + 3);
+  char* const to = text_.data() + at;
+  to[0] = to[name.size() + 1] = '"';
+  std::copy(name.begin(), name.end(), to + 1);
+  to[name.size() + 2] = ':';
   if (indent_ >= 0) text_ += ' ';
 }
 

@@ -1,5 +1,6 @@
 // JSON as text, written from front to back, for every writer of it: a batch writes thousands of results a
-// second, so no tree of them is built first. The text is that of nlohmann's dump() to the byte.
+// second, so no tree of them is built first. The text is that of nlohmann's dump(), but for numbers that take
+// fewer digits than that writes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace orrery {
 
 /// Appends the text in quotes, escaped; what is no UTF-8 becomes U+FFFD.
 void append_json(std::string_view text, std::string& out);
-/// With as many digits as tell the number from its neighbours; null where it is not finite.
+/// With the fewest digits that tell the number from its neighbours, at times one more; null where it is not
+/// finite.
 void append_json(double value, std::string& out);
 void append_json(std::int64_t value, std::string& out);
 void append_json(bool value, std::string& out);

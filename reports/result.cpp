@@ -289,10 +289,8 @@ class ResultText {
 
   /// Keys of one object follow each other.
   void add(std::string_view path, const Json& value) {
-    const std::string_view object = object_of(path);
-    while (!object.starts_with(object_)) leave_object();
-    while (object_.size() < object.size()) enter_object(path);
-    text_.key(path.substr(object.size()));
+    if (!path.starts_with(object_) || path.find('.', object_.size()) != std::string_view::npos) move_to(path);
+    text_.key(path.substr(object_.size()));
     write_value(value, text_);
   }
   std::string finish() {
@@ -302,6 +300,12 @@ class ResultText {
   }
 
  private:
+  /// Closes and opens objects.
+  void move_to(std::string_view path) {
+    const std::string_view object = object_of(path);
+    while (!object.starts_with(object_)) leave_object();
+    while (object_.size() < object.size()) enter_object(path);
+  }
   void enter_object(std::string_view path) {
     const std::size_t end = path.find('.', object_.size());
     text_.key(path.substr(object_.size(), end - object_.size()));
@@ -320,6 +324,11 @@ class ResultText {
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) {
+    std::string number;
+    append_json(value.get<double>(), number);
+    return number;
+  }
   if (!value.is_array()) return value.dump();
   std::string joined;
   for (const Json& member : value) {

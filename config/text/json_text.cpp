@@ -1,11 +1,13 @@
 #include "config/text/json_text.hpp"
 
 #include <cctype>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/schema/findings.hpp"
 #include "config/schema/wording.hpp"
+#include "config/text/plain_json.hpp"
 #include "config/text/tree_builder.hpp"
 
 namespace orrery {
@@ -173,6 +175,7 @@ bool looks_like_json(std::string_view text) {
 }
 
 Json parse_json(std::string_view text) {
+  if (std::optional<Json> plain = parse_plain_json(text)) return *std::move(plain);
   TreeBuilder tree;
   SaxAdapter sax(tree);
   Json::sax_parse(text, &sax, Json::input_format_t::json, true, true);

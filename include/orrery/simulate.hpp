@@ -35,6 +35,6 @@ class Simulator {
 };
 
 /// The same report with memory and feasibility alone, without simulating: its makespan is 0.
-[[nodiscard]] Report account_memory(const Experiment& experiment);
+[[nodiscard]] Report account_memory(const Experiment& experiment, const Figures& figures = {});
 
 }  // namespace orrery

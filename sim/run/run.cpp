@@ -109,10 +109,10 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
   return report;
 }
 
-Report account_memory(const Experiment& experiment) {
+Report account_memory(const Experiment& experiment, const Figures& figures) {
   Memo memo;
   return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
-    return memory_report(e, outline(e, sync_layout_of(e, memo)).workload);
+    return memory_report(e, outline(e, sync_layout_of(e, memo)).workload, figures);
   });
 }
 

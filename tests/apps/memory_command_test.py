@@ -68,6 +68,22 @@ class MemoryCommand(CommandLineCase):
         self.assertEqual(orrery("memory", self.experiment, "--accounting", "orrery", "--json", "-").stdout, own)
         self.assertIn("per_stage", own)
 
+    def test_some_keys_only(self):
+        out = orrery("memory", "--batch", "--only", "feasible,memory.peak_gb", text=json.dumps(SMALL))
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        result = json.loads(out.stdout)
+        self.assertEqual(list(result), ["line", "name", "feasible", "memory"])
+        whole = json.loads(orrery("memory", self.experiment, "--json", "-").stdout)
+        self.assertEqual(result["memory"], {"peak_gb": whole["memory"]["peak_gb"]})
+        for wrong, said in ((["--only", "gpus", self.experiment], "--only needs"),
+                            (["--batch", "--only", "gpu"], 'did you mean "gpus"?')):
+            out = orrery("memory", *wrong)
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(said, out.stderr)
+        out = explorer("--batch", "--only", "gpus")
+        self.assertEqual(out.returncode, 2)
+        self.assertIn("--only is allowed only with --accounting orrery", out.stderr)
+
     def test_errors(self):
         out = orrery("memory", self.experiment, "--accounting", "explorers")
         self.assertEqual((out.returncode, out.stdout), (2, ""))
