@@ -17,6 +17,16 @@ constexpr double kMaxLayerPasses = 2e7;  // micro-batches x layers x steps: some
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
+/// The most that a layer has.
+double most(const Model& m, std::int64_t LayerRun::*of_run, std::int64_t of_all) {
+  for (const LayerRun& run : m.layer_pattern) of_all = std::max(of_all, run.*of_run);
+  return real(of_all);
+}
+
+double heads(const Model& m) { return most(m, &LayerRun::heads, m.heads); }
+
+double ffn(const Model& m) { return most(m, &LayerRun::ffn_hidden, m.ffn_hidden); }
+
 /// With those of multi-token prediction.
 double all_layers(const Model& m) { return real(m.layers + m.multi_token_prediction); }
 
@@ -28,11 +38,12 @@ double layer_weights(const Model& m) {
     return widest * widest;
   }
   const double ranks = real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
-  const double attention = 2 * (real(m.heads) + real(m.kv_heads)) * real(m.head_dim) + 2 * ranks;
-  const double from_latent = ranks * real(m.heads) * real(m.query_dim() + m.value_dim());
+  const double attention =
+      2 * (heads(m) + most(m, &LayerRun::kv_heads, m.kv_heads)) * real(m.head_dim) + 2 * ranks;
+  const double from_latent = ranks * heads(m) * real(m.query_dim() + m.value_dim());
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
   const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
-  return real(m.hidden) * (attention + 3 * real(m.ffn_hidden) + experts) + adapters + from_latent;
+  return real(m.hidden) * (attention + 3 * ffn(m) + experts) + adapters + from_latent;
 }
 
 struct StepBounds {
@@ -59,7 +70,7 @@ StepBounds bounds_of(const Experiment& e) {
   if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions) + depths);
   const double tokens = real(e.plan.global_batch_size) * real(m.seq_length);
   const bool stored = transformer && m.attention == Attention::core;
-  const double scores = transformer ? real(m.seq_length) * real(m.heads) * real(m.head_dim) : 0;
+  const double scores = transformer ? real(m.seq_length) * heads(m) * real(m.head_dim) : 0;
   if (m.kind == ModelKind::convnet) {
     b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
     const double kept =
@@ -70,9 +81,9 @@ StepBounds bounds_of(const Experiment& e) {
   b.flops = tokens * (8 * losses * b.weights + 16 * all_layers(m) * scores);
   double width = 0;
   if (transformer) {
-    width = 8 * real(m.hidden) + 4 * real(m.ffn_hidden) + 6 * real(m.heads) * real(m.head_dim) +
-            (stored ? 3 * real(m.heads) * real(m.seq_length) : 0) +
-            4 * losses * real(m.vocab) / real(m.layers) + routed_width(e);
+    width = 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) +
+            (stored ? 3 * heads(m) * real(m.seq_length) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
+            routed_width(e);
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   }

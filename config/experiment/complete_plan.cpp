@@ -135,7 +135,6 @@ class PlanCompletion {
   }
 
   void check_tensor_parallel() {
-    const std::int64_t t = plan_.tensor_parallel;
     if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
     check_recompute();
     if (model_.kind == ModelKind::mlp) return check_partition();
@@ -143,10 +142,16 @@ class PlanCompletion {
     if (!plan_.tensor_partition.empty()) {
       add({"tensor_partition"}, "found a list, allowed only for models of kind mlp");
     }
-    require_divisor("heads", model_.heads);
-    const bool own_kv_heads = model_.kv_heads != model_.heads;  // else heads say it already
-    if (own_kv_heads && t % model_.kv_heads != 0) require_divisor("kv_heads", model_.kv_heads);
-    require_divisor("ffn_hidden", model_.ffn_hidden);
+    if (model_.layer_pattern.empty()) require_divisors(model_.heads, model_.kv_heads, model_.ffn_hidden);
+    for (const LayerRun& run : model_.layer_pattern)
+      require_divisors(run.heads, run.kv_heads, run.ffn_hidden);
+  }
+
+  void require_divisors(std::int64_t heads, std::int64_t kv_heads, std::int64_t ffn_hidden) {
+    require_divisor("heads", heads);
+    const bool own_kv_heads = kv_heads != heads;  // else heads say it already
+    if (own_kv_heads && plan_.tensor_parallel % kv_heads != 0) require_divisor("kv_heads", kv_heads);
+    require_divisor("ffn_hidden", ffn_hidden);
   }
 
   /// Sharded states only work when replicas exchange gradients and parameters.

@@ -203,6 +203,8 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
     complete_transformer(model, value, path, scope.findings);
   }
   if (model.kind == ModelKind::moe_transformer) complete_experts(model, value, path, scope.findings);
+  if (model.attends() && scope.findings.list().size() == before)
+    read_layer_pattern(value, model, path, scope);
   return model;
 }
 

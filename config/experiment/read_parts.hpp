@@ -7,6 +7,8 @@
 namespace orrery {
 
 /// `value` is resolved: no names, no bases. Findings tell whether the result is of use.
+/// What each layer is, where `value` says so; the rest of the model is read.
+void read_layer_pattern(const Json& value, Model& model, const Path& path, Scope& scope);
 Model read_model(const Json& value, const Path& path, Scope& scope);
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.

@@ -104,6 +104,8 @@ class ResolvedTree {
       out["latent_attention"] = part(e_.model.latent_attention, latent_attention_fields());
       out.erase("head_dim");
     }
+    for (const LayerRun& run : e_.model.layer_pattern)
+      out["layer_pattern"].push_back(part(run, layer_run_fields()));
     if (e_.model.lora_rank == 0) return out;
     for (std::size_t i = 0; i < kLinearNames.size(); ++i)
       if (e_.model.lora_targets[i]) out["lora_targets"].push_back(kLinearNames[i]);

@@ -111,6 +111,8 @@ Schema model_schema(const Menus& menus) {
   Schema latent = object_of(latent_attention_fields(), menus);
   latent["required"] = {"kv_rank", "nope_dim"};
   fill(model, "latent_attention", latent);
+  fill(model, "layer_pattern",
+       {{"type", "array"}, {"minItems", 1}, {"items", object_of(layer_run_fields(), menus)}});
   return part(std::move(model), {});
 }
 

@@ -15,6 +15,8 @@ inline constexpr double kMaxBatch = 1e9;
 
 const std::vector<Field<LatentAttention>>& latent_attention_fields();
 const std::vector<Field<Model>>& model_fields();
+/// An entry of model.layer_pattern.
+const std::vector<Field<LayerRun>>& layer_run_fields();
 const std::vector<Field<Gpu>>& gpu_fields();
 /// peak_tflops: one number a precision.
 const FieldInfo& peak_field();

@@ -27,6 +27,26 @@ const std::vector<Field<LatentAttention>>& latent_attention_fields() {
   return fields;
 }
 
+const std::vector<Field<LayerRun>>& layer_run_fields() {
+  using R = LayerRun;
+  using T = FieldTable<R>;
+  static const std::vector<Field<R>> fields{
+      T::integer("layers", 1, kMaxLayers, &R::layers, "1", "layers in a row that are so"),
+      T::choice(
+          "attention", {kLayerAttentionNames, nullptr, {}},
+          +[](R& r, std::size_t i) { r.attention = static_cast<LayerAttention>(i); }, "full",
+          "to all tokens before, to those of model.window, or none"),
+      T::choice(
+          "mlp", {kLayerMlpNames, nullptr, {}},
+          +[](R& r, std::size_t i) { r.mlp = static_cast<LayerMlp>(i); }, "dense",
+          "an MLP, experts in its place, or none"),
+      T::integer("heads", 1, 1e6, &R::heads, "model.heads", "attention heads"),
+      T::integer("kv_heads", 1, 1e6, &R::kv_heads, "model.kv_heads", "key and value heads"),
+      T::integer("ffn_hidden", 1, 1e8, &R::ffn_hidden, "model.ffn_hidden", "width inside the MLP"),
+  };
+  return fields;
+}
+
 const std::vector<Field<Model>>& model_fields() {
   using T = FieldTable<Model>;
   static const std::vector<Field<Model>> fields{
@@ -77,6 +97,10 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::integer("window_pattern", 1, kMaxLayers, &Model::window_pattern, "none",
                  "with window: of so many layers, the last one attends to all")
+          .only("transformer"),
+      T::nested("layer_pattern",
+                "a list of what layers are, over and over again to the last one: objects with layers, "
+                "attention, mlp, heads, kv_heads, ffn_hidden")
           .only("transformer"),
       T::flag("dropout", &Model::dropout, "true", "dropout after attention and MLP").only("transformer"),
       T::choice(

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "orrery/layer.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -81,6 +82,9 @@ struct Model {
   LatentAttention latent_attention;
   std::int64_t window = 0;  ///< tokens that each attends to, itself the last of them; 0: all before it
   std::int64_t window_pattern = 0;  ///< of so many layers, the last one attends to all; 0: none does
+  /// What each layer is, in runs of alike ones, over and over again to the last layer. Empty: window_pattern,
+  /// dense_layers and moe_layer_frequency say it.
+  std::vector<LayerRun> layer_pattern;
   bool dropout = true;
   Normalization normalization = Normalization::layer_norm;
   Positions positions = Positions::learned;
@@ -124,20 +128,51 @@ struct Model {
     return latent() ? latent_attention.nope_dim + latent_attention.rope_dim : head_dim;
   }
   [[nodiscard]] std::int64_t value_dim() const { return latent() ? latent_attention.value_dim : head_dim; }
+  /// Whether a window leaves any tokens out.
+  [[nodiscard]] bool slides() const { return window > 0 && window < attended_length(); }
   /// Whether tokens of the layer attend to those of a window only.
   [[nodiscard]] bool windowed(std::int64_t layer) const {
-    return window > 0 && window < attended_length() &&
-           (window_pattern == 0 || (layer + 1) % window_pattern != 0);
+    if (!slides()) return false;
+    if (!layer_pattern.empty()) return run_of(layer).attention == LayerAttention::window;
+    return window_pattern == 0 || (layer + 1) % window_pattern != 0;
   }
   [[nodiscard]] std::int64_t windowed_layers() const {
-    if (window == 0 || window >= attended_length()) return 0;
+    if (!slides()) return 0;
+    if (!layer_pattern.empty()) return count([this](std::int64_t layer) { return windowed(layer); });
     return window_pattern == 0 ? layers : layers - layers / window_pattern;
   }
   [[nodiscard]] bool has_experts(std::int64_t layer) const {
+    if (!layer_pattern.empty()) return run_of(layer).mlp == LayerMlp::experts;
     return experts > 0 && layer >= dense_layers && (layer - dense_layers + 1) % moe_layer_frequency == 0;
   }
   [[nodiscard]] std::int64_t moe_layers() const {
+    if (!layer_pattern.empty()) return count([this](std::int64_t layer) { return has_experts(layer); });
     return experts > 0 ? (layers - dense_layers) / moe_layer_frequency : 0;
+  }
+  /// What a layer is.
+  [[nodiscard]] LayerContent layer(std::int64_t index) const {
+    LayerContent content{LayerAttention::full, LayerMlp::dense, heads, kv_heads, ffn_hidden};
+    if (!layer_pattern.empty()) content = run_of(index).content();
+    if (content.attends())
+      content.attention = windowed(index) ? LayerAttention::window : LayerAttention::full;
+    if (has_experts(index)) content.mlp = LayerMlp::experts;
+    return content;
+  }
+  /// The run of layer_pattern that a layer is in.
+  [[nodiscard]] const LayerRun& run_of(std::int64_t layer) const {
+    std::int64_t all = 0;
+    for (const LayerRun& run : layer_pattern) all += run.layers;
+    std::int64_t left = layer % all;
+    std::size_t at = 0;
+    while (left >= layer_pattern[at].layers) left -= layer_pattern[at++].layers;
+    return layer_pattern[at];
+  }
+  /// Layers that something is true of.
+  template <class Is>
+  [[nodiscard]] std::int64_t count(const Is& is) const {
+    std::int64_t sum = 0;
+    for (std::int64_t layer = 0; layer < layers; ++layer) sum += is(layer) ? 1 : 0;
+    return sum;
   }
   /// Whether the last stage computes with the embedding as the first does.
   [[nodiscard]] bool embeds_at_both_ends() const { return tied_embeddings || multi_token_prediction > 0; }
@@ -149,11 +184,11 @@ struct Model {
   [[nodiscard]] auto members() const {
     return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
                     packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
-                    qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, dropout,
-                    normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
-                    multi_token_prediction, experts, experts_per_token, shared_experts, expert_ffn_hidden,
-                    dense_layers, moe_layer_frequency, expert_groups, groups_per_token, widths, parameters,
-                    tensors, forward_gflops_per_sample, activations_per_sample);
+                    qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
+                    dropout, normalization, positions, max_positions, other_parameters, lora_rank,
+                    lora_targets, multi_token_prediction, experts, experts_per_token, shared_experts,
+                    expert_ffn_hidden, dense_layers, moe_layer_frequency, expert_groups, groups_per_token,
+                    widths, parameters, tensors, forward_gflops_per_sample, activations_per_sample);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

@@ -62,6 +62,7 @@ void check_all(const std::vector<Field<T>>& fields) {
 
 TEST_CASE("a change of any key changes the content of its part of an experiment") {
   check_all(model_fields());
+  check_all(layer_run_fields());
   check_all(gpu_fields());
   check_all(node_fields());
   check_all(fabric_fields());

@@ -111,6 +111,9 @@ void check(const Model& model, const Plan& plan) {
     throw InputError(
         "/model/kind",
         "found \"" + kind + "\", allowed transformer, moe-transformer in the explorer's accounting");
+  if (!model.layer_pattern.empty())
+    throw InputError("/model/layer_pattern",
+                     "found a list, allowed none in the explorer's accounting, whose layers are alike");
   if (plan.zero_stage == 0 || plan.expert_parallel <= plan.data_parallel) return;
   throw InputError("/plan/expert_parallel",
                    "found " + std::to_string(plan.expert_parallel) + ", allowed at most data_parallel " +

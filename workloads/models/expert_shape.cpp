@@ -70,10 +70,10 @@ Bytes ExpertShape::kept_by_products(std::int64_t per_row, std::int64_t per_token
   return (rows * per_row + whole_tokens_ * per_token) * element_;
 }
 
-void ExpertShape::add(ActivationSum& sum) const {
+void ExpertShape::add(ActivationSum& sum, bool first) const {
   constexpr Bytes kRouter = 8;  // logit and probability
   constexpr auto kExperts = ActivationKind::experts;
-  sum.add(ActivationKind::residual, stream);
+  first ? sum.add_input(stream) : sum.add(ActivationKind::residual, stream);
   sum.add(ActivationKind::residual, stream, {Module::norm});
   sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
   sum.add(kExperts, kept_by_products(model_.hidden + inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),

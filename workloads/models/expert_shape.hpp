@@ -40,7 +40,8 @@ struct ExpertShape {
   [[nodiscard]] std::int64_t expert_tensors() const;
   /// Bytes made per micro-batch: inputs of norm and router, logits and probabilities in 32 bits, of each row
   /// its input, the input of the activation and its output, and the same of shared experts.
-  void add(ActivationSum& sum) const;
+  /// `first`: nothing comes before them in their layer.
+  void add(ActivationSum& sum, bool first = false) const;
   /// Bytes kept from the gradients of inputs to those of weights: inputs and gradients of the outputs of all
   /// products.
   [[nodiscard]] Bytes activations_for_weights() const;

@@ -12,8 +12,10 @@ namespace {
 
 /// Forward FLOPs per token of the attention of a layer that is computed again.
 TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
-  const Heads heads{m.heads, m.kv_heads};
-  const TotalFlops core = core_flops(m, m.heads, kind.content.windowed ? m.window : m.attended_length());
+  if (!kind.content.attends()) return 0;
+  const Heads heads{kind.content.heads, kind.content.kv_heads};
+  const TotalFlops core =
+      core_flops(m, heads.query, kind.content.windowed() ? m.window : m.attended_length());
   if (kind.recomputed.meets({Module::layer, Module::attention}))
     return 2 * TotalFlops{attention_weights(m, heads) + adapter_weights(m, {Linear::qkv, Linear::proj})} +
            core;
@@ -23,10 +25,11 @@ TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
 }
 
 TotalFlops mlp_flops_again(const Model& m, const LayerKind& kind) {
-  const Module half = kind.content.has_experts ? Module::experts : Module::mlp;
-  if (!kind.recomputed.meets({Module::layer, half})) return 0;
-  if (kind.content.has_experts) return 2 * expert_weights_met(m);
-  return 2 * TotalFlops{mlp_weights(m, m.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};
+  const Module half = kind.content.has_experts() ? Module::experts : Module::mlp;
+  if (kind.content.mlp == LayerMlp::none || !kind.recomputed.meets({Module::layer, half})) return 0;
+  if (kind.content.has_experts()) return 2 * expert_weights_met(m);
+  return 2 *
+         TotalFlops{mlp_weights(m, kind.content.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};
 }
 
 TotalFlops flops_again(const Model& m, const LayerKind& kind) {
@@ -66,7 +69,7 @@ void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
     return add_groups(from, to);
   for (std::int64_t layer = from; layer < to; ++layer) {
     const bool again = !recomputes_some() || layer - from < plan_.recompute_layers;
-    add({content_of(layer), again ? recomputed_ : ModuleSet{}});
+    add({model_.layer(layer), again ? recomputed_ : ModuleSet{}});
   }
 }
 
@@ -76,7 +79,7 @@ bool LayerKinds::recomputes_some() const {
 }
 
 LayerKind LayerKinds::of_depth() const {
-  return {content_of(model_.layers - 1), recomputes_some() ? ModuleSet{} : recomputed_};
+  return {model_.layer(model_.layers - 1), recomputes_some() ? ModuleSet{} : recomputed_};
 }
 
 void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
@@ -84,7 +87,7 @@ void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
     const std::int64_t end = std::min(to, first + plan_.recompute_layers);
     const std::int32_t alike = first_alike(first, end);
     for (std::int64_t layer = first; layer < end; ++layer)
-      add({content_of(layer), recomputed_, static_cast<std::int32_t>(layer - first), layer + 1 == end,
+      add({model_.layer(layer), recomputed_, static_cast<std::int32_t>(layer - first), layer + 1 == end,
            alike});
   }
 }
@@ -95,16 +98,12 @@ void LayerKinds::add(const LayerKind& kind) {
   if (known == kinds_.end()) kinds_.push_back(kind);
 }
 
-LayerContent LayerKinds::content_of(std::int64_t layer) const {
-  return {model_.windowed(layer), model_.has_experts(layer)};
-}
-
 /// A shorter group may be alike the beginning of a longer one, whose layers are the same.
 std::int32_t LayerKinds::first_alike(std::int64_t from, std::int64_t to) {
   for (const std::int32_t start : group_starts_) {
     bool alike = start + (to - from) <= model_.layers;
     for (std::int64_t i = 0; alike && i < to - from; ++i)
-      alike = content_of(start + i) == content_of(from + i);
+      alike = model_.layer(start + i) == model_.layer(from + i);
     if (alike) return start;
   }
   group_starts_.push_back(static_cast<std::int32_t>(from));
@@ -113,7 +112,7 @@ std::int32_t LayerKinds::first_alike(std::int64_t from, std::int64_t to) {
 
 std::vector<LayerContent> LayerKinds::group_up_to(const LayerKind& kind) const {
   std::vector<LayerContent> group;
-  for (std::int32_t i = 0; i < kind.before; ++i) group.push_back(content_of(kind.first_alike + i));
+  for (std::int32_t i = 0; i < kind.before; ++i) group.push_back(model_.layer(kind.first_alike + i));
   group.push_back(kind.content);
   return group;
 }

@@ -8,14 +8,6 @@
 
 namespace orrery {
 
-/// What tells layers of a model apart.
-struct LayerContent {
-  bool windowed = false;
-  bool has_experts = false;
-
-  friend bool operator==(LayerContent, LayerContent) = default;
-};
-
 /// A layer as a plan runs it. Layers that are computed again as a whole form groups, of which only the input
 /// is kept: the backward pass of the last one computes all of them again.
 struct LayerKind {
@@ -47,7 +39,6 @@ class LayerKinds {
   void add_groups(std::int64_t from, std::int64_t to);
   void add(const LayerKind& kind);
   [[nodiscard]] bool recomputes_some() const;
-  [[nodiscard]] LayerContent content_of(std::int64_t layer) const;
   [[nodiscard]] std::int32_t first_alike(std::int64_t from, std::int64_t to);
 
   const Model& model_;

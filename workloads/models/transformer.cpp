@@ -20,7 +20,46 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+/// Whose layers are all of that content, as far as sizes go.
+Experiment variant_of(const Experiment& experiment, const LayerContent& content) {
+  Experiment variant = experiment;
+  Model& model = variant.model;
+  model.layer_pattern.clear();
+  model.heads = content.heads;
+  model.kv_heads = content.kv_heads;
+  model.ffn_hidden = content.ffn_hidden;
+  return variant;
+}
+
 }  // namespace
+
+Transformer::Transformer(const Experiment& experiment)
+    : model_(experiment.model),
+      plan_(experiment.plan),
+      experiment_(experiment),
+      software_(experiment.software),
+      shape_(model_, plan_),
+      products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
+      shared_(shared_attention(CommunicatorSpec(plan_))),
+      kinds_(model_, plan_) {
+  for (const LayerKind& kind : kinds_.list()) {
+    if (!of(kind.content).has_sizes_of(kind.content))
+      variants_.push_back(std::make_unique<LayerVariant>(variant_of(experiment, kind.content)));
+  }
+}
+
+Transformer::~Transformer() = default;
+
+bool Transformer::has_sizes_of(const LayerContent& content) const {
+  return content.heads == model_.heads && content.kv_heads == model_.kv_heads &&
+         content.ffn_hidden == model_.ffn_hidden;
+}
+
+const Transformer& Transformer::of(const LayerContent& content) const {
+  for (const std::unique_ptr<LayerVariant>& variant : variants_)
+    if (variant->transformer.has_sizes_of(content)) return variant->transformer;
+  return *this;
+}
 
 /// Before a product cut by columns: sequence parallelism gathers its input.
 std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
@@ -163,15 +202,20 @@ std::int32_t Transformer::run_layer(StepBuilder& to, PassKind kind, const LayerH
   if (model_.parallel_block) return run(to, kind, Part::layer, subs, after);
   std::int32_t out = after;
   for (const bool first : {true, false}) {
-    if (first == (kind == PassKind::forward)) {
+    if (first != (kind == PassKind::forward)) {
+      out = run_mlp(to, kind, halves, out);
+    } else if (halves.content.attends()) {
       out = run(to, kind, Part::attention, subs.first(1), out);
-    } else if (halves.experts) {
-      out = halves.experts->run(to, kind, out);
-    } else {
-      out = run(to, kind, Part::mlp, subs.subspan(1, 1), out);
     }
   }
   return out;
+}
+
+std::int32_t Transformer::run_mlp(StepBuilder& to, PassKind kind, const LayerHalves& halves,
+                                  std::int32_t after) const {
+  if (halves.experts) return halves.experts->run(to, kind, after);
+  if (halves.content.mlp == LayerMlp::none) return after;
+  return run(to, kind, Part::mlp, SubBlocks(halves.subs).subspan(1, 1), after);
 }
 
 ExpertLayer Transformer::experts() const {
@@ -183,24 +227,27 @@ ExpertLayer Transformer::experts() const {
           }};
 }
 
-LayerHalves Transformer::halves_of(LayerContent content) const {
+LayerHalves Transformer::halves_of(const LayerContent& content) const {
   LayerHalves halves{
-      {attention_sub_block(experiment_, shape_, content.windowed), mlp_sub_block(experiment_, shape_)}, {}};
-  if (content.has_experts) halves.experts.emplace(experts());
+      content,
+      {attention_sub_block(experiment_, shape_, content.windowed()), mlp_sub_block(experiment_, shape_)},
+      {}};
+  if (content.has_experts()) halves.experts.emplace(experts());
   return halves;
 }
 
 void Transformer::write_layer(Block& block, const LayerKind& kind, Workload& workload) const {
-  const LayerHalves halves = halves_of(kind.content);
+  const Transformer& own = of(kind.content);
+  const LayerHalves halves = own.halves_of(kind.content);
   const auto steps = [&](PassKind pass) {
     StepBuilder to(experiment_, workload, phase_of(pass));
-    const std::int32_t out = run_layer(to, pass, halves, kBlockInput);
+    const std::int32_t out = own.run_layer(to, pass, halves, kBlockInput);
     return std::move(to).finish(out);
   };
   block.of(PassKind::forward) = steps(PassKind::forward);
   for (const PassKind pass : backward_kinds(splits_backward(plan_))) block.of(pass) = steps(pass);
   block.recompute = kind.recomputes_layers() ? recompute_layers(kind, workload)
-                                             : recompute_modules(halves, kind.recomputed, workload);
+                                             : own.recompute_modules(halves, kind.recomputed, workload);
 }
 
 /// The backward pass of the last layer of a group computes all of them again.
@@ -208,18 +255,19 @@ Steps Transformer::recompute_layers(const LayerKind& kind, Workload& workload) c
   StepBuilder to(experiment_, workload, Phase::recompute);
   std::int32_t out = kBlockInput;
   if (kind.ends_group) {
-    for (const LayerContent content : kinds_.group_up_to(kind))
-      out = run_layer(to, PassKind::forward, halves_of(content), out);
+    for (const LayerContent& content : kinds_.group_up_to(kind))
+      out = of(content).run_layer(to, PassKind::forward, of(content).halves_of(content), out);
   }
   return std::move(to).finish(out);
 }
 
 Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet modules, Workload& workload) const {
   StepBuilder to(experiment_, workload, Phase::recompute);
-  std::int32_t out = run_again(to, Part::attention, halves.subs[0], modules, kBlockInput);
+  std::int32_t out = kBlockInput;
+  if (halves.content.attends()) out = run_again(to, Part::attention, halves.subs[0], modules, out);
   if (halves.experts) {
     out = halves.experts->run_again(to, modules, out);
-  } else {
+  } else if (halves.content.mlp != LayerMlp::none) {
     SubBlock mlp = halves.subs[1];
     if (model_.parallel_block) mlp.before.clear();  // it has one norm
     out = run_again(to, Part::mlp, std::move(mlp), modules, out);
@@ -243,13 +291,14 @@ std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, Mo
   return kernels.empty() ? at : to.compute(part, std::move(kernels), at);
 }
 
-ActivationSum Transformer::activations_of(LayerContent content, ModuleSet recomputed) const {
+ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
   ActivationSum sum(recomputed);
-  shape_.add_attention(sum);
-  if (content.has_experts) {
-    ExpertShape(model_, plan_, shape_).add(sum);
-  } else {
-    shape_.add_mlp(sum);
+  const bool first = !content.attends();
+  if (!first) shape_.add_attention(sum);
+  if (content.has_experts()) {
+    ExpertShape(model_, plan_, shape_).add(sum, first);
+  } else if (content.mlp != LayerMlp::none) {
+    shape_.add_mlp(sum, first);
   }
   return sum;
 }
@@ -257,37 +306,50 @@ ActivationSum Transformer::activations_of(LayerContent content, ModuleSet recomp
 /// Of a group, the input of its first layer is kept. When a layer runs backward, what those before it and it
 /// itself made again is held.
 void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
-  const ActivationSum own = activations_of(kind.content, kind.recomputed);
+  const ActivationSum own = of(kind.content).activations_of(kind.content, kind.recomputed);
   block.activations = own.kept();
   block.workspace = own.again().total();
   if (kind.before == 0) return;
   block.activations = {};
   block.workspace = 0;
-  for (const LayerContent content : kinds_.group_up_to(kind))
-    block.workspace += activations_of(content, {}).kept().total();
+  for (const LayerContent& content : kinds_.group_up_to(kind))
+    block.workspace += of(content).activations_of(content, {}).kept().total();
   block.workspace -= shape_.cut_residual();  // the input of the group
 }
 
 Block Transformer::layer(const LayerKind& kind) const {
   Block block;
   hold_activations(kind, block);
-  block.for_weights = shape_.layer_activations_for_weights();
-  block.parameters = shape_.layer_parameters();
-  block.tensors = shape_.layer_tensors();
-  if (kind.content.has_experts) add_experts(block);
+  of(kind.content).size_layer(kind.content, block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
 }
 
-/// In place of the MLP.
+void Transformer::size_layer(const LayerContent& content, Block& block) const {
+  block.for_weights = shape_.layer_activations_for_weights();
+  block.parameters = shape_.layer_parameters();
+  block.tensors = shape_.layer_tensors();
+  if (!content.attends()) {
+    block.for_weights = shape_.mlp_activations_for_weights();
+    block.parameters -= shape_.attention_half_parameters();
+    block.tensors -= shape_.attention_half_tensors();
+  }
+  if (content.mlp != LayerMlp::dense) {
+    block.for_weights -= shape_.mlp_activations_for_weights();
+    block.parameters -= shape_.mlp_half_parameters();
+    block.tensors -= shape_.mlp_half_tensors();
+  }
+  if (content.has_experts()) add_experts(block);
+}
+
 void Transformer::add_experts(Block& block) const {
   const ExpertShape experts(model_, plan_, shape_);
-  block.for_weights += experts.activations_for_weights() - shape_.mlp_activations_for_weights();
+  block.for_weights += experts.activations_for_weights();
   block.expert_parameters = experts.expert_parameters();
   block.expert_tensors = experts.expert_tensors();
-  block.parameters = shape_.layer_parameters_without_mlp() + experts.parameters() + block.expert_parameters;
-  block.tensors += experts.tensors() + block.expert_tensors - 2 * (model_.biases ? 2 : 1);
+  block.parameters += shape_.mlp_norm_parameters() + experts.parameters() + block.expert_parameters;
+  block.tensors += shape_.mlp_norm_tensors() + experts.tensors() + block.expert_tensors;
 }
 
 ModelBlocks Transformer::describe() const {

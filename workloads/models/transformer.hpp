@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,23 +21,24 @@ namespace orrery {
 /// Both of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
 
-/// The halves of a layer; in place of the MLP there may be experts.
+/// The halves of a layer, of which it may lack one; in place of the MLP there may be experts.
 struct LayerHalves {
+  LayerContent content;
   std::array<SubBlock, 2> subs;
   std::optional<ExpertLayer> experts;
 };
 
+class Transformer;
+
+/// An experiment whose layers all have the heads and the width of some layers of another one.
+struct LayerVariant;
+
 class Transformer {
  public:
-  explicit Transformer(const Experiment& experiment)
-      : model_(experiment.model),
-        plan_(experiment.plan),
-        experiment_(experiment),
-        software_(experiment.software),
-        shape_(model_, plan_),
-        products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
-        shared_(shared_attention(CommunicatorSpec(plan_))),
-        kinds_(model_, plan_) {}
+  explicit Transformer(const Experiment& experiment);
+  ~Transformer();
+  Transformer(const Transformer&) = delete;
+  Transformer& operator=(const Transformer&) = delete;
 
   [[nodiscard]] ModelBlocks describe() const;
   void write_steps(ModelBlocks& blocks, Workload& workload) const;
@@ -74,8 +76,12 @@ class Transformer {
   std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
   [[nodiscard]] ExpertLayer experts() const;
-  [[nodiscard]] LayerHalves halves_of(LayerContent content) const;
+  /// That which has the sizes of such layers: this one, or a variant.
+  [[nodiscard]] const Transformer& of(const LayerContent& content) const;
+  [[nodiscard]] bool has_sizes_of(const LayerContent& content) const;
+  [[nodiscard]] LayerHalves halves_of(const LayerContent& content) const;
   std::int32_t run_layer(StepBuilder& to, PassKind kind, const LayerHalves& halves, std::int32_t after) const;
+  std::int32_t run_mlp(StepBuilder& to, PassKind kind, const LayerHalves& halves, std::int32_t after) const;
   [[nodiscard]] Steps recompute_layers(const LayerKind& kind, Workload& workload) const;
   [[nodiscard]] Steps recompute_modules(const LayerHalves& halves, ModuleSet modules,
                                         Workload& workload) const;
@@ -99,7 +105,8 @@ class Transformer {
   }
   [[nodiscard]] Block layer(const LayerKind& kind) const;
   void hold_activations(const LayerKind& kind, Block& block) const;
-  [[nodiscard]] ActivationSum activations_of(LayerContent content, ModuleSet recomputed) const;
+  [[nodiscard]] ActivationSum activations_of(const LayerContent& content, ModuleSet recomputed) const;
+  void size_layer(const LayerContent& content, Block& block) const;
   void add_experts(Block& block) const;
   [[nodiscard]] Block depth() const;
   [[nodiscard]] Block embedding() const;
@@ -113,6 +120,14 @@ class Transformer {
   WeightProducts products_;
   const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
   LayerKinds kinds_;
+  std::vector<std::unique_ptr<LayerVariant>> variants_;
+};
+
+struct LayerVariant {
+  explicit LayerVariant(Experiment changed) : experiment(std::move(changed)), transformer(experiment) {}
+
+  Experiment experiment;
+  Transformer transformer;
 };
 
 }  // namespace orrery

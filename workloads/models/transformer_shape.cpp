@@ -4,6 +4,7 @@
 #include <array>
 
 #include "workloads/models/expert_shape.hpp"
+#include "workloads/models/layer_counts.hpp"
 
 namespace orrery {
 namespace {
@@ -29,35 +30,47 @@ std::int64_t norm_count(const Model& m) {
 
 std::int64_t tensors_per_norm(const Model& m) { return m.normalization == Normalization::layer_norm ? 2 : 1; }
 
-std::int64_t norms_per_layer(const Model& m) { return (m.parallel_block ? 1 : 2) * (m.post_norms ? 2 : 1); }
+std::int64_t norms_of_attention(const Model& m) { return m.post_norms ? 2 : 1; }
 
-/// How many layers of each sort there are, with those of multi-token prediction, which are as the last one.
-struct LayerCounts {
-  explicit LayerCounts(const Model& m)
-      : all(m.layers + m.multi_token_prediction),
-        mixtures(m.moe_layers() + (m.has_experts(m.layers - 1) ? m.multi_token_prediction : 0)),
-        windowed(m.windowed_layers() + (m.windowed(m.layers - 1) ? m.multi_token_prediction : 0)) {}
+std::int64_t norms_of_mlp(const Model& m) { return m.parallel_block ? 0 : norms_of_attention(m); }
 
-  std::int64_t all;
-  std::int64_t mixtures;
-  std::int64_t windowed;
-};
+std::int64_t attention_half(const Model& m, Heads heads) {
+  return attention_parameters(m, heads) + norms_of_attention(m) * norm_count(m);
+}
+
+/// With those that the mixture of experts in its place has.
+std::int64_t mlp_half(const Model& m, const LayerContent& content) {
+  if (content.mlp == LayerMlp::none) return 0;
+  const std::int64_t inner =
+      content.has_experts() ? mixture_parameters(m) : mlp_parameters(m, content.ffn_hidden);
+  return inner + norms_of_mlp(m) * norm_count(m);
+}
+
+/// Of the MLP, or of the experts that a token meets.
+std::int64_t weights_met(const Model& m, const LayerContent& content) {
+  if (content.mlp == LayerMlp::none) return 0;
+  return content.has_experts() ? expert_weights_met(m) : mlp_weights(m, content.ffn_hidden);
+}
 
 /// Products with weights of all layers, forward, per token: 2 FLOPs a weight that it meets.
 TotalFlops weight_flops_per_token(const Model& m) {
-  const LayerCounts layers(m);
-  const std::int64_t attention = attention_weights(m, {m.heads, m.kv_heads});
-  const TotalFlops dense = TotalFlops{layers.all - layers.mixtures} * mlp_weights(m, m.ffn_hidden);
-  return 2 *
-         (TotalFlops{layers.all} * attention + dense + TotalFlops{layers.mixtures} * expert_weights_met(m) +
-          TotalFlops{m.multi_token_prediction} * projection_weights(m));
+  TotalFlops sum = TotalFlops{m.multi_token_prediction} * projection_weights(m);
+  for (const LayerCount& some : layers_by_attention(m))
+    if (some.content.attends())
+      sum += TotalFlops{some.layers} * attention_weights(m, {some.content.heads, some.content.kv_heads});
+  for (const LayerCount& some : layers_by_mlp(m))
+    sum += TotalFlops{some.layers} * weights_met(m, some.content);
+  return 2 * sum;
 }
 
 /// Scores and context of all layers, a causal mask left aside.
 TotalFlops core_flops_per_token(const Model& m) {
-  const LayerCounts layers(m);
-  const TotalFlops in_window = TotalFlops{layers.windowed} * core_flops(m, m.heads, m.window);
-  return in_window + TotalFlops{layers.all - layers.windowed} * core_flops(m, m.heads, m.attended_length());
+  TotalFlops sum = 0;
+  for (const LayerCount& some : layers_by_attention(m))
+    if (some.content.attends())
+      sum += TotalFlops{some.layers} *
+             core_flops(m, some.content.heads, some.content.windowed() ? m.window : m.attended_length());
+  return sum;
 }
 
 }  // namespace
@@ -65,16 +78,15 @@ TotalFlops core_flops_per_token(const Model& m) {
 std::int64_t projection_weights(const Model& m) { return 2 * m.hidden * m.hidden; }
 
 std::int64_t transformer_parameters(const Model& m) {
-  const LayerCounts layers(m);
-  const std::int64_t layer =
-      attention_parameters(m, {m.heads, m.kv_heads}) + norms_per_layer(m) * norm_count(m);
-  const std::int64_t mlps = (layers.all - layers.mixtures) * mlp_parameters(m, m.ffn_hidden) +
-                            layers.mixtures * mixture_parameters(m);
+  std::int64_t layers = 0;
+  for (const LayerCount& some : layers_by_attention(m))
+    if (some.content.attends())
+      layers += some.layers * attention_half(m, {some.content.heads, some.content.kv_heads});
+  for (const LayerCount& some : layers_by_mlp(m)) layers += some.layers * mlp_half(m, some.content);
   const std::int64_t depths = m.multi_token_prediction * (projection_weights(m) + 3 * norm_count(m));
   const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
                               (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
-  return layers.all * layer + mlps + depths + adapters_of_model(m) + norm_count(m) + tables +
-         m.other_parameters;
+  return layers + depths + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
 }
 
 TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
@@ -101,12 +113,19 @@ TransformerShape::TransformerShape(const Model& model, const Plan& plan)
       plan_(plan) {}
 
 std::int64_t TransformerShape::layer_parameters() const {
-  return layer_parameters_without_mlp() + mlp_parameters(model_, ffn);
+  return attention_half_parameters() + mlp_half_parameters() + adapter_parameters();
 }
 
-std::int64_t TransformerShape::layer_parameters_without_mlp() const {
-  return attention_parameters(model_, own_heads()) + norms_per_layer(model_) * norm_count(model_) +
-         adapter_parameters();
+std::int64_t TransformerShape::attention_half_parameters() const {
+  return attention_half(model_, own_heads());
+}
+
+std::int64_t TransformerShape::mlp_half_parameters() const {
+  return mlp_norm_parameters() + mlp_parameters(model_, ffn);
+}
+
+std::int64_t TransformerShape::mlp_norm_parameters() const {
+  return norms_of_mlp(model_) * norm_count(model_);
 }
 
 std::int64_t TransformerShape::adapter_parameters() const {
@@ -129,9 +148,19 @@ std::int64_t TransformerShape::head_parameters() const {
 }
 
 std::int64_t TransformerShape::layer_tensors() const {
-  const std::int64_t mlp = 2 * (model_.biases ? 2 : 1);
-  return attention_tensors(model_) + mlp + norms_per_layer(model_) * tensors_per_norm(model_) +
-         adapter_tensors();
+  return attention_half_tensors() + mlp_half_tensors() + adapter_tensors();
+}
+
+std::int64_t TransformerShape::attention_half_tensors() const {
+  return attention_tensors(model_) + norms_of_attention(model_) * tensors_per_norm(model_);
+}
+
+std::int64_t TransformerShape::mlp_half_tensors() const {
+  return mlp_norm_tensors() + 2 * (model_.biases ? 2 : 1);
+}
+
+std::int64_t TransformerShape::mlp_norm_tensors() const {
+  return norms_of_mlp(model_) * tensors_per_norm(model_);
 }
 
 std::int64_t TransformerShape::head_tensors() const {
@@ -193,13 +222,13 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
 }
 
 /// Input and output of the activation.
-void TransformerShape::add_mlp(ActivationSum& sum) const {
+void TransformerShape::add_mlp(ActivationSum& sum, bool first) const {
   using enum Module;
   constexpr auto kStream = ActivationKind::residual;
   constexpr auto kMlp = ActivationKind::mlp;
   const Bytes stream = cut_residual();
   if (!model_.parallel_block) {
-    sum.add(kStream, stream);
+    first ? sum.add_input(stream) : sum.add(kStream, stream);
     if (keeps_input(Linear::fc1)) sum.add(kStream, stream, {norm});
     sum.add(kStream, dropout_mask());
   }

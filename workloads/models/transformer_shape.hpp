@@ -38,7 +38,9 @@ struct TransformerShape {
   /// What a rank holds of them outside the products: cut over tensor ranks by sequence parallelism.
   [[nodiscard]] Bytes cut_residual() const;
   [[nodiscard]] std::int64_t layer_parameters() const;
-  [[nodiscard]] std::int64_t layer_parameters_without_mlp() const;
+  /// Of the halves alone, with their norms; a parallel block has one norm, before attention.
+  [[nodiscard]] std::int64_t attention_half_parameters() const;
+  [[nodiscard]] std::int64_t mlp_half_parameters() const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;
   /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,
@@ -47,6 +49,11 @@ struct TransformerShape {
   [[nodiscard]] std::int64_t adapter_tensors() const;
   /// Weights, biases and gains of a layer, each counted as one.
   [[nodiscard]] std::int64_t layer_tensors() const;
+  [[nodiscard]] std::int64_t attention_half_tensors() const;
+  [[nodiscard]] std::int64_t mlp_half_tensors() const;
+  /// Of the norms of an MLP, or of the experts in its place.
+  [[nodiscard]] std::int64_t mlp_norm_parameters() const;
+  [[nodiscard]] std::int64_t mlp_norm_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
   /// What a depth of multi-token prediction has beside its layer: a projection of 2h values and three norms.
   [[nodiscard]] std::int64_t depth_parameters() const;
@@ -55,7 +62,8 @@ struct TransformerShape {
   /// Bytes that the halves of a dense layer make per micro-batch: together sbh (34 + 5 as/h) for a plain GPT
   /// on one rank, cut as in Korthikanti et al. 2022, table 2.
   void add_attention(ActivationSum& sum) const;
-  void add_mlp(ActivationSum& sum) const;
+  /// `first`: nothing comes before the MLP in its layer.
+  void add_mlp(ActivationSum& sum, bool first = false) const;
   /// Bytes kept per micro-batch by one layer from the gradients of its inputs to those of its weights: inputs
   /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
   /// 1). Where sequence parallelism cuts them, inputs are kept cut.

@@ -149,9 +149,13 @@ void check_divisor(std::string_view what, std::int64_t value, std::int64_t divis
 
 void check_heads(const Experiment& e, const Complain& complain) {
   const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
-  check_divisor("heads", e.model.heads, ranks, "tensor_parallel x context_parallel", complain);
-  if (e.model.kv_heads != e.model.heads)
-    check_divisor("kv_heads", e.model.kv_heads, ranks, "tensor_parallel x context_parallel", complain);
+  const auto check = [&](std::int64_t heads, std::int64_t kv_heads) {
+    check_divisor("heads", heads, ranks, "tensor_parallel x context_parallel", complain);
+    if (kv_heads != heads)
+      check_divisor("kv_heads", kv_heads, ranks, "tensor_parallel x context_parallel", complain);
+  };
+  if (e.model.layer_pattern.empty()) check(e.model.heads, e.model.kv_heads);
+  for (const LayerRun& run : e.model.layer_pattern) check(run.heads, run.kv_heads);
   if (e.plan.recompute == Recompute::selective && e.model.attention == Attention::core)
     complain({"recompute"},
              "found \"selective\" with context_parallel and attention \"core\", allowed none | full");

@@ -108,6 +108,7 @@ const Values kMoreValues{
     {"model", {"gpt3-350m"}},
     {"model.base", {"gpt3-125m"}},
     {"model.name", {"another"}},
+    {"model.layer_pattern", {"[{}, {mlp: none, heads: 4}]"}},
     {"model.lora_targets", {"[linear_fc1]"}},
     {"model.packed_sample_length", {"128"}},
     {"model.widths", {"[1024, 512, 1024, 1024]"}},
