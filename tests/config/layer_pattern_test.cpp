@@ -6,7 +6,6 @@
 using namespace orrery;
 using io_test::catalog;
 using io_test::diagnostics;
-using io_test::menus;
 
 namespace {
 
@@ -26,7 +25,7 @@ TEST_CASE("what an entry does not say is as in the model") {
                           R"({"model": {"base": "tiny", "window": 8, "attention": "flash",
                         "layer_pattern": [{"layers": 3, "attention": "window"}, {"mlp": "none", "heads": 4}]},
               "cluster": "box"})",
-                          "e.json", {}, catalog(), menus())
+                          "e.json", {}, catalog(), io_test::menus())
                           .experiment.model;
   REQUIRE(model.layer_pattern.size() == 2);
   CHECK(model.layer(0) == LayerContent{LayerAttention::window, LayerMlp::dense, 8, 8, 256});
