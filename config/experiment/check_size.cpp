@@ -216,7 +216,9 @@ void check_size(const Experiment& e, Findings& findings) {
   if (passes > kMaxLayerPasses) {
     refuse("/plan/global_batch_size", "micro-batches x layers x steps", passes, kMaxLayerPasses);
   }
-  const double flops = b.flops / real(e.cluster.gpus()) / real(e.plan.micro_batches());
+  // Attention is counted over whole sequences before ranks share it.
+  const double flops =
+      b.flops / real(e.cluster.gpus()) / real(e.plan.micro_batches()) * real(e.plan.context_parallel);
   if (flops > kMaxCount) refuse("/model", "FLOPs per GPU and micro-batch", flops, kMaxCount);
   check_gossip(e, b.weights, findings);
   if (b.bytes * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes * steps, kMaxCount);

@@ -9,6 +9,7 @@
 #include "config/schema/wording.hpp"
 #include "orrery/rank_grid.hpp"
 #include "workloads/parallel/batch_classes.hpp"
+#include "workloads/parallel/ranks_in_node.hpp"
 
 namespace orrery {
 namespace {
@@ -28,6 +29,7 @@ class PlanCompletion {
         findings_(findings) {}
 
   void run() {
+    complete_context();
     complete_precision();
     complete_overlap();
     check_tensor_parallel();
@@ -39,6 +41,7 @@ class PlanCompletion {
       plan_.overlap_expert_parallel = model_.experts > 0 && plan_.expert_parallel > 1 &&
                                       plan_.zero_stage < 2 && plan_.pipeline_schedule.starts_with("dualpipe");
     if (!complete_data_parallel()) return;
+    complete_context_groups();
     check_dimensions();
     check_zero_group();
     if (complete_batch()) check_schedule();
@@ -125,6 +128,38 @@ class PlanCompletion {
     if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
     if (!has("overlap_parameter_gather"))
       plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
+  }
+
+  /// The part of a sequence that a rank has says how many share it.
+  void complete_context() {
+    if (!has("sub_seq_length")) return;
+    Scope scope{menus_, findings_};
+    const auto tokens = read_integer(given_["sub_seq_length"], field_named(plan_fields(), "sub_seq_length"),
+                                     Path(), scope);  // read before without a finding
+    if (model_.seq_length % *tokens != 0)
+      return add({"sub_seq_length"},
+                 fmt::format("found {}, allowed a divisor of seq_length {}", *tokens, model_.seq_length));
+    const std::int64_t ranks = model_.seq_length / *tokens;
+    if (has("context_parallel") && plan_.context_parallel != ranks)
+      add({"sub_seq_length"}, fmt::format("found {} (context_parallel {}), allowed one that agrees with "
+                                          "context_parallel {}",
+                                          *tokens, ranks, plan_.context_parallel));
+    plan_.context_parallel = ranks;
+  }
+
+  void complete_context_groups() {
+    if (plan_.context_parallel_type != ContextParallelType::hierarchical) {
+      if (has("hierarchical_context_parallel_size"))
+        findings_.add_idle("/plan/hierarchical_context_parallel_size",
+                           "found a value that does nothing without context_parallel_type \"hierarchical\"");
+      return;
+    }
+    if (has("hierarchical_context_parallel_size")) return;
+    plan_.hierarchical_context_parallel_size = ranks_in_node(RankGrid(plan_), Axis::context, cluster_);
+    if (plan_.hierarchical_context_parallel_size > 0) return;
+    add({"context_parallel_type"},
+        "found \"hierarchical\" with ranks that lie unevenly on nodes, allowed with "
+        "hierarchical_context_parallel_size");
   }
 
   /// What the files of the dimensions ask of their degrees.
@@ -320,59 +355,10 @@ class PlanCompletion {
   }
 
   bool complete_batch() {
-    const std::int64_t smallest = plan_.data_parallel * plan_.micro_batch_size;
-    const auto product = [&] {
-      return fmt::format("data_parallel {} x micro_batch_size {} = {}", plan_.data_parallel,
-                         plan_.micro_batch_size, smallest);
-    };
-    if (static_cast<double>(smallest) > kMaxBatch) {
-      add({"micro_batch_size"}, fmt::format("found {} samples, allowed at most {}", product(), kMaxBatch));
-      return false;
-    }
-    if (!plan_.replica_batch_sizes.empty()) return complete_replica_batches();
-    if (!has("global_batch_size")) plan_.global_batch_size = smallest;
-    if (plan_.balance_replica_batches) return check_shared_batch(smallest);
-    if (plan_.global_batch_size % smallest == 0) return true;
-    add({"global_batch_size"},
-        fmt::format("found {}, allowed a multiple of {}", plan_.global_batch_size, product()));
-    return false;
-  }
-
-  /// Batches that are equal after all are those of any plan.
-  bool complete_replica_batches() {
-    std::vector<std::int64_t>& sizes = plan_.replica_batch_sizes;
-    const auto refuse = [&](std::string found, std::string allowed) {
-      add({"replica_batch_sizes"}, fmt::format("found {}, allowed {}", found, allowed));
-      return false;
-    };
-    if (std::ssize(sizes) != plan_.data_parallel)
-      return refuse(fmt::format("{} entries", sizes.size()),
-                    fmt::format("one for each of data_parallel {}", plan_.data_parallel));
-    for (const std::int64_t samples : sizes) {
-      if (samples % plan_.micro_batch_size != 0)
-        return refuse(std::to_string(samples),
-                      fmt::format("multiples of micro_batch_size {}", plan_.micro_batch_size));
-    }
-    const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-    if (has("global_batch_size") && sum != plan_.global_batch_size)
-      return refuse(fmt::format("a sum of {}", sum),
-                    fmt::format("global_batch_size {}", plan_.global_batch_size));
-    if (static_cast<double>(sum) > kMaxBatch)
-      return refuse(fmt::format("a sum of {}", sum), fmt::format("at most {}", kMaxBatch));
-    plan_.global_batch_size = sum;
-    if (std::ranges::count(sizes, sizes.front()) == std::ssize(sizes)) sizes.clear();
-    return true;
-  }
-
-  /// Each replica gets a micro-batch at least.
-  bool check_shared_batch(std::int64_t smallest) {
-    if (plan_.global_batch_size % plan_.micro_batch_size == 0 && plan_.global_batch_size >= smallest)
-      return true;
-    add({"global_batch_size"},
-        fmt::format("found {}, allowed a multiple of micro_batch_size {} from {} on, a micro-batch for each "
-                    "replica",
-                    plan_.global_batch_size, plan_.micro_batch_size, smallest));
-    return false;
+    return orrery::complete_batch(plan_, given_,
+                                  [this](std::initializer_list<std::string_view> keys, std::string message) {
+                                    add(keys, std::move(message));
+                                  });
   }
 
   /// What a schedule makes nothing of is a mistake.

@@ -12,6 +12,7 @@ inline constexpr double kMaxGpus = 4e6;
 inline constexpr double kMaxLayers = 1e5;
 inline constexpr double kMaxExperts = 1e5;
 inline constexpr double kMaxBatch = 1e9;
+inline constexpr double kMaxTokens = 1e8;  // of a sample
 
 const std::vector<Field<LatentAttention>>& latent_attention_fields();
 const std::vector<Field<Model>>& model_fields();

@@ -58,15 +58,16 @@ const std::vector<Field<Model>>& model_fields() {
       T::integer("layers", 1, kMaxLayers, &Model::layers, "",
                  "transformer layers, matrices of an mlp, or equal parts of a convnet"),
       T::integer("hidden", 1, 1e7, &Model::hidden, "", "width of the residual stream"),
-      T::integer("ffn_hidden", 1, 1e8, &Model::ffn_hidden, "4 hidden", "width inside the MLP")
+      T::integer("ffn_hidden", 1, kMaxTokens, &Model::ffn_hidden, "4 hidden", "width inside the MLP")
           .only("transformer"),
       T::integer("heads", 1, 1e6, &Model::heads, "", "attention heads").only("transformer"),
       T::integer("kv_heads", 1, 1e6, &Model::kv_heads, "heads", "key and value heads").only("transformer"),
       T::integer("head_dim", 1, 1e6, &Model::head_dim, "hidden / heads", "width of a head")
           .only("transformer"),
-      T::integer("vocab", 1, 1e8, &Model::vocab, "", "vocabulary, padding included").only("transformer"),
-      T::integer("seq_length", 1, 1e8, &Model::seq_length, "", "tokens per sample"),
-      T::integer("packed_sample_length", 1, 1e8, &Model::packed_sample_length, "seq_length",
+      T::integer("vocab", 1, kMaxTokens, &Model::vocab, "", "vocabulary, padding included")
+          .only("transformer"),
+      T::integer("seq_length", 1, kMaxTokens, &Model::seq_length, "", "tokens per sample"),
+      T::integer("packed_sample_length", 1, kMaxTokens, &Model::packed_sample_length, "seq_length",
                  "tokens of each sample packed into a sequence: fused attention stays within it")
           .only("transformer"),
       T::flag("gated_mlp", &Model::gated_mlp, "false", "three matrices (SwiGLU) in place of two")
@@ -92,7 +93,7 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::nested("latent_attention", "an object with q_rank, kv_rank, rope_dim, nope_dim, value_dim (MLA)")
           .only("transformer"),
-      T::integer("window", 1, 1e8, &Model::window, "none",
+      T::integer("window", 1, kMaxTokens, &Model::window, "none",
                  "tokens that each attends to, with attention flash; all before it by default")
           .only("transformer"),
       T::integer("window_pattern", 1, kMaxLayers, &Model::window_pattern, "none",
@@ -113,7 +114,7 @@ const std::vector<Field<Model>>& model_fields() {
           +[](Model& m, std::size_t i) { m.positions = static_cast<Positions>(i); }, "learned",
           "how positions enter")
           .only("transformer"),
-      T::integer("max_positions", 1, 1e8, &Model::max_positions, "seq_length",
+      T::integer("max_positions", 1, kMaxTokens, &Model::max_positions, "seq_length",
                  "rows of the learned position table")
           .only("transformer"),
       T::integer("other_parameters", 0, 1e15, &Model::other_parameters, "0",
@@ -147,7 +148,7 @@ const std::vector<Field<Model>>& model_fields() {
       T::integer("shared_experts", 0, kMaxExperts, &Model::shared_experts, "0",
                  "experts that all tokens go to besides")
           .only("moe-transformer"),
-      T::integer("expert_ffn_hidden", 1, 1e8, &Model::expert_ffn_hidden, "ffn_hidden",
+      T::integer("expert_ffn_hidden", 1, kMaxTokens, &Model::expert_ffn_hidden, "ffn_hidden",
                  "width inside an expert")
           .only("moe-transformer"),
       T::integer("dense_layers", 0, kMaxLayers, &Model::dense_layers, "0",

@@ -5,7 +5,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES",
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
-constexpr std::array<std::string_view, 1> kContextTypesLater{"hierarchical"};
 constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
 constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
 constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
@@ -40,9 +39,15 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::integer("context_parallel", 1, kMaxGpus, &Plan::context_parallel, "1",
                  "ranks that share sequences, each with part of their tokens"),
       T::choice(
-          "context_parallel_type", {kContextParallelTypeNames, nullptr, kContextTypesLater},
+          "context_parallel_type", {kContextParallelTypeNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.context_parallel_type = static_cast<ContextParallelType>(i); },
-          "ring", "ring: keys and values go around; all-to-all: tokens are exchanged for heads"),
+          "ring",
+          "keys and values go around or are gathered, tokens are exchanged for heads, or both "
+          "(hierarchical)"),
+      T::integer("hierarchical_context_parallel_size", 1, kMaxGpus, &Plan::hierarchical_context_parallel_size,
+                 "context ranks in a node", "hierarchical: ranks of a group that exchanges tokens for heads"),
+      T::integer("sub_seq_length", 1, kMaxTokens, std::monostate{}, "seq_length / context_parallel",
+                 "tokens of a sequence on each rank that shares it, in place of context_parallel"),
       T::integer("expert_parallel", 1, kMaxGpus, &Plan::expert_parallel, "1",
                  "ranks of a stage that share the experts of a layer"),
       T::integer("expert_tensor_parallel", 1, kMaxGpus, &Plan::expert_tensor_parallel, "tensor_parallel",

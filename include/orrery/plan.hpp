@@ -37,10 +37,15 @@ enum class MatrixPartition : std::uint8_t {
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
-/// How ranks that share sequences run attention: keys and values go around, or heads are exchanged for
-/// tokens.
-enum class ContextParallelType : std::uint8_t { ring, all_to_all };
-inline constexpr std::array<std::string_view, 2> kContextParallelTypeNames{"ring", "all-to-all"};
+/// How ranks that share sequences run attention.
+enum class ContextParallelType : std::uint8_t {
+  ring,          ///< keys and values go around
+  all_to_all,    ///< heads are exchanged for tokens
+  hierarchical,  ///< heads within groups of the ranks, keys and values around between the groups
+  all_gather,    ///< keys and values are gathered
+};
+inline constexpr std::array<std::string_view, 4> kContextParallelTypeNames{"ring", "all-to-all",
+                                                                           "hierarchical", "all-gather"};
 
 /// How tokens get to their experts and back.
 enum class Dispatcher : std::uint8_t {
@@ -71,6 +76,8 @@ struct Plan {
   std::int64_t data_parallel = 1;
   std::int64_t context_parallel = 1;  ///< ranks that share sequences
   ContextParallelType context_parallel_type = ContextParallelType::ring;
+  /// Hierarchical: ranks of a group that exchanges heads for tokens; 0: of another type.
+  std::int64_t hierarchical_context_parallel_size = 0;
   /// Ranks that share the experts of a layer. With those that share each expert they are ranks of the other
   /// dimensions of a stage, counted again: as many groups of them as there is room for.
   std::int64_t expert_parallel = 1;
@@ -146,14 +153,14 @@ struct Plan {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
-                    context_parallel_type, expert_parallel, expert_tensor_parallel, dispatcher,
-                    capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel,
-                    sequence_parallel, micro_batch_size, replica_batch_sizes, balance_replica_batches,
-                    global_batch_size, pipeline_schedule, virtual_stages, micro_batch_group_size,
-                    warmup_micro_batches, stage_layers, balance_stages, recompute, recompute_modules,
-                    recompute_layers, recompute_method, zero_stage, zero_group_size, overlap_gradient_reduce,
-                    overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb, collectives,
-                    rank_order, precision, tensor_partition);
+                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
+                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
+                    overlap_expert_parallel, sequence_parallel, micro_batch_size, replica_batch_sizes,
+                    balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
+                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
+                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
+                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -96,7 +96,7 @@ TEST_CASE("what is wrong with overrides whatever they override is known beforeha
   CHECK(has(checked({"cluster.fabric.kind=swich"}), "did you mean \"switch\"?"));
   CHECK(has(checked({"stack=nemo"}), "command line: /stack"));
   CHECK(has(checked({"plan"}), "allowed KEY=VALUE"));
-  CHECK(has(checked({"plan.context_parallel_type=hierarchical"}), "does not model yet"));
+  CHECK(has(checked({"plan.collectives.all-reduce=nvls"}), "does not model yet"));
   // These depend on the line.
   CHECK(checked({"model.layers=7", "cluster.nodes=3", "plan.data_parallel=5", "model.widths=[8,8]",
                  "cluster.node.link_gb_per_s=5", "cluster.gpu.base=fast", "plan.stage_layers=null",

@@ -81,10 +81,10 @@ TEST_CASE("errors inside catalog entries name the entry") {
 }
 
 TEST_CASE("names that the interface knows but nothing models yet say so") {
-  CHECK(plan_problems(R"({"context_parallel_type": "hierarchical"})") ==
-        "e.json:1:71: /plan/context_parallel_type: found \"hierarchical\", which the interface knows but "
-        "Orrery "
-        "does not model yet; available: ring, all-to-all");
+  CHECK(
+      plan_problems(R"({"collectives": {"all-reduce": "nvls"}})") ==
+      "e.json:1:76: /plan/collectives/all-reduce: found \"nvls\", which the interface knows but Orrery does "
+      "not model yet; available: auto, ring, tree, halving-doubling, direct");
   CHECK(plan_problems(R"({"pipeline_schedule": "1f1"})") ==
         "e.json:1:67: /plan/pipeline_schedule: found \"1f1\", allowed one of sequential, gpipe, 1f1b, "
         "interleaved-1f1b; did you mean \"1f1b\"?");

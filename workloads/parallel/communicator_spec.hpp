@@ -44,6 +44,7 @@ struct CommunicatorSpec {
     friend bool operator==(const Experts&, const Experts&) = default;
   };
   Experts experts;
+  std::int64_t context_inner = 0;        ///< Plan::hierarchical_context_parallel_size
   bool tensor_passes = false;            ///< passes are done by tensor groups, though of a single rank
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
   bool pipeline_reverses = false;        ///< ranks hold chunks against their order as well
@@ -56,8 +57,8 @@ struct CommunicatorSpec {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(grid, experts, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored, tied,
-                    replicas_per_worker, sharding_ranks, rounds, class_of_replica);
+    return std::tie(grid, experts, context_inner, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored,
+                    tied, replicas_per_worker, sharding_ranks, rounds, class_of_replica);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

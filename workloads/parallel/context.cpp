@@ -8,7 +8,19 @@
 // rectangle (Brandon et al. 2023, "Striped Attention"; Dubey et al. 2024, section 3.3.2).
 //
 // `all-to-all` (Jacobs et al. 2023, "DeepSpeed Ulysses"): tokens are exchanged for heads, so each rank runs
-// attention over whole sequences for 1/c of its heads, and the other way after it.
+// attention over whole sequences for 1/c of its heads, and the other way after it. Where a tensor rank has
+// fewer key and value heads than ranks share them, each is copied for the ranks that need it (Gu et al. 2024,
+// "LoongTrain", section 4.1).
+//
+// `hierarchical` (the same; Fang, Zhao 2024, "USP"; a2a+p2p in Megatron-Core): ranks next to each other
+// exchange tokens for heads in groups of u, and keys and values of those heads go around rings of one rank of
+// each group.
+//
+// `all-gather` (Dubey et al. 2024, section 3.3.2): each rank gathers all keys and values, and runs attention
+// over its own queries. Backward it gathers them again, and their gradients are reduced and scattered.
+#include <algorithm>
+#include <string>
+
 #include "workloads/models/attention_work.hpp"
 #include "workloads/parallel/kinds.hpp"
 
@@ -21,47 +33,102 @@ std::uint32_t context_slots(const CommunicatorSpec& spec) {
   return spec.grid.size(Axis::context) > 1 ? std::uint32_t{kContextStreams.size()} : 0;
 }
 
-/// The groups, and the pairs of neighbours on their rings.
+/// Groups of `inner` ranks next to each other.
+void form_inner_groups(const RankGrid& grid, std::int64_t inner, std::uint32_t slot, GroupWriter& to) {
+  grid.for_each_group({Axis::context}, [&](RankCoordinates at) {
+    for (std::int64_t first = 0; first < grid.size(Axis::context); first += inner) {
+      for (at[Axis::context] = first; at[Axis::context] < first + inner; ++at[Axis::context])
+        to.join(grid.rank(at), slot);
+      to.close();
+    }
+  });
+}
+
+/// The groups, and the pairs of neighbours on rings of every `inner`-th rank.
 void form_context_groups(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to) {
   const RankGrid& grid = spec.grid;
-  to.add_along(grid, {Axis::context}, first);
-  for (std::int64_t c = 0; c < grid.size(Axis::context); ++c) {
+  const std::int64_t ranks = grid.size(Axis::context);
+  const std::int64_t inner = std::max<std::int64_t>(spec.context_inner, 1);
+  form_inner_groups(grid, spec.context_inner > 0 ? inner : ranks, first, to);
+  if (inner == ranks) {
+    to.add_loners(first + 1);
+    return to.add_loners(first + 2);
+  }
+  for (std::int64_t c = 0; c < ranks; ++c) {
     grid.for_each_group({Axis::context}, [&](RankCoordinates at) {
       at[Axis::context] = c;
       const std::uint32_t here = grid.rank(at);
-      at[Axis::context] = (c + 1) % grid.size(Axis::context);
+      at[Axis::context] = (c + inner) % ranks;
       to.add_pair(here, grid.rank(at), first + 1, first + 2);
     });
   }
 }
 
+/// Of the ranks that share sequences, how many exchange tokens for heads.
+std::int64_t exchanging_ranks(const Plan& plan) {
+  if (plan.context_parallel_type == ContextParallelType::all_to_all) return plan.context_parallel;
+  return std::max<std::int64_t>(plan.hierarchical_context_parallel_size, 1);
+}
+
+/// Key and value heads of a tensor rank, one at least for each of `ranks`.
+std::int64_t copied_heads(const Heads& heads, std::int64_t ranks) { return std::max(heads.key_value, ranks); }
+
 /// Writes the attention of one rank as steps.
 class ContextAttention {
  public:
   ContextAttention(StepBuilder& to, const AttentionWork& work)
-      : to_(to), work_(work), ranks_(work.experiment.plan.context_parallel) {}
+      : to_(to),
+        work_(work),
+        inner_(exchanging_ranks(work.experiment.plan)),
+        ring_(work.experiment.plan.context_parallel / inner_) {}
 
-  [[nodiscard]] bool ring() const {
-    return work_.experiment.plan.context_parallel_type == ContextParallelType::ring;
+  std::int32_t forward(std::int32_t inputs) {
+    if (gathers()) return compute(own_queries(), gather(inputs));
+    const std::int32_t heads = exchange(queries() + block(), copy_heads(inputs));
+    const std::int32_t done = ring_ > 1 ? ring_forward(heads) : compute(own_heads(), heads);
+    return exchange(outputs(), done);
   }
 
-  std::int32_t exchange_heads(Bytes before, Bytes after, std::int32_t inputs) {
-    const std::int32_t heads =
-        to_.collective(work_.part, Collective::all_to_all, before, inputs, Slot::context);
-    std::vector<Kernel> kernels(work_.kernels.begin(), work_.kernels.end());
-    for (Kernel& kernel : kernels) share_heads(kernel);
-    const std::int32_t done = to_.compute(work_.part, std::move(kernels), heads);
-    return to_.collective(work_.part, Collective::all_to_all, after, done, Slot::context);
+  std::int32_t backward(std::int32_t inputs) {
+    if (gathers()) {
+      const std::int32_t done = compute(own_queries(), gather(inputs));
+      return to_.collective(work_.part, Collective::reduce_scatter, all_blocks(), done, Slot::context);
+    }
+    const std::int32_t heads = exchange(outputs(), inputs);
+    const std::int32_t done = ring_ > 1 ? ring_backward(heads) : compute(own_heads(), heads);
+    return copy_heads(exchange(queries() + block(), done));
+  }
+
+ private:
+  [[nodiscard]] bool gathers() const {
+    return work_.experiment.plan.context_parallel_type == ContextParallelType::all_gather;
+  }
+  std::int32_t gather(std::int32_t after) {
+    return to_.collective(work_.part, Collective::all_gather, all_blocks(), after, Slot::context);
+  }
+  std::int32_t exchange(Bytes bytes, std::int32_t after) {
+    if (inner_ == 1) return after;
+    return to_.collective(work_.part, Collective::all_to_all, bytes, after, Slot::context);
+  }
+  std::int32_t compute(std::vector<Kernel> kernels, std::int32_t after) {
+    return to_.compute(work_.part, std::move(kernels), after);
+  }
+
+  /// Keys and values for every rank that exchanges heads; backward the gradients of the copies are added up.
+  std::int32_t copy_heads(std::int32_t after) {
+    const Heads heads = work_.shape.own_heads();
+    if (copied_heads(heads, inner_) == heads.key_value) return after;
+    return compute({moved(bytes(key_value_width(model(), heads)) + block())}, after);
   }
 
   std::int32_t ring_forward(std::int32_t inputs) {
     std::int32_t there = inputs;  // the step after which this rank has what it works on
     std::int32_t done = inputs;
-    for (std::int64_t step = 0; step < ranks_; ++step) {
-      const std::int32_t next = step + 1 < ranks_ ? hop(there, inputs) : there;
+    for (std::int64_t step = 0; step < ring_; ++step) {
+      const std::int32_t next = step + 1 < ring_ ? hop(there, inputs) : there;
       std::vector<Kernel> kernels{square_or_half(step)};
-      if (step > 0) kernels.push_back(sum(outputs()));
-      done = to_.compute(work_.part, std::move(kernels), there);
+      if (step > 0) kernels.push_back(moved(3 * outputs()));
+      done = compute(std::move(kernels), there);
       there = next;
     }
     return done;
@@ -71,22 +138,25 @@ class ContextAttention {
     std::int32_t there = inputs;
     std::int32_t done = inputs;
     std::int32_t gradients = kBlockInput;  // of keys and values, as they came from the rank before
-    for (std::int64_t step = 0; step < ranks_; ++step) {
-      const std::int32_t next = step + 1 < ranks_ ? hop(there, inputs) : there;
-      done = to_.compute(work_.part, {square_or_half(step)}, there);
-      if (step > 1) done = to_.compute(work_.part, {sum(block())}, gradients);
+    for (std::int64_t step = 0; step < ring_; ++step) {
+      const std::int32_t next = step + 1 < ring_ ? hop(there, inputs) : there;
+      done = compute({square_or_half(step)}, there);
+      if (step > 1) done = compute({moved(3 * block())}, gradients);
       if (step > 0) gradients = hop(done, inputs);
       there = next;
     }
-    return to_.compute(work_.part, {sum(block())}, gradients);  // with those of the own square
+    return compute({moved(3 * block())}, gradients);  // with those of the own square
   }
 
-  /// Bytes of all heads of the tokens of this rank: of the queries, and of the keys and values.
+  /// Bytes of the tokens of this rank: of its queries, and of the keys and values that it sends.
   [[nodiscard]] Bytes queries() const { return bytes(query_width(model(), work_.shape.own_heads())); }
   [[nodiscard]] Bytes outputs() const { return bytes(output_width(model(), work_.shape.own_heads())); }
-  [[nodiscard]] Bytes block() const { return bytes(key_value_width(model(), work_.shape.own_heads())); }
+  [[nodiscard]] Bytes block() const {
+    const Heads heads = work_.shape.own_heads();
+    return bytes(key_value_width(model(), {heads.query, copied_heads(heads, inner_)}));
+  }
+  [[nodiscard]] Bytes all_blocks() const { return work_.experiment.plan.context_parallel * block(); }
 
- private:
   [[nodiscard]] const Model& model() const { return work_.experiment.model; }
   [[nodiscard]] Bytes bytes(std::int64_t width) const {
     return work_.shape.tokens * width * work_.shape.element;
@@ -96,45 +166,61 @@ class ContextAttention {
     to_.collective(work_.part, Collective::send_recv, block(), after, Slot::context_out);
     return to_.collective(work_.part, Collective::send_recv, block(), from, Slot::context_in);
   }
-  /// Adds two partial results of that size.
-  [[nodiscard]] Kernel sum(Bytes each) const {
-    const double traffic = 3 * static_cast<double>(each) * work_.experiment.software.elementwise_traffic;
+  /// Reads and writes so much; two partial results are added up with three times the size of one.
+  [[nodiscard]] Kernel moved(Bytes all) const {
+    const double traffic = static_cast<double>(all) * work_.experiment.software.elementwise_traffic;
     return memory(static_cast<Bytes>(traffic + 0.5));
   }
-  void share_heads(Kernel& kernel) const {
-    kernel.bytes /= ranks_;
-    kernel.flops /= ranks_;
-    if (kernel.batch > 1) kernel.batch = divide_up(kernel.batch, ranks_);
+
+  /// Whole sequences for the heads of this rank.
+  [[nodiscard]] std::vector<Kernel> own_heads() const {
+    std::vector<Kernel> kernels(work_.kernels.begin(), work_.kernels.end());
+    for (Kernel& kernel : kernels) {
+      kernel.bytes /= inner_;
+      kernel.flops /= inner_;
+      if (kernel.batch > 1) kernel.batch = divide_up(kernel.batch, inner_);
+    }
+    return kernels;
   }
   /// What the mask leaves of the own square, or of the rectangle of own queries and keys of another rank.
   [[nodiscard]] Kernel square_or_half(std::int64_t step) const {
     Kernel kernel = work_.kernels.front();
     const bool own = step == 0;
-    kernel.m /= ranks_;
-    kernel.n /= own ? ranks_ : 2 * ranks_;
+    kernel.m /= ring_;
+    kernel.n /= own ? ring_ : 2 * ring_;
     kernel.causal = own;
-    kernel.flops /= ranks_ * ranks_;
-    kernel.bytes /= ranks_;
+    kernel.flops /= ring_ * ring_ * inner_;
+    kernel.bytes /= ring_ * inner_;
+    if (inner_ > 1) kernel.batch = divide_up(kernel.batch, inner_);
     return kernel;
+  }
+  /// The own queries against all keys before them: of a window those in it, else half of them in the mean.
+  [[nodiscard]] std::vector<Kernel> own_queries() const {
+    const std::int64_t ranks = work_.experiment.plan.context_parallel;
+    Kernel kernel = work_.kernels.front();
+    kernel.flops /= ranks;
+    if (kernel.causal) {
+      kernel.m /= ranks;
+      kernel.bytes = (queries() + outputs() + all_blocks()) * (kernel.backward ? 2 : 1);
+    } else {
+      kernel.batch = divide_up(kernel.batch, ranks);
+      kernel.bytes /= ranks;
+    }
+    return {kernel};
   }
 
   StepBuilder& to_;
   const AttentionWork& work_;
-  std::int64_t ranks_;
+  std::int64_t inner_;  ///< ranks that exchange tokens for heads
+  std::int64_t ring_;   ///< that keys and values go around
 };
 
 std::int32_t share_forward(StepBuilder& to, const AttentionWork& work, std::int32_t after) {
-  ContextAttention attention(to, work);
-  return attention.ring()
-             ? attention.ring_forward(after)
-             : attention.exchange_heads(attention.queries() + attention.block(), attention.outputs(), after);
+  return ContextAttention(to, work).forward(after);
 }
 
 std::int32_t share_backward(StepBuilder& to, const AttentionWork& work, std::int32_t after) {
-  ContextAttention attention(to, work);
-  return attention.ring()
-             ? attention.ring_backward(after)
-             : attention.exchange_heads(attention.outputs(), attention.queries() + attention.block(), after);
+  return ContextAttention(to, work).backward(after);
 }
 
 constexpr SharedAttention kContextAttention{share_forward, share_backward};
@@ -147,31 +233,57 @@ void check_divisor(std::string_view what, std::int64_t value, std::int64_t divis
                                      std::to_string(value));
 }
 
-void check_heads(const Experiment& e, const Complain& complain) {
-  const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
-  const auto check = [&](std::int64_t heads, std::int64_t kv_heads) {
-    check_divisor("heads", heads, ranks, "tensor_parallel x context_parallel", complain);
-    if (kv_heads != heads)
-      check_divisor("kv_heads", kv_heads, ranks, "tensor_parallel x context_parallel", complain);
-  };
-  if (e.model.layer_pattern.empty()) check(e.model.heads, e.model.kv_heads);
-  for (const LayerRun& run : e.model.layer_pattern) check(run.heads, run.kv_heads);
+/// Heads of a layer that ranks exchange for tokens: each gets as many queries, and keys and values of its own
+/// or a copy.
+void check_heads(const Plan& plan, std::int64_t heads, std::int64_t kv_heads, const Complain& complain) {
+  const std::int64_t ranks = exchanging_ranks(plan);
+  const bool all = ranks == plan.context_parallel;
+  check_divisor(
+      "heads", heads, plan.tensor_parallel * ranks,
+      all ? "tensor_parallel x context_parallel" : "tensor_parallel x hierarchical_context_parallel_size",
+      complain);
+  const std::int64_t own = divide_up(kv_heads, plan.tensor_parallel);
+  if (own % ranks == 0 || ranks % own == 0) return;
+  complain({"context_parallel"}, "found " + std::to_string(ranks) + " ranks that share " +
+                                     std::to_string(own) +
+                                     " key and value heads of a tensor rank, allowed a divisor or a multiple "
+                                     "of them");
+}
+
+void check_exchange(const Experiment& e, const Complain& complain) {
+  if (exchanging_ranks(e.plan) == 1) return;
+  if (e.model.layer_pattern.empty()) check_heads(e.plan, e.model.heads, e.model.kv_heads, complain);
+  for (const LayerRun& run : e.model.layer_pattern) check_heads(e.plan, run.heads, run.kv_heads, complain);
   if (e.plan.recompute == Recompute::selective && e.model.attention == Attention::core)
     complain({"recompute"},
              "found \"selective\" with context_parallel and attention \"core\", allowed none | full");
 }
 
-void check_ring(const Experiment& e, const Complain& complain) {
+/// Masks are balanced by two chunks per rank, of one sequence, in fused attention.
+void check_chunks(const Experiment& e, const Complain& complain) {
   check_divisor("seq_length", e.model.seq_length, 2 * e.plan.context_parallel, "2 x context_parallel",
                 complain);
-  const auto refuse = [&](const std::string& what, const std::string& allowed) {
-    complain(
-        {"context_parallel_type", "context_parallel"},
-        "found \"ring\" with " + what + ", allowed " + allowed + ", or context_parallel_type \"all-to-all\"");
+  const std::string type(kContextParallelTypeNames[static_cast<std::size_t>(e.plan.context_parallel_type)]);
+  const auto refuse = [&](const std::string& what, const std::string& allowed, const std::string& others) {
+    complain({"context_parallel_type", "context_parallel"}, "found \"" + type + "\" with " + what +
+                                                                ", allowed " + allowed +
+                                                                ", or context_parallel_type " + others);
   };
-  if (e.model.attention == Attention::core) refuse("attention \"core\"", "attention \"flash\"");
-  if (e.model.packed_sample_length > 0) refuse("packed_sample_length", "none");
-  if (e.model.windowed_layers() > 0) refuse("window", "none");
+  if (e.model.attention == Attention::core)
+    refuse("attention \"core\"", "attention \"flash\"", "\"all-to-all\"");
+  if (e.model.packed_sample_length > 0) refuse("packed_sample_length", "none", "\"all-to-all\"");
+  // As Transformer Engine (attn_forward_func_with_cp): keys and values that go around are not cut to a
+  // window.
+  if (e.model.windowed_layers() > 0 && e.plan.context_parallel_type != ContextParallelType::all_gather)
+    refuse("window", "none", "\"all-to-all\" or \"all-gather\"");
+}
+
+void check_inner(const Experiment& e, const Complain& complain) {
+  const std::int64_t inner = e.plan.hierarchical_context_parallel_size;
+  if (inner == 0 || e.plan.context_parallel % inner == 0) return;
+  complain({"hierarchical_context_parallel_size"}, "found " + std::to_string(inner) +
+                                                       ", allowed a divisor of context_parallel " +
+                                                       std::to_string(e.plan.context_parallel));
 }
 
 void check_context(const Experiment& e, const Complain& complain) {
@@ -186,11 +298,9 @@ void check_context(const Experiment& e, const Complain& complain) {
                  ", allowed 1 where data_parallel_sync is not an all-reduce of all GPUs");
   const std::int64_t parts =
       e.plan.context_parallel * (e.plan.sequence_parallel ? e.plan.tensor_parallel : 1);
-  if (e.plan.context_parallel_type == ContextParallelType::ring) {
-    check_ring(e, complain);
-  } else {
-    check_heads(e, complain);
-  }
+  check_inner(e, complain);
+  if (e.plan.context_parallel_type != ContextParallelType::all_to_all) check_chunks(e, complain);
+  check_exchange(e, complain);
   check_divisor("seq_length", e.model.seq_length, parts,
                 e.plan.sequence_parallel ? "tensor_parallel x context_parallel" : "context_parallel",
                 complain);

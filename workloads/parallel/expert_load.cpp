@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "orrery/rank_grid.hpp"
+#include "workloads/parallel/ranks_in_node.hpp"
 
 namespace orrery {
 namespace {
@@ -83,13 +83,7 @@ double holders_per_token(const Model& model, std::int64_t holders) {
 }
 
 std::int64_t expert_ranks_in_node(const Experiment& experiment) {
-  const RankGrid grid = RankGrid::of_experts(experiment.plan);
-  const std::int64_t gpus = experiment.cluster.gpus_per_domain();
-  const std::int64_t ranks = grid.size(Axis::expert);
-  const std::int64_t inside = std::min(ranks, gpus / grid.stride(Axis::expert));
-  if (inside == 0 || ranks % inside != 0) return 0;
-  const std::int64_t span = grid.stride(Axis::expert) * inside;
-  return gpus % span == 0 || span % gpus == 0 ? inside : 0;
+  return ranks_in_node(RankGrid::of_experts(experiment.plan), Axis::expert, experiment.cluster);
 }
 
 }  // namespace orrery

@@ -92,6 +92,7 @@ bool ties_gradients(const Model& model) {
 CommunicatorSpec spec_of(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   CommunicatorSpec spec(plan);
+  spec.context_inner = plan.hierarchical_context_parallel_size;
   spec.tensor_passes = has_fused_passes(experiment);
   const ChunkMap map = chunk_map(plan);
   spec.pipeline_wraps = map.placement == ChunkPlacement::wraps_around && map.chunks > 1;

@@ -38,7 +38,7 @@ const std::vector<std::string> kExperiments{
                   "attention": "flash", "lora_rank": 4, "lora_targets": ["linear_qkv"]},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 6,
                     "fabric": {"kind": "fat-tree", "nic_gbps": 400, "oversubscription": 2, "shape": [4, 2]}},
-        "plan": {"context_parallel": 2, "global_batch_size": 24, "zero_stage": 3, "overlap_parameter_gather": true,
+        "plan": {"context_parallel": 2, "context_parallel_type": "hierarchical", "global_batch_size": 24, "zero_stage": 3, "overlap_parameter_gather": true,
                  "precision": "fp8"},
         "training": {"tokens": 1000000}})",
     // Packed samples in chunks of stages as whole passes, without contention.
@@ -135,6 +135,7 @@ const Values kMoreValues{
     {"plan.recompute.modules", {"[mlp]", "[norm, attention]"}},
     {"plan.replica_batch_sizes", {"[2, 2, 4, 8]"}},
     {"plan.stage_layers", {"[3, 5]"}},
+    {"plan.sub_seq_length", {"128"}},
     {"plan.token_histogram", {"[1, 1, 1, 1]"}},
     {"plan.tensor_partition", {"[row, column, row]"}},
     {"data_parallel_sync.shape", {"[1, 6]"}},
