@@ -71,6 +71,8 @@ const std::vector<Field<Software>>& software_fields() {
       T::number(
           "jitter", "", 0, 10, &S::jitter, "0",
           "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
+      T::flag("experts_in_turn", &S::experts_in_turn, "false",
+              "products of experts run one after another, each in waves of its own; else as one kernel"),
       T::flag("overlaps_tensor_parallel", &S::overlaps_tensor_parallel, "false",
               "the default of plan.overlap_tensor_parallel"),
       T::flag("overlaps_parameter_gather", &S::overlaps_parameter_gather, "false",

@@ -38,6 +38,8 @@ struct Software {
   /// sample: it is laid out for the longest one.
   double packed_attention_columns = 0;
   double convolution_speed = 1;  ///< of convolutions, over large products
+  /// Products of experts run one after another, each in waves of its own; else as one kernel.
+  bool experts_in_turn = false;
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.
   double parameter_gather_efficiency = 1;
@@ -81,7 +83,7 @@ struct Software {
                     synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
                     backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
                     fused_softmax_multiple, gradient_bytes, flash_version, gemm_speed, flash_speed,
-                    packed_attention_columns, convolution_speed, parameter_gather_efficiency,
+                    packed_attention_columns, convolution_speed, experts_in_turn, parameter_gather_efficiency,
                     split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
                     communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
                     shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,

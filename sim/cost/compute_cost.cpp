@@ -28,7 +28,7 @@ class KernelPricer {
       case Kernel::Kind::gemm:
         if ((kernel.batch > 1 && !kernel.grouped) || kernel.in_16_bits)
           return gemm_seconds(kernel, gpu_, core_);
-        return gemm_seconds(kernel, gpu_, products_) + cast_seconds(kernel);
+        return weight_product_seconds(kernel) + cast_seconds(kernel);
       case Kernel::Kind::attention:
         return gpu_.gemm_start_us * 1e-6 +
                std::max(attention_seconds(kernel, gpu_, core_precision_, software_.flash_version,
@@ -48,6 +48,16 @@ class KernelPricer {
  private:
   [[nodiscard]] double memory_seconds(double bytes) const { return bytes / core_.bytes_per_s; }
 
+  /// Products in turn share no waves; several streams hide their starts but the first.
+  [[nodiscard]] double weight_product_seconds(const Kernel& kernel) const {
+    if (!kernel.grouped || !software_.experts_in_turn) return gemm_seconds(kernel, gpu_, products_);
+    Kernel one = kernel;
+    one.batch = 1;
+    one.flops = kernel.flops / kernel.batch;
+    const double start = gpu_.gemm_start_us * 1e-6;
+    return start + static_cast<double>(kernel.batch) * (gemm_seconds(one, gpu_, products_) - start);
+  }
+
   /// A tensor is cast to FP8 once, as it is and transposed (2 bytes read, 1 + 1 written), and serves two
   /// of the three products of a matrix: each product bears half of it for each of its operands.
   [[nodiscard]] double cast_seconds(const Kernel& kernel) const {
@@ -55,7 +65,8 @@ class KernelPricer {
     const auto m = static_cast<double>(kernel.m);
     const auto n = static_cast<double>(kernel.n);
     const auto k = static_cast<double>(kernel.k);
-    return memory_seconds(2 * (m * k + k * n)) + gpu_.memory_ramp_us * 1e-6;
+    return memory_seconds(static_cast<double>(kernel.batch) * 2 * (m * k + k * n)) +
+           gpu_.memory_ramp_us * 1e-6;
   }
 
   const Gpu& gpu_;

@@ -44,6 +44,22 @@ TEST_CASE("without constants: one size of tile, whole waves") {
   CHECK(price(product(640, 640, 1000, 4), gpu) == 32'768'000);
 }
 
+TEST_CASE("products of experts share waves as one kernel, and have waves of their own in turn") {
+  Gpu gpu = round_gpu();
+  gpu.gemm_start_us = 5;
+  Kernel experts = product(640, 640, 1000, 4);  // 25 tiles each, together one wave
+  experts.grouped = true;
+  Software software;
+  const auto price = [&](Precision precision) {
+    return price_compute({{experts}, experts.flops}, gpu, software, precision).duration_ps;
+  };
+  CHECK(price(Precision::bf16) == 5'000'000 + 32'768'000);
+  software.experts_in_turn = true;
+  CHECK(price(Precision::bf16) == 5'000'000 + 4 * 32'768'000);
+  // In fp8 the rows and weights of all four are cast: 4 * 2 * (640 * 1000 + 1000 * 640) bytes / 1e15 B/s.
+  CHECK(price(Precision::fp8) == 5'000'000 + 4 * 32'768'000 + 10'240);
+}
+
 TEST_CASE("no SMs: products at the full rate whatever their shape") {
   Gpu gpu = round_gpu();
   gpu.sms = 0;

@@ -93,7 +93,7 @@ class RandomExperiment {
     out += number("accumulation_bytes_per_parameter", pick({0, 6}));
     out += number("fused_softmax_multiple", pick({1, 4, 16}));
     out += number("gradient_bytes", pick({2, 4}));
-    out += flag("synchronize_passes") + flag("gathers_tensors");
+    out += flag("synchronize_passes") + flag("gathers_tensors") + flag("experts_in_turn");
     out += key("communication_interference", pick({"0", "0", "0.2"}), false) + ",";
     out += key("split_node_efficiency", pick({"0.2", "1"}), false) + ",";
     return out + key("tensor_overlap", pick({"0", "0.3", "1"}), false) + "}";
