@@ -2,8 +2,12 @@
 
 from measured_rows import interleaved_layers, plan, recompute, schedule
 
+# Kimi K2 (config.json of the released weights): DeepSeek-V3 with more experts and fewer heads and dense layers.
+KIMI_K2 = {"model.base": "deepseek-v3", "model.experts": 384, "model.heads": 64, "model.kv_heads": 64,
+           "model.vocab": 163840, "model.dense_layers": 1, "model.expert_groups": 1, "model.groups_per_token": 1}
 MODELS = {
     "DeepSeek-V3": {"model.base": "deepseek-v3"},
+    "Kimi K2": KIMI_K2,
     "GPT-OSS 120B": {"model.base": "gpt-oss-120b"},
     "Qwen3 30B-A3B": {"model.base": "qwen3-30b-a3b"},
     "Qwen3 235B-A22B": {"model.base": "qwen3-235b-a22b"},
@@ -29,10 +33,10 @@ DEDUPLICATING = {"deepep", "hybridep"}
 
 def megatron_bridge(rows, presets):
     """Runs on mock data, of which the tables print tokens/s. Gradients are in 16 bits (grad_reduce_in_fp32 is false in
-    the scripts); a dispatcher is that of the preset, all-to-all in releases before it was one's choice; a rack of 72 GPUs
-    runs the most nodes that divide the job, at most 18 (--segment in its executors). Left out until a plan can say so:
-    NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations; tasks other than pre-training, whose
-    samples are not published."""
+    the scripts); a dispatcher is that of the preset, all-to-all in releases before it was one's choice; a rack of 72
+    GPUs runs the most nodes that divide the job, at most 18 (--segment in its executors). Left out until a plan can say
+    so: NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations; tasks other than pre-training,
+    whose samples are not published."""
     preset_of = {name: preset for preset in presets for name in preset["matched_rows"].split()}
     return [bridge_row(row, preset_of.get(row["id"], {})) for row in rows
             if is_expressible(row, preset_of.get(row["id"], {}))]
@@ -41,6 +45,13 @@ def megatron_bridge(rows, presets):
 def model_of(row):
     name = row["model"].split(" (")[0]
     return next((keys for model, keys in MODELS.items() if name.startswith(model)), None)
+
+
+def further_tokens(row):
+    """The recipe of DeepSeek-V3 predicts one more token (mtp_num_layers), where the table does not deny it."""
+    if row["model"].startswith("DeepSeek") and "w/o MTP" not in row["model"]:
+        return {"model.multi_token_prediction": 1}
+    return {}
 
 
 def is_expressible(row, preset):
@@ -72,7 +83,7 @@ def experts_of(row, preset):
 
 def layers_of(row):
     pp, vp = int(row["pp"]), int(row["vp"] or 1)
-    if row["model"].startswith("DeepSeek"):
+    if row["model"].startswith(("DeepSeek", "Kimi")):
         return {"plan.stage_layers": DEEPSEEK_LAYERS[pp, vp]}
     return interleaved_layers(int(row["layers"]), pp * vp)
 
@@ -85,9 +96,9 @@ def bridge_row(row, preset):
         notes.append(f"precision {row['precision']} taken as fp8")
     return {
         "name": row["id"].removeprefix("mb-").removesuffix("-pre-training"), **model_of(row),
-        "model.seq_length": int(row["seq"]), **nodes_of(row), **plan(row), **schedule(row), **layers_of(row),
-        **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": recompute(preset.get("recompute_modules", "")),
-        "plan.zero_stage": 3 if sharded else 1, "plan.overlap_gradient_reduce": True,
+        "model.seq_length": int(row["seq"]), **further_tokens(row), **nodes_of(row), **plan(row), **schedule(row),
+        **layers_of(row), **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1,
+        "plan.recompute": recompute(preset.get("recompute_modules", "")), "plan.zero_stage": 3 if sharded else 1, "plan.overlap_gradient_reduce": True,
         "plan.precision": "bf16" if row["precision"] == "BF16" else "fp8", "software.gradient_bytes": 2, **graph,
         "stack": "megatron-core-2025", "measured.step_time_s": float(row["step_s_derived"]),
         "source": "Megatron-Bridge, performance summary (github NVIDIA-NeMo/Megatron-Bridge)",

@@ -171,8 +171,8 @@ def bridge_row(row):
     return {
         "name": row["id"], **model, "cluster.base": "dgx-h100", "cluster.nodes": int(row["gpus"]) // 8, **plan(row),
         **schedule(row), "plan.sequence_parallel": True,
-        "plan.recompute": "none" if row["recompute"] == "none" else recompute(row["recompute"]), "plan.zero_stage": 1, "plan.overlap_gradient_reduce": True,
-        "plan.precision": row["precision"].split()[0],
+        "plan.recompute": "none" if row["recompute"] == "none" else recompute(row["recompute"]),
+        "plan.zero_stage": 1, "plan.overlap_gradient_reduce": True, "plan.precision": row["precision"].split()[0],
         "software.gradient_bytes": 2, "stack": "megatron-core-2025", "measured.memory.peak_gb": float(row["mem_gb"]),
         "source": "Megatron-Bridge, skills/nemo-mbridge-perf-activation-recompute (github NVIDIA-NeMo/Megatron-Bridge)",
         "note": note,

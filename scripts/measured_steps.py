@@ -31,7 +31,8 @@ def torchtitan(rows):
 MIXTRAL = {"model.base": "mixtral-8x22b"}
 MOE_MODELS = {
     "Mixtral-8x22B": MIXTRAL,
-    "Mixtral-8x22B-G8T8": {**MIXTRAL, "model.experts": 64, "model.experts_per_token": 8, "model.expert_ffn_hidden": 2048},
+    "Mixtral-8x22B-G8T8": {
+        **MIXTRAL, "model.experts": 64, "model.experts_per_token": 8, "model.expert_ffn_hidden": 2048},
     "Qwen2-57B-A14B": {
         "model.kind": "moe-transformer", "model.layers": 28, "model.hidden": 3584, "model.heads": 28,
         "model.kv_heads": 4, "model.vocab": 151936, "model.experts": 64, "model.experts_per_token": 8,
