@@ -139,7 +139,10 @@ class Summary {
       network();
     }
     memory();
-    list("Assumptions", report_.assumptions);
+    std::vector<std::string> sentences = report_.assumptions;
+    for (const std::string& warning : report_.warnings)
+      sentences.push_back("costs more than it should: " + warning);
+    list("Assumptions", sentences);
     if (report_.stats.tasks > 0) statistics();
     return std::move(out_);
   }

@@ -7,7 +7,6 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
-#include "orrery/rank_grid.hpp"
 #include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/ranks_in_node.hpp"
 
@@ -39,11 +38,12 @@ class PlanCompletion {
       plan_.expert_tensor_parallel = plan_.tensor_parallel;
     if (!has("overlap_expert_parallel"))
       plan_.overlap_expert_parallel = model_.experts > 0 && plan_.expert_parallel > 1 &&
-                                      plan_.zero_stage < 2 && plan_.pipeline_schedule.starts_with("dualpipe");
+                                      !plan_.moves_weights_every_micro_batch() &&
+                                      plan_.pipeline_schedule.starts_with("dualpipe");
     if (!complete_data_parallel()) return;
     complete_context_groups();
     check_dimensions();
-    check_zero_group();
+    complete_sharding(experiment_, given_, findings_);
     if (complete_batch()) check_schedule();
   }
 
@@ -327,33 +327,6 @@ class PlanCompletion {
     return false;
   }
 
-  /// Replicas that share a node with the first one.
-  [[nodiscard]] std::int64_t replicas_in_node() const {
-    const RankGrid grid(plan_);
-    std::int64_t replicas = 1;
-    while (replicas < plan_.data_parallel && grid.rank({{Axis::data, replicas}}) < cluster_.gpus_per_node)
-      ++replicas;
-    return replicas;
-  }
-
-  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
-  /// and nodes hold equally many.
-  void complete_zero_group() {
-    if (!software_.shards_in_nodes || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
-    const std::int64_t together = replicas_in_node();
-    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
-  }
-
-  void check_zero_group() {
-    if (!has("zero_group_size")) return complete_zero_group();
-    if (plan_.zero_stage == 0)
-      return findings_.add_idle("/plan/zero_group_size",
-                                "found a value that does nothing with zero_stage 0, allowed from 1 on");
-    if (plan_.data_parallel % plan_.zero_group_size == 0) return;
-    add({"zero_group_size"}, fmt::format("found {}, allowed a divisor of data_parallel {}",
-                                         plan_.zero_group_size, plan_.data_parallel));
-  }
-
   bool complete_batch() {
     return orrery::complete_batch(plan_, given_,
                                   [this](std::initializer_list<std::string_view> keys, std::string message) {
@@ -380,7 +353,7 @@ class PlanCompletion {
                     plan_.pipeline_schedule, plan_.virtual_stages));
   }
 
-  const Experiment& experiment_;
+  Experiment& experiment_;
   const Model& model_;
   const Cluster& cluster_;
   Plan& plan_;

@@ -25,6 +25,10 @@ void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus,
 /// sound. `given` is the object the plan was read from.
 bool complete_batch(Plan& plan, const Json& given, const Complain& complain);
 
+/// Fills in the keys of ZeRO that the plan leaves open and reports those that contradict others or do
+/// nothing; after the degrees are complete.
+void complete_sharding(Experiment& experiment, const Json& plan, Findings& findings);
+
 /// Reports what `sync`, the object of data_parallel_sync, asks for and cannot be; after complete_plan(). Keys
 /// that do nothing for the method are idle, and mistakes where the command line set them (`set` has its
 /// pointers): a file may have what several methods need, to vary between them.

@@ -18,6 +18,14 @@ inline constexpr std::size_t kPrecisionCount = 5;
 inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{"fp32", "tf32", "fp16", "bf16",
                                                                                "fp8"};
 
+/// When the gradients of a micro-batch are summed over replicas.
+enum class GradientReduction : std::uint8_t {
+  by_stage,           ///< every_micro_batch from zero_stage 2 on, every_step before
+  every_step,         ///< added up over micro-batches first, whole on each replica
+  every_micro_batch,  ///< each by itself
+};
+inline constexpr std::array<std::string_view, 2> kGradientReductionNames{"every-step", "every-micro-batch"};
+
 /// Collective operations; send_recv moves one message from the first member of a group to the second.
 enum class Collective : std::uint8_t {
   all_reduce,
@@ -109,8 +117,14 @@ struct Plan {
       0;  ///< in a group, or of each (virtual) stage; 0: each by itself, all of them
   RecomputeMethod recompute_method = RecomputeMethod::uniform;
   int zero_stage = 0;
-  std::int64_t zero_group_size = 0;      ///< replicas that share one copy of what ZeRO shards; 0: all of them
-  bool overlap_gradient_reduce = false;  ///< reduce a bucket while the backward pass goes on
+  std::int64_t zero_group_size = 0;  ///< replicas that share one copy of what ZeRO shards; 0: all of them
+  GradientReduction gradient_reduction = GradientReduction::by_stage;
+  /// ZeRO-3: parameters gathered for a forward pass are dropped after it and gathered again for the backward
+  /// pass.
+  bool reshard_after_forward = true;
+  std::int64_t prefetch = -1;         ///< ZeRO-3: units gathered ahead; -1: 1 with overlap_parameter_gather
+  std::int64_t fsdp_unit_layers = 1;  ///< ZeRO-3: layers that are gathered and reduced together
+  bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
   bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
   bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
   bool scatter_gather = true;             ///< tensor ranks send 1/t of an activation each
@@ -138,6 +152,19 @@ struct Plan {
   }
   /// Whether there are several copies of what ZeRO shards.
   [[nodiscard]] bool shards_in_groups() const { return zero_stage > 0 && sharding_ranks() < weight_copies(); }
+  [[nodiscard]] bool reduces_every_micro_batch() const {
+    return gradient_reduction == GradientReduction::by_stage
+               ? zero_stage >= 2
+               : gradient_reduction == GradientReduction::every_micro_batch;
+  }
+  /// Whether weights or their gradients travel in every micro-batch, not only at the ends of a step.
+  [[nodiscard]] bool moves_weights_every_micro_batch() const {
+    return zero_stage >= 3 || reduces_every_micro_batch();
+  }
+  /// ZeRO-3: units gathered while the ones before them run.
+  [[nodiscard]] std::int64_t units_ahead() const {
+    return prefetch >= 0 ? prefetch : overlap_parameter_gather ? 1 : 0;
+  }
   /// Ranks of a stage: of all dimensions but the pipeline.
   [[nodiscard]] std::int64_t stage_ranks() const {
     return tensor_parallel * context_parallel * data_parallel;
@@ -159,6 +186,7 @@ struct Plan {
                     balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
                     micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
                     recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
+                    gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
                     overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
                     scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
   }

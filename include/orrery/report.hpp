@@ -49,8 +49,9 @@ struct Figures {
   bool breakdown = true;      ///< Report::breakdown, pipeline_bubble_fraction, gpu_utilization_mean and _min
   bool critical_path = true;  ///< Report::critical_path
   bool traffic = true;        ///< Report::links, bytes_per_gpu
-  bool origin = true;         ///< Report::name to workers, reasons, assumptions: what they are of and rest on
-  bool process = true;        ///< of Report::stats what depends on the machine, which the caller measures
+  bool origin =
+      true;  ///< Report::name to workers, reasons, assumptions, warnings: what they are of and rest on
+  bool process = true;  ///< of Report::stats what depends on the machine, which the caller measures
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;
 };
@@ -74,6 +75,7 @@ struct Report {
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
   std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each
+  std::vector<std::string> warnings;     ///< what the plan does that costs more than it should
   std::int64_t gpus = 0;
   std::int64_t steps = 1;
   Picoseconds makespan_ps = 0;  ///< of all steps

@@ -94,6 +94,19 @@ TEST_CASE("overrides reach parts given by name, and create what is missing") {
   CHECK(wired.cluster.node.link_gb_per_s == 25);
 }
 
+TEST_CASE("what a plan leaves open is reduced and gathered as its ZeRO stage asks") {
+  const auto plan = [](const char* keys) {
+    return read(R"({"model": "tiny", "cluster": "box", "plan": )" + std::string(keys) + "}").plan;
+  };
+  for (const char* few : {"{}", R"({"zero_stage": 1})", R"({"sharding": "OPTIMIZER_STATES"})"})
+    CHECK(plan(few).gradient_reduction == GradientReduction::every_step);
+  for (const char* many : {R"({"zero_stage": 2})", R"({"sharding": "FULLY_SHARD"})"})
+    CHECK(plan(many).gradient_reduction == GradientReduction::every_micro_batch);
+  CHECK(plan(R"({"zero_stage": 3})").prefetch == 0);
+  CHECK(plan(R"({"zero_stage": 3, "overlap_parameter_gather": true})").prefetch == 1);
+  CHECK(plan(R"({"zero_stage": 3, "prefetch": 2})").overlap_parameter_gather);
+}
+
 TEST_CASE("sharding is another name for zero_stage") {
   CHECK(read(R"({"model": "tiny", "cluster": "box", "plan": {"sharding": "FULLY_SHARD"}})").plan.zero_stage ==
         3);

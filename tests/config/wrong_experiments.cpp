@@ -155,6 +155,31 @@ TEST_CASE("groups that share a copy of what ZeRO shards divide the replicas") {
         std::string::npos);
 }
 
+TEST_CASE("keys of ZeRO-3 do nothing elsewhere, and must not contradict") {
+  const auto says = [](const char* plan, const char* message) {
+    return plan_problems(plan).find(message) != std::string::npos;
+  };
+  CHECK(plan_problems(R"({"zero_stage": 3, "reshard_after_forward": false, "prefetch": 2,
+                          "fsdp_unit_layers": 4, "gradient_reduction": "every-step"})")
+            .empty());
+  CHECK(
+      says(R"({"zero_stage": 1, "reshard_after_forward": false})",
+           "/plan/reshard_after_forward: found a value that does nothing with zero_stage 1, allowed with 3"));
+  CHECK(plan_problems(R"({"zero_stage": 1, "reshard_after_forward": true})").empty());
+  CHECK(says(R"({"prefetch": 1})", "/plan/prefetch: found a value that does nothing with zero_stage 0"));
+  CHECK(
+      says(R"({"zero_stage": 2, "fsdp_unit_layers": 2})", "/plan/fsdp_unit_layers: found a value that does"));
+  CHECK(says(R"({"zero_stage": 3, "prefetch": 2, "overlap_parameter_gather": false})",
+             "/plan/prefetch: found 2 with overlap_parameter_gather false, allowed 0"));
+  CHECK(says(R"({"zero_stage": 3, "prefetch": 0, "overlap_parameter_gather": true})",
+             "/plan/prefetch: found 0 with overlap_parameter_gather true, allowed 1 or more"));
+  CHECK(
+      diagnostics(R"({"model": "tiny", "cluster": "box", "plan": {"gradient_reduction": "every-micro-batch"},
+                        "data_parallel_sync": {"method": "gossip"}})")
+          .find("/plan/gradient_reduction: found \"every-micro-batch\" with data_parallel_sync.method "
+                "\"gossip\", allowed every-step") != std::string::npos);
+}
+
 TEST_CASE("tensor parallelism must divide the model") {
   CHECK(diagnostics(
             R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==

@@ -85,6 +85,7 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                                "feasible",
                                                "reasons",
                                                "assumptions",
+                                               "warnings",
                                                "model",
                                                "cluster",
                                                "plan",

@@ -131,9 +131,11 @@ void check_overlap(const Plan& plan, const Complain& complain) {
   if (!schedule.starts_with("dualpipe"))
     complain({"overlap_expert_parallel"},
              "found true with pipeline_schedule \"" + schedule + "\", allowed with dualpipe | dualpipe-v");
-  if (plan.zero_stage >= 2)
-    complain({"overlap_expert_parallel", "zero_stage"},
-             "found true with zero_stage " + std::to_string(plan.zero_stage) + ", allowed with 0 | 1");
+  if (plan.moves_weights_every_micro_batch())
+    complain({"overlap_expert_parallel", "gradient_reduction", "zero_stage"},
+             "found true with zero_stage " + std::to_string(plan.zero_stage) +
+                 (plan.reduces_every_micro_batch() ? " that reduces every micro-batch" : "") +
+                 ", allowed with 0 | 1, or 2 with gradient_reduction \"every-step\"");
 }
 
 void check_experts(const Experiment& e, const Complain& complain) {

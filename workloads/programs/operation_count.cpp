@@ -9,7 +9,7 @@ namespace orrery {
 std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
                               const ModelBlocks& blocks, const Stage& stage) {
   const std::int64_t micro_batches = experiment.plan.micro_batches();
-  const bool whole = has_fused_passes(experiment) && experiment.plan.zero_stage < 2;
+  const bool whole = has_fused_passes(experiment) && !experiment.plan.moves_weights_every_micro_batch();
   const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
   const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
   std::int64_t operations = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
 
 namespace orrery {
@@ -65,29 +66,35 @@ Bytes peak_activations(const Stage& stage, const Plan& plan) {
   return peak;
 }
 
-/// Parameters of the block of a stage that has most.
-std::int64_t most_in_block(const Stage& stage, std::int64_t PlacedBlock::*parameters) {
-  std::int64_t most = 0;
-  for (const Chunk& chunk : stage.chunks) {
-    for (const PlacedBlock& block : chunk.blocks) most = std::max(most, block.*parameters);
-  }
-  return most;
+/// ZeRO-3 holds the whole parameters of the unit that runs, and of those gathered ahead, counted at the size
+/// of the largest; where they are kept after the forward pass, of all.
+std::int64_t gathered_parameters(const Stage& stage, const Plan& plan) {
+  if (plan.zero_stage < 3) return 0;
+  std::int64_t all = 0;
+  for (const Chunk& chunk : stage.chunks)
+    all += sum_over(chunk, {0, chunk.blocks.size()}, &PlacedBlock::used);
+  if (!plan.reshard_after_forward) return all;
+  const std::int64_t largest = most_in_unit(stage, plan.fsdp_unit_layers, &PlacedBlock::used);
+  return largest > all / (plan.units_ahead() + 1) ? all : (plan.units_ahead() + 1) * largest;
+}
+
+/// Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a unit (ZeRO-3). Where
+/// they are added up first, they are whole anyway.
+std::int64_t unreduced_gradients(const Stage& stage, const Plan& plan) {
+  if (!plan.reduces_every_micro_batch()) return 0;
+  const std::int64_t unit =
+      most_in_unit(stage, plan.zero_stage < 3 ? 1 : plan.fsdp_unit_layers, &PlacedBlock::trained);
+  if (plan.zero_stage >= 3) return unit;
+  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
+  return std::min(stage.trained(), std::max(bucket, unit));
 }
 
 Bytes workspace_of(const Stage& stage, const Plan& plan) {
   Bytes recomputed = 0;
   for (const Chunk& chunk : stage.chunks) recomputed = std::max(recomputed, chunk.workspace);
   if (plan.sharding_ranks() <= 1 || plan.zero_stage < 2) return recomputed;
-  // ZeRO-3 holds the whole parameters of the block that runs, and of the next when it gathers ahead;
-  // counted at the size of the largest.
-  const std::int64_t layers_held = plan.zero_stage < 3 ? 0 : plan.overlap_parameter_gather ? 2 : 1;
-  const std::int64_t gathered = most_in_block(stage, &PlacedBlock::used);
-  // Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a block (ZeRO-3).
-  const std::int64_t reduced = most_in_block(stage, &PlacedBlock::trained);
-  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
-  const std::int64_t unreduced =
-      plan.zero_stage < 3 ? std::min(stage.trained(), std::max(bucket, reduced)) : reduced;
-  return recomputed + (layers_held * gathered + unreduced) * element_bytes(plan.precision);
+  const std::int64_t held = gathered_parameters(stage, plan) + unreduced_gradients(stage, plan);
+  return recomputed + held * element_bytes(plan.precision);
 }
 
 }  // namespace
@@ -197,6 +204,7 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
 StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
+  constexpr int kNever = 4;
   const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
   // Experts are shared out among the ranks that hold the same ones.
   const std::int64_t experts = stage.experts();
@@ -209,7 +217,8 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   StageMemory memory;
   memory.parameters_count = stage.parameters();
   memory.parameters = sharded(memory.parameters_count, element, 3);
-  memory.gradients = sharded(trained, gradient_bytes(experiment), 2);
+  const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
+  memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
   memory.optimizer = sharded(trained, states, 1);
   memory.activations = peak_activations(stage, plan);
   memory.workspace = workspace_of(stage, plan);

@@ -65,6 +65,10 @@ class RandomExperiment {
     const int m = p * pick({1, 2, 3});
     const int zero = pick({0, 1, 2, 3});
     const std::string group = zero > 0 ? number("zero_group_size", d % 2 == 0 ? pick({d / 2, d}) : d) : "";
+    const std::string weights = zero == 3
+                                    ? flag("reshard_after_forward") + number("prefetch", pick({0, 1, 3})) +
+                                          number("fsdp_unit_layers", pick({1, 1, 2, 3}))
+                                    : flag("overlap_parameter_gather");
     return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
            std::string(pick({"", R"("lora_rank": 8, )", R"("multi_token_prediction": 1, )"})) +
            key("attention", pick({"core", "flash"})) + "," +
@@ -75,9 +79,9 @@ class RandomExperiment {
            key("pipeline_schedule",
                interleaved ? "interleaved-1f1b" : pick({"sequential", "gpipe", "1f1b"})) +
            "," + number("zero_stage", zero) + group + key("recompute", pick({"none", "selective", "full"})) +
-           "," + flag("sequence_parallel") + flag("overlap_gradient_reduce") +
-           flag("overlap_parameter_gather") + flag("overlap_tensor_parallel") + flag("scatter_gather") +
-           number("bucket_mb", pick({0, 1, 40})) +
+           "," + flag("sequence_parallel") + flag("overlap_gradient_reduce") + weights +
+           key("gradient_reduction", pick({"every-step", "every-micro-batch"})) + "," +
+           flag("overlap_tensor_parallel") + flag("scatter_gather") + number("bucket_mb", pick({0, 1, 40})) +
            key("rank_order", pick({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"})) + "}," +
            R"("simulation": {)" + key("network", pick({"alpha-beta", "flow"})) + "," +
            key("folding", "auto") + ", \"steps\": " + std::to_string(pick({1, 2})) + "}";

@@ -1,0 +1,103 @@
+// The keys of a plan that say how weights and their states are spread over replicas.
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/wording.hpp"
+#include "orrery/rank_grid.hpp"
+
+namespace orrery {
+namespace {
+
+class ShardingCompletion {
+ public:
+  ShardingCompletion(Experiment& experiment, const Json& given, Findings& findings)
+      : experiment_(experiment), plan_(experiment.plan), given_(given), findings_(findings) {}
+
+  void run() {
+    complete_group();
+    complete_reduction();
+    complete_prefetch();
+    refuse_idle("reshard_after_forward", !plan_.reshard_after_forward);
+    refuse_idle("fsdp_unit_layers", plan_.fsdp_unit_layers > 1);
+  }
+
+ private:
+  [[nodiscard]] bool has(std::string_view key) const { return given_.contains(key); }
+
+  /// Replicas that share a node with the first one.
+  [[nodiscard]] std::int64_t replicas_in_node() const {
+    const RankGrid grid(plan_);
+    const std::int64_t in_node = experiment_.cluster.gpus_per_node;
+    std::int64_t replicas = 1;
+    while (replicas < plan_.data_parallel && grid.rank({{Axis::data, replicas}}) < in_node) ++replicas;
+    return replicas;
+  }
+
+  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
+  /// and nodes hold equally many.
+  void complete_group() {
+    if (has("zero_group_size")) return check_group();
+    if (!experiment_.software.shards_in_nodes || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
+    const std::int64_t together = replicas_in_node();
+    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
+  }
+
+  void check_group() {
+    if (plan_.zero_stage == 0)
+      return findings_.add_idle("/plan/zero_group_size",
+                                "found a value that does nothing with zero_stage 0, allowed from 1 on");
+    if (plan_.data_parallel % plan_.zero_group_size == 0) return;
+    findings_.add("/plan/zero_group_size", fmt::format("found {}, allowed a divisor of data_parallel {}",
+                                                       plan_.zero_group_size, plan_.data_parallel));
+  }
+
+  /// Replicas that may differ exchange models, once a step.
+  void complete_reduction() {
+    const SyncMethod method = experiment_.data_parallel_sync.method;
+    const bool alike = method == SyncMethod::all_reduce || method == SyncMethod::parameter_server;
+    if (has("gradient_reduction") && plan_.reduces_every_micro_batch() && !alike)
+      findings_.add(
+          "/plan/gradient_reduction",
+          fmt::format("found \"every-micro-batch\" with data_parallel_sync.method \"{}\", allowed every-step",
+                      kSyncMethodNames[static_cast<std::size_t>(method)]));
+    plan_.gradient_reduction = plan_.reduces_every_micro_batch() ? GradientReduction::every_micro_batch
+                                                                 : GradientReduction::every_step;
+  }
+
+  /// `prefetch` is `overlap_parameter_gather` with a number.
+  void complete_prefetch() {
+    refuse_idle("prefetch", has("prefetch"));
+    if (plan_.zero_stage < 3) return;
+    const bool ahead = plan_.units_ahead() > 0;
+    if (has("prefetch") && has("overlap_parameter_gather") && ahead != plan_.overlap_parameter_gather)
+      return findings_.add(
+          "/plan/prefetch",
+          fmt::format("found {} with overlap_parameter_gather {}, allowed {}", plan_.prefetch,
+                      plan_.overlap_parameter_gather, ahead ? "0" : "1 or more"));
+    plan_.overlap_parameter_gather = ahead;
+    plan_.prefetch = plan_.units_ahead();
+  }
+
+  void refuse_idle(std::string_view key, bool set) {
+    if (!set || plan_.zero_stage >= 3) return;
+    findings_.add_idle(
+        "/plan/" + std::string(key),
+        fmt::format("found a value that does nothing with zero_stage {}, allowed with 3", plan_.zero_stage));
+  }
+
+  Experiment& experiment_;
+  Plan& plan_;
+  const Json& given_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void complete_sharding(Experiment& experiment, const Json& plan, Findings& findings) {
+  ShardingCompletion(experiment, plan, findings).run();
+}
+
+}  // namespace orrery

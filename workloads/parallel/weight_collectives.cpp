@@ -1,0 +1,83 @@
+#include "workloads/parallel/weight_collectives.hpp"
+
+#include <algorithm>
+
+#include "workloads/models/step_builder.hpp"
+
+namespace orrery {
+namespace {
+
+bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout, std::int64_t copies) {
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (copies == 1 || sync.method == SyncMethod::none) return false;
+  return averages_gradients(sync) || layout.by_node();
+}
+
+}  // namespace
+
+std::int64_t of_block(const PlacedBlock& block, Weights of, std::int64_t PlacedBlock::*all) {
+  return of == Weights::experts ? block.experts : block.*all - block.experts;
+}
+
+bool averages_gradients(const DataParallelSync& sync) {
+  return sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server;
+}
+
+WeightCollectives::WeightCollectives(const Experiment& experiment, const SyncLayout& layout,
+                                     const ModelBlocks& blocks, const Stage& stage, Workload& workload,
+                                     ProgramWriter& writer)
+    : layout_(layout),
+      blocks_(blocks),
+      stage_(stage),
+      workload_(workload),
+      writer_(writer),
+      reduces_{reduces_gradients(experiment, layout, experiment.plan.weight_copies()),
+               stage.experts() > 0 && reduces_gradients(experiment, layout, experiment.plan.expert_copies())},
+      by_tensor_(experiment.software.gathers_tensors),
+      in_a_row_(experiment.simulation.detail == Detail::stage &&
+                experiment.simulation.network == Network::alpha_beta),
+      element_(element_bytes(experiment.plan.precision)),
+      gradient_(gradient_bytes(experiment)),
+      message_host_(from_microseconds(experiment.software.collective_issue_us)),
+      gather_efficiency_(experiment.software.parameter_gather_efficiency) {}
+
+OpId WeightCollectives::add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase,
+                            const Pass* pass, OpId dep, std::int64_t pieces) {
+  const bool gathers = what == Collective::all_gather;
+  Op op;
+  op.kind = Op::Kind::communicate;
+  op.stream = Stream::data;
+  op.phase = phase;
+  op.part = part;
+  if (of == Weights::experts) {
+    op.slot = layout_.slot(Slot::expert_data);
+  } else {
+    op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
+  }
+  const Message one{what, divide_up(parameters, pieces) * (gathers ? element_ : gradient_), Dimension::data,
+                    message_host_, gathers ? gather_efficiency_ : 1};
+  const std::uint32_t times = together(pieces);
+  op.work = add_message(workload_, in_a_row(one, times));
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  OpId last = kNoOp;
+  for (std::int64_t i = 0; i < pieces; i += times) last = writer_.add(op, {dep});
+  return last;
+}
+
+std::int64_t WeightCollectives::pieces_of(Weights of, const Chunk& chunk, const FsdpUnit& unit,
+                                          bool trained) const {
+  if (!by_tensor_) return 1;
+  std::int64_t tensors = 0;
+  for (const PlacedBlock& placed : chunk.blocks.subspan(unit.first, unit.end - unit.first)) {
+    const Block& block = blocks_.kinds[placed.kind];
+    const std::int64_t all = trained ? block.trained_tensors() : block.tensors;
+    tensors += of == Weights::experts ? block.expert_tensors : all - block.expert_tensors;
+  }
+  return std::max<std::int64_t>(1, tensors);
+}
+
+}  // namespace orrery
