@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 /// One value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
-  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process };
+  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process, warnings };
   std::string_view path;
   Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
   Needs needs = Needs::nothing;                   ///< what has to be measured for it
@@ -127,7 +127,7 @@ const ResultKey kKeys[] = {
     {"feasible", [](const R& r) -> Json { return r.feasible; }},
     {"reasons", [](const R& r) -> Json { return r.reasons; }, Needs::origin},
     {"assumptions", [](const R& r) -> Json { return r.assumptions; }, Needs::origin},
-    {"warnings", [](const R& r) -> Json { return r.warnings; }, Needs::origin},
+    {"warnings", [](const R& r) -> Json { return r.warnings; }, Needs::warnings},
     {"model", [](const R& r) -> Json { return r.model; }, Needs::origin},
     {"cluster", [](const R& r) -> Json { return r.cluster; }, Needs::origin},
     {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }, Needs::origin},
@@ -367,8 +367,9 @@ Figures ResultSelection::figures() const {
   const auto needs = [this](Needs what) {
     return std::ranges::any_of(keys_, [what](const ResultKey* key) { return key->needs == what; });
   };
-  return {needs(Needs::breakdown), needs(Needs::critical_path), needs(Needs::traffic), needs(Needs::origin),
-          needs(Needs::process)};
+  const bool warns = needs(Needs::warnings);
+  return {needs(Needs::breakdown) || warns, needs(Needs::critical_path), needs(Needs::traffic),
+          needs(Needs::origin) || warns, needs(Needs::process)};
 }
 
 std::vector<std::string_view> ResultSelection::names() {

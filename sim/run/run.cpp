@@ -37,7 +37,7 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(std::min<Int128>(Int128{a} * b, std::numeric_limits<std::int64_t>::max()));
 }
 
-/// What `report` is of, and why it is infeasible, or costs more than it should, as judge_memory() has found.
+/// What `report` is of, and why it is infeasible where judge_memory() has found it so.
 void name_origin(const Experiment& experiment, Report& report) {
   report.name = experiment.name;
   report.model = experiment.model.name;
@@ -45,11 +45,7 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.plan = experiment.plan;
   report.data_parallel_sync = experiment.data_parallel_sync;
   report.workers = sync_workers(experiment).workers;
-  if (report.feasible) {
-    report.warnings = warnings(experiment);
-  } else {
-    report.reasons.push_back(out_of_memory(experiment, report.stage_memory));
-  }
+  if (!report.feasible) report.reasons.push_back(out_of_memory(experiment, report.stage_memory));
 }
 
 void expect_training(const Experiment& experiment, Report& report) {
@@ -83,6 +79,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
+  if (report.feasible && figures.breakdown) report.warnings = warnings(experiment, report);
   return report;
 }
 

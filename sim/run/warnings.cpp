@@ -69,14 +69,20 @@ std::vector<Change> changes_of(const Plan& plan) {
 
 std::string in_words(const WeightTraffic& traffic) {
   std::string text;
-  if (traffic.gathers > 1) text = fmt::format("parameters are gathered {} times and ", traffic.gathers);
-  return fmt::format("{}gradients reduced {} times a step, {:.3g} GB per GPU", text, traffic.reductions,
+  if (traffic.gathers > 1) text = fmt::format("parameters gathered {} times and ", traffic.gathers);
+  return fmt::format("{}gradients reduced {} times a step: {:.3g} GB per GPU", text, traffic.reductions,
                      gigabytes(traffic.bytes()));
 }
 
-/// On weights that move with every micro-batch where memory is there to move them less often; "" where it is
-/// not, or where that would not save half.
-std::string weights_that_move(const Experiment& experiment) {
+/// That a GPU waits for data-parallel communication in a step.
+double exposed_seconds(const Report& report) {
+  return static_cast<double>(report.breakdown.exposed_ps[static_cast<std::size_t>(Dimension::data)]) * 1e-12 /
+         static_cast<double>(report.gpus) / static_cast<double>(report.steps);
+}
+
+/// On weights that move with every micro-batch, are waited for and could move less often; "" where memory is
+/// not there for that, or it would not save half.
+std::string weights_that_move(const Experiment& experiment, double exposed_s) {
   const Plan& plan = experiment.plan;
   if (!plan.moves_weights_every_micro_batch() || plan.micro_batches_per_copy() < 3 ||
       plan.weight_copies() == 1 || experiment.data_parallel_sync.method != SyncMethod::all_reduce)
@@ -93,15 +99,19 @@ std::string weights_that_move(const Experiment& experiment) {
     keys = change.keys;
   }
   if (!best || 2 * best->traffic.bytes() > now.traffic.bytes()) return "";
-  return fmt::format("{}; {} moves {:.3g} GB and fits with {:.3g} GB more memory", in_words(now.traffic),
-                     keys, gigabytes(best->traffic.bytes()), gigabytes(best->memory - now.memory));
+  return fmt::format("{}, and {:.3g} s of waiting; {} moves {:.3g} GB and fits with {:.3g} GB more memory",
+                     in_words(now.traffic), exposed_s, keys, gigabytes(best->traffic.bytes()),
+                     gigabytes(best->memory - now.memory));
 }
 
 }  // namespace
 
-std::vector<std::string> warnings(const Experiment& experiment) {
+std::vector<std::string> warnings(const Experiment& experiment, const Report& report) {
+  constexpr double kNoticed = 0.01;  // of a step
+  const double exposed_s = exposed_seconds(report);
   std::vector<std::string> list;
-  if (std::string sentence = weights_that_move(experiment); !sentence.empty())
+  if (exposed_s < kNoticed * report.step_time_s()) return list;
+  if (std::string sentence = weights_that_move(experiment, exposed_s); !sentence.empty())
     list.push_back(std::move(sentence));
   return list;
 }

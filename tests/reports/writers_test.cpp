@@ -145,7 +145,7 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(json["step_time_s_p90"] == step * 1.5);
   CHECK(json["training_days"] == 3e11 / report.tokens_per_s() / 86400);
   const std::vector<std::string> all = keys(json);
-  CHECK(std::vector<std::string>(all.begin() + 11, all.begin() + 16) ==
+  CHECK(std::vector<std::string>(all.begin() + 12, all.begin() + 17) ==
         std::vector<std::string>{"step_time_s", "step_time_s_p10", "step_time_s_p90", "training_days",
                                  "samples_per_s"});
   CHECK(summary_text(report).find("where 8 of 10 measured runs lie") != std::string::npos);
@@ -280,7 +280,7 @@ TEST_CASE("names that can be asked for are those of the result") {
   }
   // Two deciles, days of training, a graph, layers of stages and batches of replicas are not in every result.
   CHECK(found == names.size() - 6);
-  CHECK(names.size() == 78 + 9);  // keys, and the objects they lie in
+  CHECK(names.size() == 80 + 9);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

@@ -155,6 +155,8 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       CHECK(part.feasible == whole.feasible);
       CHECK(part.name == (figures.origin ? whole.name : ""));
       CHECK(part.assumptions == (figures.origin ? whole.assumptions : std::vector<std::string>{}));
+      CHECK(part.warnings ==
+            (figures.origin && figures.breakdown ? whole.warnings : std::vector<std::string>{}));
       CHECK(part.model_flops_per_step == whole.model_flops_per_step);
       CHECK(part.gpu_utilization_mean == (figures.breakdown ? whole.gpu_utilization_mean : 0));
       CHECK(part.breakdown.compute_ps == (figures.breakdown ? whole.breakdown.compute_ps : 0));
