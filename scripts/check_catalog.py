@@ -46,7 +46,7 @@ CONSTANTS = {
     "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS),
 }
 CAN_BE_ZERO = {"gemm_efficiency_fp8", "flash3_efficiency", "nvls_efficiency", "base_latency_us", "ramp_us"}
-PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8"}
+PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"}
 NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
 FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "star", "full-mesh"}
 

@@ -115,11 +115,11 @@ double slowest_link(const Cluster& c) {
   return rate;
 }
 
-/// The slowest of the products: an fp8 plan has 16-bit ones too.
+/// The slowest of the products: a plan of fewer bits has 16-bit ones too.
 double slowest_peak(const Gpu& gpu, Precision precision) {
-  const auto peak = [&](Precision of) { return gpu.peak_tflops[static_cast<std::size_t>(of)]; };
-  if (precision != Precision::fp8) return peak(precision);
-  return std::min(peak(precision), peak(Precision::bf16) > 0 ? peak(Precision::bf16) : peak(Precision::fp16));
+  if (!is_narrow(precision)) return gpu.peak(precision);
+  const double bf16 = gpu.peak(Precision::bf16);
+  return std::min(gpu.peak(precision), bf16 > 0 ? bf16 : gpu.peak(Precision::fp16));
 }
 
 /// Layers that a rank runs through in a step, over its micro-batches.

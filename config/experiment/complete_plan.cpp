@@ -75,16 +75,15 @@ class PlanCompletion {
 
   /// That every GPU has: the least of them.
   [[nodiscard]] double peak(Precision precision) const {
-    double least = cluster_.gpu.peak_tflops[static_cast<std::size_t>(precision)];
-    for (const Gpu& gpu : cluster_.other_gpus)
-      least = std::min(least, gpu.peak_tflops[static_cast<std::size_t>(precision)]);
+    double least = cluster_.gpu.peak(precision);
+    for (const Gpu& gpu : cluster_.other_gpus) least = std::min(least, gpu.peak(precision));
     return least;
   }
 
   void complete_precision() {
     if (!has("precision")) {
-      for (const Precision choice :
-           {Precision::fp8, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+      for (const Precision choice : {Precision::fp4, Precision::fp8, Precision::fp32, Precision::tf32,
+                                     Precision::fp16, Precision::bf16}) {
         if (peak(choice) > 0) plan_.precision = choice;
       }
       if (peak(plan_.precision) == 0)
@@ -107,19 +106,20 @@ class PlanCompletion {
     return cluster_.gpu.name.empty() ? "the gpu " : "the gpu " + printable(cluster_.gpu.name) + " ";
   }
 
-  /// The attention core and all that is no product with weights runs in 16 bits where the plan says fp8.
+  /// The attention core and all that is no product with weights runs in 16 bits where the plan says fewer.
   void check_16_bits() {
     const auto has_16_bits = [this](std::size_t gpu_class) {
-      const auto& peaks = cluster_.gpu_of_class(gpu_class).peak_tflops;
-      return peaks[static_cast<std::size_t>(Precision::bf16)] > 0 ||
-             peaks[static_cast<std::size_t>(Precision::fp16)] > 0;
+      const Gpu& gpu = cluster_.gpu_of_class(gpu_class);
+      return gpu.peak(Precision::bf16) > 0 || gpu.peak(Precision::fp16) > 0;
     };
     bool all = true;
     for (std::size_t c = 0; c < cluster_.gpu_classes(); ++c) all = all && has_16_bits(c);
-    if (plan_.precision != Precision::fp8 || all) return;
-    findings_.add("/cluster/gpu/peak_tflops",
-                  "found no peak of fp16 or bf16, allowed for fp8 plans with one of them alone: what is no "
-                  "product with weights runs in 16 bits");
+    if (!is_narrow(plan_.precision) || all) return;
+    findings_.add(
+        "/cluster/gpu/peak_tflops",
+        fmt::format("found no peak of fp16 or bf16, allowed for {} plans with one of them alone: what "
+                    "is no product with weights runs in 16 bits",
+                    kPrecisionNames[static_cast<std::size_t>(plan_.precision)]));
   }
 
   /// What a plan leaves open overlaps as the software does by itself.

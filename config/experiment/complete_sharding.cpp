@@ -22,6 +22,8 @@ class ShardingCompletion {
     complete_prefetch();
     refuse_idle("reshard_after_forward", !plan_.reshard_after_forward);
     refuse_idle("fsdp_unit_layers", plan_.fsdp_unit_layers > 1);
+    check_optimizer();
+    check_wire();
   }
 
  private:
@@ -79,6 +81,35 @@ class ShardingCompletion {
                       plan_.overlap_parameter_gather, ahead ? "0" : "1 or more"));
     plan_.overlap_parameter_gather = ahead;
     plan_.prefetch = plan_.units_ahead();
+  }
+
+  void check_optimizer() {
+    const auto refuse = [this](std::string_view key, std::string_view beside) {
+      findings_.add_idle("/plan/" + std::string(key),
+                         fmt::format("found a value that does nothing with {}", beside));
+    };
+    const bool moments = plan_.optimizer != Optimizer::sgd && plan_.optimizer != Optimizer::adam_8bit;
+    if (plan_.moment_precision != Precision::fp32 && !moments)
+      refuse("moment_precision",
+             fmt::format("optimizer \"{}\"", kOptimizerNames[static_cast<std::size_t>(plan_.optimizer)]));
+    const bool wide = plan_.precision == Precision::fp32 || plan_.precision == Precision::tf32;
+    if (plan_.main_weight_precision != Precision::fp32 && wide)
+      refuse("main_weight_precision",
+             fmt::format("precision \"{}\"", kPrecisionNames[static_cast<std::size_t>(plan_.precision)]));
+  }
+
+  /// Compressors and models in the place of gradients have widths of their own.
+  void check_wire() {
+    const DataParallelSync& sync = experiment_.data_parallel_sync;
+    if (!plan_.wire_precision.data) return;
+    if (sync.compression.method != Compression::Method::none)
+      findings_.add("/plan/wire_precision/data",
+                    "found a precision beside data_parallel_sync.compression, allowed one of them");
+    if (sync.method != SyncMethod::all_reduce && sync.method != SyncMethod::parameter_server)
+      findings_.add("/plan/wire_precision/data",
+                    fmt::format("found a precision with data_parallel_sync.method \"{}\", allowed with "
+                                "all-reduce | parameter-server",
+                                kSyncMethodNames[static_cast<std::size_t>(sync.method)]));
   }
 
   void refuse_idle(std::string_view key, bool set) {

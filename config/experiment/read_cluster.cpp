@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "config/experiment/read_parts.hpp"
@@ -12,19 +13,21 @@
 namespace orrery {
 namespace {
 
+constexpr auto kUnits = std::span(kPrecisionNames).first<kUnitCount>();
+
 void read_peaks(const Json& value, Gpu& gpu, const Path& path, Scope& scope) {
   if (!expect_object(value, path, scope)) return;
   for (const auto& [key, peak] : value.items()) {
     const Path here(path, key);
-    const auto found = std::find(kPrecisionNames.begin(), kPrecisionNames.end(), key);
-    if (found == kPrecisionNames.end()) {
-      report_unknown_key(key, {kPrecisionNames.begin(), kPrecisionNames.end()}, here, scope);
+    const auto found = std::ranges::find(kUnits, key);
+    if (found == kUnits.end()) {
+      report_unknown_key(key, {kUnits.begin(), kUnits.end()}, here, scope);
     } else if (const auto number = read_number(peak, peak_field(), here, scope)) {
-      gpu.peak_tflops[static_cast<std::size_t>(found - kPrecisionNames.begin())] = *number;
+      gpu.peak_tflops[static_cast<std::size_t>(found - kUnits.begin())] = *number;
     }
   }
   if (std::all_of(gpu.peak_tflops.begin(), gpu.peak_tflops.end(), [](double peak) { return peak <= 0; })) {
-    scope.findings.add(path, "found no peak above 0, allowed at least one of " + joined(kPrecisionNames));
+    scope.findings.add(path, "found no peak above 0, allowed at least one of " + joined(kUnits));
   }
 }
 

@@ -71,6 +71,19 @@ void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scop
                                    plan.recompute_layers));
 }
 
+/// A key of a dimension sets both ways of it, so only one of them may stand beside it that says the same.
+void read_wire(const Json& value, WirePrecision& wire, const Path& path, Scope& scope) {
+  read_fields(value, wire_precision_fields(), wire, path, scope);
+  if (!value.is_object()) return;
+  const auto check = [&](const char* both, const char* one) {
+    if (!value.contains(both) || !value.contains(one) || value[both] == value[one]) return;
+    scope.findings.add(Path(path, one), fmt::format("found {} beside {} {}, allowed one of the keys",
+                                                    described(value[one]), both, described(value[both])));
+  };
+  for (const char* one : {"tensor_gather", "tensor_reduce"}) check("tensor", one);
+  for (const char* one : {"dispatch", "combine"}) check("expert", one);
+}
+
 /// What is left to the simulator stands in flags of its own.
 void take_automatic(Json& keys, std::string_view key, bool& automatic) {
   const auto value = keys.find(key);
@@ -103,6 +116,8 @@ Plan read_plan(const Json& value, const Path& path, Scope& scope) {
   }
   if (const auto recompute = value.find("recompute"); recompute != value.end())
     read_recompute(*recompute, plan, Path(path, "recompute"), scope);
+  if (const auto wire = value.find("wire_precision"); wire != value.end())
+    read_wire(*wire, plan.wire_precision, Path(path, "wire_precision"), scope);
   if (scope.findings.list().size() != before) return plan;
   if (value.contains("rank_order")) check_rank_order(plan, path, scope);
   check_sharding(value, plan, path, scope);

@@ -116,7 +116,7 @@ class ResolvedTree {
     Tree out = Tree::object();
     if (!e_.cluster.name.empty()) out["name"] = e_.cluster.name;
     out["gpu"] = part(e_.cluster.gpu, gpu_fields());
-    for (std::size_t i = 0; i < kPrecisionCount; ++i) {
+    for (std::size_t i = 0; i < kUnitCount; ++i) {
       const double peak = e_.cluster.gpu.peak_tflops[i];
       if (peak > 0) out["gpu"]["peak_tflops"][std::string(kPrecisionNames[i])] = peak;
     }
@@ -145,6 +145,8 @@ class ResolvedTree {
     for (const MatrixPartition cut : e_.plan.tensor_partition)
       out["tensor_partition"].push_back(cut == MatrixPartition::column ? "column" : "row");
     out["recompute"] = recompute();
+    if (Tree wire = part(e_.plan.wire_precision, wire_precision_fields()); !wire.empty())
+      out["wire_precision"] = std::move(wire);
     for (std::size_t i = 0; i < kCollectiveCount; ++i)
       out["collectives"][std::string(kCollectiveNames[i])] = e_.plan.collectives[i];
     return out;

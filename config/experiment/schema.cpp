@@ -128,7 +128,7 @@ Schema graph_schema(const Menus& menus) {
 
 Schema cluster_schema(const Menus& menus) {
   Schema gpu = object_of(gpu_fields(), menus);
-  fill(gpu, "peak_tflops", map_of(kPrecisionNames, peak_field(), menus));
+  fill(gpu, "peak_tflops", map_of(std::span(kPrecisionNames).first<kUnitCount>(), peak_field(), menus));
   Schema cluster = object_of(cluster_fields(), menus);
   fill(cluster, "gpu", part(gpu, {}));
   fill(cluster, "node",
@@ -164,6 +164,7 @@ Schema sync_schema(const Menus& menus) {
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
+  fill(plan, "wire_precision", object_of(wire_precision_fields(), menus));
   fill(plan, "collectives", map_of(kCollectiveNames, algorithm_field(), menus));
   Schema experiment = object_of(experiment_fields(), menus);
   fill(experiment, "id", {{"type", {"string", "integer"}}});

@@ -1,5 +1,7 @@
 #include "config/schema/experiment_keys.hpp"
 
+#include <span>
+
 #include "config/schema/fields.hpp"
 
 namespace orrery {
@@ -27,12 +29,13 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "cluster.", cluster_fields());
   keys.emplace_back("cluster.gpu.base");
   add_fields(keys, "cluster.gpu.", gpu_fields());
-  add_names(keys, "cluster.gpu.peak_tflops.", kPrecisionNames);
+  add_names(keys, "cluster.gpu.peak_tflops.", std::span(kPrecisionNames).first<kUnitCount>());
   add_fields(keys, "cluster.node.", node_fields());
   add_fields(keys, "cluster.fabric.", fabric_fields());
   add_fields(keys, "cluster.graph.", graph_fields());
   add_fields(keys, "plan.", plan_fields());
   add_fields(keys, "plan.recompute.", recompute_fields());
+  add_fields(keys, "plan.wire_precision.", wire_precision_fields());
   add_names(keys, "plan.collectives.", kCollectiveNames);
   add_fields(keys, "data_parallel_sync.", sync_fields());
   add_fields(keys, "data_parallel_sync.compression.", compression_fields());

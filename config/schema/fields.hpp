@@ -30,6 +30,7 @@ const std::vector<Field<Plan>>& plan_fields();
 /// plan.recompute: a name, or an object with these.
 const Field<Plan>& recompute_field();
 const std::vector<Field<Plan>>& recompute_fields();
+const std::vector<Field<WirePrecision>>& wire_precision_fields();
 /// plan.collectives: one algorithm a collective.
 const FieldInfo& algorithm_field();
 const std::vector<Field<DataParallelSync>>& sync_fields();

@@ -13,6 +13,12 @@ constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};
 
+constexpr std::array kMoments{Precision::fp32, Precision::fp16, Precision::bf16, Precision::fp8};
+constexpr std::array<std::string_view, kMoments.size()> kMomentNames{"fp32", "fp16", "bf16", "fp8"};
+constexpr std::array<std::string_view, 3> kMainWeightNames{"fp32", "fp16", "none"};
+constexpr std::array<std::optional<Precision>, 3> kMainWeights{Precision::fp32, Precision::fp16,
+                                                               std::nullopt};
+
 void set_partition(Plan& plan, const std::vector<std::size_t>& cuts) {
   for (const std::size_t cut : cuts) plan.tensor_partition.push_back(static_cast<MatrixPartition>(cut));
 }
@@ -124,6 +130,19 @@ const std::vector<Field<Plan>>& plan_fields() {
           "precision", {kPrecisionNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.precision = static_cast<Precision>(i); },
           "bf16; fp16 where the GPU has no bf16", "of matrix products"),
+      T::nested("wire_precision", "an object with precisions of what is communicated, by dimension"),
+      T::choice(
+          "optimizer", {kOptimizerNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.optimizer = static_cast<Optimizer>(i); }, "adam",
+          "what is kept of each trained parameter, and updated"),
+      T::choice(
+          "moment_precision", {kMomentNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.moment_precision = kMoments[i]; }, "fp32",
+          "of the optimizer's moments"),
+      T::choice(
+          "main_weight_precision", {kMainWeightNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.main_weight_precision = kMainWeights[i]; }, "fp32",
+          "of the copy of 16-bit parameters that is updated; none: they are updated themselves"),
       T::choices("tensor_partition", {kPartitions, nullptr, {}}, set_partition, "column, row, column, ...",
                  "how each matrix of an mlp is cut")
           .only("mlp"),

@@ -20,8 +20,8 @@ namespace orrery {
 /// those effects out (docs/models.md, "Price of a kernel").
 struct Gpu {
   std::string name;
-  /// Dense peak by Precision, in 1e12 FLOP/s; 0 where the GPU has no such unit.
-  std::array<double, kPrecisionCount> peak_tflops{};
+  /// Dense peak by unit_of(Precision), in 1e12 FLOP/s; 0 where the GPU has no such unit.
+  std::array<double, kUnitCount> peak_tflops{};
   double memory_gb = 0;          ///< device memory, 1e9 bytes
   double memory_gb_per_s = 0;    ///< memory bandwidth, 1e9 bytes/s
   std::int64_t sms = 0;          ///< streaming multiprocessors; 0 leaves wave quantisation out
@@ -38,6 +38,12 @@ struct Gpu {
   double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
   std::string calibration{};       ///< where the constants above come from
+
+  /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
+  [[nodiscard]] double peak(Precision precision) const {
+    const bool scales = precision != Precision::mxfp8 || peak(Precision::fp4) > 0;
+    return scales ? peak_tflops[static_cast<std::size_t>(unit_of(precision))] : 0;
+  }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {

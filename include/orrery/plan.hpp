@@ -4,19 +4,44 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "orrery/precision.hpp"
 #include "orrery/recompute.hpp"
 
 namespace orrery {
 
-enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8 };
-inline constexpr std::size_t kPrecisionCount = 5;
-inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{"fp32", "tf32", "fp16", "bf16",
-                                                                               "fp8"};
+/// In what values travel; where there is nothing, as they are kept.
+struct WirePrecision {
+  std::optional<Precision> tensor_gather;  ///< activations and their gradients between tensor ranks
+  std::optional<Precision> tensor_reduce;  ///< partial sums of them
+  std::optional<Precision> pipeline;       ///< activations and their gradients between stages
+  std::optional<Precision> context;        ///< between ranks that share sequences
+  std::optional<Precision> dispatch;       ///< rows, or their gradients, to experts
+  std::optional<Precision> combine;        ///< and back
+  std::optional<Precision> data;           ///< gradients of weights
+  std::optional<Precision> parameters;     ///< that ZeRO gathers
+
+  [[nodiscard]] auto members() const {
+    return std::tie(tensor_gather, tensor_reduce, pipeline, context, dispatch, combine, data, parameters);
+  }
+  friend bool operator==(const WirePrecision&, const WirePrecision&) = default;
+};
+
+/// What is kept of each trained parameter beside itself and its gradient.
+enum class Optimizer : std::uint8_t {
+  adam,          ///< two moments (Kingma and Ba 2015)
+  adam_8bit,     ///< the same in 8 bits, with a scale for every 2048 (Dettmers et al. 2022)
+  lion,          ///< one moment (Chen et al. 2023)
+  sgd_momentum,  ///< one moment
+  sgd,           ///< nothing
+};
+inline constexpr std::array<std::string_view, 5> kOptimizerNames{"adam", "adam-8bit", "lion", "sgd-momentum",
+                                                                 "sgd"};
 
 /// When the gradients of a micro-batch are summed over replicas.
 enum class GradientReduction : std::uint8_t {
@@ -133,6 +158,11 @@ struct Plan {
   std::array<std::string, kCollectiveCount> collectives{"auto", "auto", "auto", "auto", "auto", "auto"};
   std::string rank_order = "tp-cp-ep-dp-pp";  ///< dimensions, innermost first
   Precision precision = Precision::bf16;
+  WirePrecision wire_precision;
+  Optimizer optimizer = Optimizer::adam;
+  Precision moment_precision = Precision::fp32;  ///< of the optimizer's moments
+  /// Of the copy of 16-bit parameters that is updated; nothing: they are updated themselves.
+  std::optional<Precision> main_weight_precision = Precision::fp32;
   std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
 
   /// Micro-batches per replica and step; of the replica that has most.
@@ -179,16 +209,16 @@ struct Plan {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
-                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
-                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
-                    overlap_expert_parallel, sequence_parallel, micro_batch_size, replica_batch_sizes,
-                    balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
-                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
-                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
-                    gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
-                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
-                    scatter_gather, bucket_mb, collectives, rank_order, precision, tensor_partition);
+    return std::tie(
+        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
+        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
+        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, sequence_parallel,
+        micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size, pipeline_schedule,
+        virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
+        recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
+        gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
+        overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order,
+        precision, wire_precision, optimizer, moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -44,7 +44,7 @@ double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precisi
   const bool third = version >= 3 && gpu.flash3_efficiency > 0;
   const Generation& made = third ? kFlash3 : version >= 2 ? kFlash2 : kFlash1;
   const auto head = static_cast<double>(kernel.k);
-  const double peak = gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * gpu.sustained_clock;
+  const double peak = gpu.peak(precision) * 1e12 * gpu.sustained_clock;
   double rate = peak * (third ? gpu.flash3_efficiency : gpu.flash_efficiency) * made.share;
   rate *= head / (head + made.softmax);
   if (head > made.widest) rate *= made.spilled;

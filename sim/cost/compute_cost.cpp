@@ -58,15 +58,18 @@ class KernelPricer {
     return start + static_cast<double>(kernel.batch) * (gemm_seconds(one, gpu_, products_) - start);
   }
 
-  /// A tensor is cast to FP8 once, as it is and transposed (2 bytes read, 1 + 1 written), and serves two
-  /// of the three products of a matrix: each product bears half of it for each of its operands.
+  /// A tensor is cast once, as it is and transposed (FP8: 2 bytes read, 1 + 1 written), and serves two of the
+  /// three products of a matrix: each product bears half of it for each of its operands. NVFP4 has a scale
+  /// for the whole tensor beside those of blocks, so it is read once more to find that.
   [[nodiscard]] double cast_seconds(const Kernel& kernel) const {
-    if (precision_ != Precision::fp8) return 0;
+    if (!is_narrow(precision_)) return 0;
+    const double reads = precision_ == Precision::fp4 ? 2 : 1;
+    const double traffic = (2 * reads + 2 * value_bytes(precision_)) / 2;
     const auto m = static_cast<double>(kernel.m);
     const auto n = static_cast<double>(kernel.n);
     const auto k = static_cast<double>(kernel.k);
-    return memory_seconds(static_cast<double>(kernel.batch) * 2 * (m * k + k * n)) +
-           gpu_.memory_ramp_us * 1e-6;
+    const double values = static_cast<double>(kernel.batch) * (m * k + k * n);
+    return memory_seconds(traffic * values) + gpu_.memory_ramp_us * 1e-6;
   }
 
   const Gpu& gpu_;

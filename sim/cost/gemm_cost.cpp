@@ -94,19 +94,17 @@ class Product {
 }  // namespace
 
 Precision core_precision(const Gpu& gpu, Precision precision) {
-  if (precision != Precision::fp8) return precision;
-  const bool bf16 = gpu.peak_tflops[static_cast<std::size_t>(Precision::bf16)] > 0;
-  return bf16 ? Precision::bf16 : Precision::fp16;
+  if (!is_narrow(precision)) return precision;
+  return gpu.peak(Precision::bf16) > 0 ? Precision::bf16 : Precision::fp16;
 }
 
 GemmRates gemm_rates(const Gpu& gpu, Precision precision) {
-  const bool own = precision == Precision::fp8 && gpu.gemm_efficiency_fp8 > 0;
+  const bool own = is_narrow(precision) && gpu.gemm_efficiency_fp8 > 0;
   const double efficiency = own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
   GemmRates rates;
-  rates.flops_per_s =
-      gpu.peak_tflops[static_cast<std::size_t>(precision)] * 1e12 * efficiency * gpu.sustained_clock;
+  rates.flops_per_s = gpu.peak(precision) * 1e12 * efficiency * gpu.sustained_clock;
   rates.bytes_per_s = gpu.memory_gb_per_s * 1e9 * gpu.memory_efficiency;
-  if (precision == Precision::fp8) rates.operand_bytes = 1;
+  if (is_narrow(precision)) rates.operand_bytes = value_bytes(precision);
   if (precision == Precision::fp32 || precision == Precision::tf32)
     rates.operand_bytes = rates.result_bytes = 4;
   return rates;

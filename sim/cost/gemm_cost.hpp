@@ -17,8 +17,8 @@ struct GemmRates {
 
 [[nodiscard]] GemmRates gemm_rates(const Gpu& gpu, Precision precision);
 
-/// Precision of the attention core in a plan of `precision`: FP8 serves products with weights only, the
-/// others take the 16-bit peak that the GPU has, bf16 first.
+/// Precision of the attention core in a plan of `precision`: fewer than 16 bits serve products with weights
+/// only, the others take the 16-bit peak that the GPU has, bf16 first.
 [[nodiscard]] Precision core_precision(const Gpu& gpu, Precision precision);
 
 /// Time of `kernel`, a gemm, with its operands ready in the precision of the product.

@@ -15,8 +15,10 @@ ProgramLayout lay_out(const Workload& workload, const Program& program) {
     const Op& op = program.ops[i];
     layout.host[i] = host;
     if (op.stream == Stream::host) host = i;
-    if (op.kind != Op::Kind::communicate) continue;
-    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(workload.messages[op.work].dimension)];
+    if (op.stream == Stream::compute || op.stream == Stream::host) continue;
+    const bool message = op.kind == Op::Kind::communicate;  // or a kernel of its own beside them
+    const Dimension dimension = message ? workload.messages[op.work].dimension : Dimension::data;
+    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(dimension)];
   }
   return layout;
 }

@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
 #include <utility>
 
+#include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {
+
+constexpr std::array<std::string_view, kOptimizerNames.size()> kOptimizers{"Adam", "Adam in 8 bits", "Lion",
+                                                                           "SGD with momentum", "SGD"};
 
 std::string network(const Experiment& experiment) {
   return experiment.simulation.network == Network::flow
@@ -119,10 +124,12 @@ std::string impossible_mfu(const Experiment& experiment, const Report& report) {
 
 std::string memory_assumption(const Plan& plan) {
   const bool wide = plan.precision == Precision::fp32 || plan.precision == Precision::tf32;
+  constexpr std::int64_t kMany = 2048;
+  const double states = static_cast<double>(optimizer_state_bytes(plan, kMany)) / static_cast<double>(kMany);
   return fmt::format(
-      "Adam keeps {} bytes of state a parameter beside {} for parameter and gradient; memory is counted "
+      "{} keeps {:.3g} bytes of state a parameter beside {} for parameter and gradient; memory is counted "
       "without fragmentation",
-      wide ? 8 : 12, wide ? 8 : 4);
+      kOptimizers[static_cast<std::size_t>(plan.optimizer)], states, wide ? 8 : 4);
 }
 
 std::vector<std::string> assumptions(const Experiment& experiment, const Report& report) {

@@ -23,9 +23,7 @@ void judge_memory(const Experiment& experiment, const Workload& outlined, Report
 
 /// Mean over the GPUs of a mixed cluster.
 double mean_peak_tflops(const Cluster& cluster, Precision precision) {
-  const auto peak = [&](std::size_t gpu_class) {
-    return cluster.gpu_of_class(gpu_class).peak_tflops[static_cast<std::size_t>(precision)];
-  };
+  const auto peak = [&](std::size_t gpu_class) { return cluster.gpu_of_class(gpu_class).peak(precision); };
   if (cluster.gpu_classes() == 1) return peak(0);
   double sum = 0;
   for (const NodeGroup& group : cluster.groups)

@@ -70,6 +70,7 @@ TEST_CASE("a change of any key changes the content of its part of an experiment"
   check_all(cluster_fields());
   check_all(plan_fields());
   check_all(recompute_fields());
+  check_all(wire_precision_fields());
   check_all(sync_fields());
   check_all(compression_fields());
   check_all(simulation_fields());

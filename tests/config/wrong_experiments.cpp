@@ -180,6 +180,30 @@ TEST_CASE("keys of ZeRO-3 do nothing elsewhere, and must not contradict") {
                 "\"gossip\", allowed every-step") != std::string::npos);
 }
 
+TEST_CASE("widths of what travels and of what an optimizer keeps must not contradict") {
+  const auto says = [](const char* plan, const char* message) {
+    return plan_problems(plan).find(message) != std::string::npos;
+  };
+  CHECK(plan_problems(R"({"wire_precision": {"expert": "fp8", "dispatch": "fp8", "data": "fp32"}})").empty());
+  CHECK(says(R"({"wire_precision": {"expert": "fp8", "combine": "bf16"}})",
+             "/plan/wire_precision/combine: found \"bf16\" beside expert \"fp8\", allowed one of the keys"));
+  CHECK(says(R"({"wire_precision": {"date": "fp8"}})", "did you mean \"data\"?"));
+  CHECK(says(R"({"wire_precision": {"data": "fp12"}})", "/plan/wire_precision/data: found \"fp12\""));
+  CHECK(says(R"({"wire_precision": "fp8"})", "/plan/wire_precision: found"));
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "plan": {"wire_precision": {"data": "bf16"}},
+                        "data_parallel_sync": {"method": "gossip"}})")
+            .find("/plan/wire_precision/data: found a precision with data_parallel_sync.method \"gossip\"") !=
+        std::string::npos);
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "plan": {"wire_precision": {"data": "bf16"}},
+                        "data_parallel_sync": {"compression": "sign"}})")
+            .find("found a precision beside data_parallel_sync.compression") != std::string::npos);
+  CHECK(says(R"({"optimizer": "sgd", "moment_precision": "bf16"})",
+             "/plan/moment_precision: found a value that does nothing with optimizer \"sgd\""));
+  CHECK(says(R"({"precision": "fp32", "main_weight_precision": "none"})",
+             "/plan/main_weight_precision: found a value that does nothing with precision \"fp32\""));
+  CHECK(says(R"({"optimizer": "adamw"})", "/plan/optimizer: found \"adamw\""));
+}
+
 TEST_CASE("tensor parallelism must divide the model") {
   CHECK(diagnostics(
             R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==

@@ -78,38 +78,42 @@ Bytes ExpertLayer::inside_node() const {
   return copies(holders_per_token(model_, plan_.expert_parallel));
 }
 
-std::int32_t ExpertLayer::exchange(StepBuilder& to, Bytes bytes, Slot communicator,
+std::int32_t ExpertLayer::exchange(StepBuilder& to, Bytes bytes, Slot communicator, StepBuilder::Wire wire,
                                    std::int32_t after) const {
   std::int64_t ranks = plan_.expert_parallel;
   if (communicator == Slot::expert_peers) ranks /= ranks_in_node_;
   if (communicator == Slot::expert_node) ranks = ranks_in_node_;
   if (ranks == 1) return after;
-  return to.collective(Part::experts, Collective::all_to_all, bytes, after, communicator);
+  return to.collective(Part::experts, Collective::all_to_all, bytes, after, communicator, wire);
 }
 
 /// Ranks that share the matrices of an expert work on the rows of all of them.
-std::int32_t ExpertLayer::share_rows(StepBuilder& to, Collective collective, std::int32_t after) const {
+std::int32_t ExpertLayer::share_rows(StepBuilder& to, Collective collective, StepBuilder::Wire wire,
+                                     std::int32_t after) const {
   if (plan_.expert_tensor_parallel == 1) return after;
-  return to.collective(Part::experts, collective, experts_.rows * experts_.row, after, Slot::expert_tensor);
+  return to.collective(Part::experts, collective, experts_.rows * experts_.row, after, Slot::expert_tensor,
+                       wire);
 }
 
 std::int32_t ExpertLayer::dispatch(StepBuilder& to, std::int32_t after) const {
+  constexpr StepBuilder::Wire kWire = &WirePrecision::dispatch;
   std::int32_t at = after;
   if (plan_.dispatcher == Dispatcher::all_to_all) {
-    at = exchange(to, experts_.sent * experts_.row, Slot::expert, at);
+    at = exchange(to, experts_.sent * experts_.row, Slot::expert, kWire, at);
   } else {
-    at = exchange(to, between_nodes(), Slot::expert_peers, at);
-    at = exchange(to, inside_node(), Slot::expert_node, at);
+    at = exchange(to, between_nodes(), Slot::expert_peers, kWire, at);
+    at = exchange(to, inside_node(), Slot::expert_node, kWire, at);
   }
-  return share_rows(to, Collective::all_gather, at);
+  return share_rows(to, Collective::all_gather, kWire, at);
 }
 
 std::int32_t ExpertLayer::combine(StepBuilder& to, std::int32_t after) const {
-  std::int32_t at = share_rows(to, Collective::reduce_scatter, after);
+  constexpr StepBuilder::Wire kWire = &WirePrecision::combine;
+  std::int32_t at = share_rows(to, Collective::reduce_scatter, kWire, after);
   if (plan_.dispatcher == Dispatcher::all_to_all)
-    return exchange(to, experts_.sent * experts_.row, Slot::expert, at);
-  at = exchange(to, inside_node(), Slot::expert_node, at);
-  return exchange(to, between_nodes(), Slot::expert_peers, at);
+    return exchange(to, experts_.sent * experts_.row, Slot::expert, kWire, at);
+  at = exchange(to, inside_node(), Slot::expert_node, kWire, at);
+  return exchange(to, between_nodes(), Slot::expert_peers, kWire, at);
 }
 
 /// Without sequence parallelism all ranks of a tensor group have all tokens. Each routes its part of them

@@ -31,9 +31,11 @@ class ExpertLayer {
   std::int32_t run_shared(StepBuilder& to, PassKind kind, std::int32_t after) const;
   std::int32_t dispatch(StepBuilder& to, std::int32_t after) const;
   std::int32_t combine(StepBuilder& to, std::int32_t after) const;
-  std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, std::int32_t after) const;
+  std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, StepBuilder::Wire wire,
+                        std::int32_t after) const;
   std::int32_t gather_tokens(StepBuilder& to, std::int32_t after) const;
-  std::int32_t share_rows(StepBuilder& to, Collective collective, std::int32_t after) const;
+  std::int32_t share_rows(StepBuilder& to, Collective collective, StepBuilder::Wire wire,
+                          std::int32_t after) const;
   void add_weight_gradients(std::vector<Kernel>& kernels) const;
 
   /// Bytes between nodes, and inside them, of what this rank sends.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/parallel/wire_width.hpp"
 
 namespace orrery {
 
@@ -22,10 +23,39 @@ std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::i
   return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
 }
 
-/// What calibrations know of waits is that of tensor groups.
+std::optional<Precision> StepBuilder::sent_in(Collective collective, Slot communicator) const {
+  const WirePrecision& wire = plan_.wire_precision;
+  switch (communicator_kind(communicator).dimension) {
+    case Dimension::tensor:
+      return collective == Collective::all_gather ? wire.tensor_gather : wire.tensor_reduce;
+    case Dimension::context:
+      return wire.context;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Gathered values are cast by the rank that has them, and as a whole where they arrive; sums the other way.
 std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                                     Slot communicator) {
-  const double ranks = communicator == Slot::tensor ? static_cast<double>(ranks_) : 0;
+                                     Slot communicator, Wire wire) {
+  const auto sent = wire != nullptr ? plan_.wire_precision.*wire : sent_in(collective, communicator);
+  const WireWidth width(sent, element_bytes(plan_.precision), plan_.precision);
+  const Bytes moved = sent ? width.of_kept(bytes) : bytes;
+  if (!width.casts()) return collective_as_is(part, collective, moved, after, communicator);
+  const std::int64_t ranks =
+      communicator == Slot::expert_tensor ? plan_.expert_tensor_parallel : plan_.tensor_parallel;
+  const Bytes before = collective == Collective::all_gather ? divide_up(bytes, ranks) : bytes;
+  const Bytes arrived = collective == Collective::reduce_scatter ? divide_up(bytes, ranks) : bytes;
+  std::int32_t at = after;
+  if (communicator != Slot::context_in) at = compute(part, {width.cast(before)}, at);
+  at = collective_as_is(part, collective, moved, at, communicator);
+  return communicator == Slot::context_out ? at : compute(part, {width.cast(arrived)}, at);
+}
+
+/// What calibrations know of waits is that of tensor groups.
+std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
+                                           Slot communicator) {
+  const double ranks = communicator == Slot::tensor ? static_cast<double>(plan_.tensor_parallel) : 0;
   const Picoseconds host =
       from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
   const auto wait = from_microseconds(software_.tensor_wait_us * std::max(ranks - 1, 0.0));

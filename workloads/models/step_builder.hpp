@@ -1,6 +1,7 @@
 // Writes the steps of a block and the kernels behind them. Used by the model families only.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,18 +37,23 @@ namespace orrery {
 class StepBuilder {
  public:
   StepBuilder(const Experiment& experiment, Workload& workload, Phase phase)
-      : software_(experiment.software),
-        ranks_(experiment.plan.tensor_parallel),
-        workload_(workload),
-        phase_(phase) {
+      : software_(experiment.software), plan_(experiment.plan), workload_(workload), phase_(phase) {
     steps_.reserve(kUsualSteps);
   }
 
   /// Adds a compute step after step `after`; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
-  /// Adds a collective in a communicator after step `after`; its index. Bytes as in Message.
+  /// In what values travel.
+  using Wire = std::optional<Precision> WirePrecision::*;
+
+  /// Adds a collective of activations or their gradients in a communicator after step `after`, with the casts
+  /// that its wire precision asks for; the index of the last step. Bytes as in Message, in the width in which
+  /// they are kept. `wire`: where the communicator alone does not say it.
   std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                          Slot communicator = Slot::tensor);
+                          Slot communicator = Slot::tensor, Wire wire = nullptr);
+  /// The same of values that travel as they are; the index of the step.
+  std::int32_t collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
+                                Slot communicator = Slot::tensor);
   /// The steps, of which `output` produces the result.
   [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
 
@@ -55,9 +61,10 @@ class StepBuilder {
   static constexpr std::size_t kUsualSteps = 8;  // of a block in one direction
 
   std::int32_t add(const Step& step);
+  [[nodiscard]] std::optional<Precision> sent_in(Collective collective, Slot communicator) const;
 
   const Software& software_;
-  std::int64_t ranks_;  ///< of a tensor group
+  const Plan& plan_;
   Workload& workload_;
   Phase phase_;
   std::vector<Step> steps_;

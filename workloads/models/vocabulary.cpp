@@ -62,7 +62,7 @@ Steps Transformer::head_forward(Workload& workload) const {
   if (tensor_parallel()) {
     // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
     for (int i = 0; i < 3; ++i)
-      out = to.collective(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
+      out = to.collective_as_is(Part::head, Collective::all_reduce, shape_.tokens * 4, out);
   }
   return std::move(to).finish(out);
 }

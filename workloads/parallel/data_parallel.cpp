@@ -4,15 +4,16 @@
 #include <limits>
 
 #include "workloads/models/step_builder.hpp"
+#include "workloads/parallel/optimizer_states.hpp"
 
 namespace orrery {
 namespace {
 
 /// The optimizer step over `parameters` in `tensors` tensors.
-std::uint32_t add_optimizer(const Software& software, std::int64_t parameters, std::int64_t tensors,
+std::uint32_t add_optimizer(const Experiment& experiment, std::int64_t parameters, std::int64_t tensors,
                             Workload& workload) {
-  const double bytes = static_cast<double>(parameters) * software.optimizer_bytes_per_parameter;
-  const Int128 issue = Int128{from_microseconds(software.parameter_issue_us)} * tensors;
+  const double bytes = static_cast<double>(parameters) * update_bytes_per_parameter(experiment);
+  const Int128 issue = Int128{from_microseconds(experiment.software.parameter_issue_us)} * tensors;
   constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
   return find_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
                    issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
@@ -40,7 +41,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
               {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts);
-  optimizer_work_ = add_optimizer(experiment.software, parameters, stage.trained_tensors(blocks), workload);
+  optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload);
 }
 
 /// Parameters of them that a rank updates.
@@ -117,6 +118,7 @@ OpId DataParallel::flush_all(const Pass* pass, OpId done) {
 OpId DataParallel::flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
   const bool moves = collectives_.reduces(of) || (of == Weights::common && models_.by_bucket());
   if (bucket(of) == 0 || !moves) return kNoOp;
+  done = collectives_.cast_gradients(bucket(of), pass, done);
   if (plan_.zero_stage > 0) {
     last_reduce_ = reduce_shards(of, pass, done, pieces);
   } else if (of == Weights::experts) {
@@ -152,17 +154,17 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
   }
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
   const std::int64_t values = divide_up(bucket(Weights::common), pieces);
-  const Payload gradients{values, divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained())),
-                          gradient_};
+  const std::int64_t of_bucket = divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained()));
+  Payload gradients{values, of_bucket, gradient_};
+  if (plan_.wire_precision.data) gradients = {collectives_.gradient_width().of(values), of_bucket, 1};
   OpId at = done;
   if (collectives_.reduces(Weights::common))
     at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
                      : averaging_.in_worker(gradients, like, done);
   if (!models_.by_bucket()) return at;
-  const std::uint32_t work =
-      add_optimizer(experiment_.software, gradients.values, gradients.tensors, workload_);
+  const std::uint32_t work = add_optimizer(experiment_, values, of_bucket, workload_);
   const OpId updated = update(work, pass, {at});
-  models_.send_bucket({gradients.values, gradients.tensors, 4}, like, updated);
+  models_.send_bucket({values, of_bucket, 4}, like, updated);
   return updated;
 }
 
@@ -191,8 +193,9 @@ void DataParallel::reduce_rest_of(Weights of, OpId last) {
   std::int64_t left = bucket(of);
   while (left > 0) {
     const std::int64_t full = bucket_elements_ > 0 ? left / bucket_elements_ : 0;
-    const bool alone = plan_.zero_stage > 0 || of == Weights::experts ||
-                       (!models_.by_bucket() && averaging_.sends_all_at_once());
+    const bool travels_as_kept = !collectives_.gradient_width().casts();
+    const bool alone = travels_as_kept && (plan_.zero_stage > 0 || of == Weights::experts ||
+                                           (!models_.by_bucket() && averaging_.sends_all_at_once()));
     const std::int64_t pieces = alone ? std::max<std::int64_t>(1, collectives_.together(full)) : 1;
     bucket(of) = bucket_elements_ > 0 ? std::min(left, pieces * bucket_elements_) : left;
     left -= bucket(of);
@@ -210,7 +213,7 @@ void DataParallel::sum_tied_embedding(OpId last) {
   op.part = Part::embedding;
   op.slot = layout_.slot(Slot::embedding);
   // From ZeRO-1 on, a replica holds the summed gradients of its own shard only.
-  const Bytes whole = blocks_.tied_parameters * gradient_;
+  const Bytes whole = collectives_.gradient_width().of(blocks_.tied_parameters);
   const Bytes bytes = collectives_.reduces(Weights::common) && plan_.zero_stage >= 1
                           ? divide_up(whole, plan_.sharding_ranks())
                           : whole;

@@ -38,15 +38,41 @@ WeightCollectives::WeightCollectives(const Experiment& experiment, const SyncLay
                 experiment.simulation.network == Network::alpha_beta),
       element_(element_bytes(experiment.plan.precision)),
       gradient_(gradient_bytes(experiment)),
+      parameters_(experiment.plan.wire_precision.parameters, element_, experiment.plan.precision),
+      gradients_(experiment.plan.wire_precision.data, gradient_, Precision::bf16),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
-      gather_efficiency_(experiment.software.parameter_gather_efficiency) {}
+      gather_efficiency_(experiment.software.parameter_gather_efficiency),
+      cast_host_(from_microseconds(experiment.software.backward_issue_us)) {}
+
+Op WeightCollectives::label(const Pass* pass) const {
+  Op op;
+  op.stream = Stream::data;
+  op.phase = Phase::synchronize;
+  op.part = Part::bucket;
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  return op;
+}
+
+OpId WeightCollectives::cast(const Kernel& kernel, const Pass* pass, OpId dep) {
+  Op op = label(pass);
+  op.kind = Op::Kind::compute;
+  op.work = find_work(workload_, {kernel}, cast_host_);
+  return writer_.add(op, {dep});
+}
+
+OpId WeightCollectives::cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep) {
+  return gradients_.casts() ? cast(gradients_.cast(parameters * gradient_), pass, dep) : dep;
+}
 
 OpId WeightCollectives::add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase,
                             const Pass* pass, OpId dep, std::int64_t pieces) {
   const bool gathers = what == Collective::all_gather;
-  Op op;
+  Op op = label(pass);
   op.kind = Op::Kind::communicate;
-  op.stream = Stream::data;
   op.phase = phase;
   op.part = part;
   if (of == Weights::experts) {
@@ -54,18 +80,14 @@ OpId WeightCollectives::add(Collective what, Weights of, std::int64_t parameters
   } else {
     op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
   }
-  const Message one{what, divide_up(parameters, pieces) * (gathers ? element_ : gradient_), Dimension::data,
-                    message_host_, gathers ? gather_efficiency_ : 1};
+  const WireWidth& width = gathers ? parameters_ : gradients_;
+  const Message one{what, width.of(divide_up(parameters, pieces)), Dimension::data, message_host_,
+                    gathers ? gather_efficiency_ : 1};
   const std::uint32_t times = together(pieces);
   op.work = add_message(workload_, in_a_row(one, times));
-  op.step = step_;
-  if (pass != nullptr) {
-    op.micro_batch = pass->micro_batch;
-    op.chunk = pass->chunk;
-  }
   OpId last = kNoOp;
   for (std::int64_t i = 0; i < pieces; i += times) last = writer_.add(op, {dep});
-  return last;
+  return gathers && width.casts() ? cast(width.cast(parameters * element_), pass, last) : last;
 }
 
 std::int64_t WeightCollectives::pieces_of(Weights of, const Chunk& chunk, const FsdpUnit& unit,

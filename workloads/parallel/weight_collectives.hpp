@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "orrery/experiment.hpp"
+#include "workloads/parallel/wire_width.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/programs/stages.hpp"
@@ -35,6 +36,11 @@ class WeightCollectives {
   OpId add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
            OpId dep, std::int64_t pieces = 1);
 
+  /// Casts gradients to what they travel in, after `dep`; `dep` where they travel as they are kept. It runs
+  /// beside the passes, as the copies into buckets do.
+  OpId cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep);
+  [[nodiscard]] const WireWidth& gradient_width() const { return gradients_; }
+
   /// How many messages of `pieces` that follow each other right away are one operation.
   [[nodiscard]] std::uint32_t together(std::int64_t pieces) const {
     return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
@@ -52,6 +58,9 @@ class WeightCollectives {
   [[nodiscard]] bool reduces_any() const { return reduces_[0] || reduces_[1]; }
 
  private:
+  [[nodiscard]] Op label(const Pass* pass) const;
+  OpId cast(const Kernel& kernel, const Pass* pass, OpId dep);
+
   const SyncLayout& layout_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
@@ -62,8 +71,11 @@ class WeightCollectives {
   bool in_a_row_;  ///< collectives that follow each other right away are one operation
   Bytes element_;
   Bytes gradient_;
+  WireWidth parameters_;
+  WireWidth gradients_;
   Picoseconds message_host_;  ///< to issue a collective
   double gather_efficiency_;
+  Picoseconds cast_host_;  ///< and a cast
   std::int32_t step_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "workloads/parallel/wire_width.hpp"
+
 namespace orrery {
 namespace {
 
@@ -25,19 +27,20 @@ std::vector<std::int64_t> gathers_by_chunk(const Plan& plan, const Stage& stage)
 WeightTraffic weight_traffic(const Experiment& experiment, const Stage& stage) {
   const Plan& plan = experiment.plan;
   if (plan.weight_copies() == 1) return {};
-  const Bytes element = element_bytes(plan.precision);
+  const WireWidth parameters(plan.wire_precision.parameters, element_bytes(plan.precision), plan.precision);
+  const WireWidth gradients(plan.wire_precision.data, gradient_bytes(experiment), plan.precision);
   WeightTraffic traffic;
   traffic.reductions = plan.reduces_every_micro_batch() ? plan.micro_batches_per_copy() : 1;
-  traffic.reduced = traffic.reductions * stage.trained() * gradient_bytes(experiment);
+  traffic.reduced = traffic.reductions * gradients.of(stage.trained());
   if (plan.zero_stage == 1 || plan.zero_stage == 2) {
     traffic.gathers = 1;
-    traffic.gathered = stage.trained() * element;
+    traffic.gathered = parameters.of(stage.trained());
   } else if (plan.zero_stage == 3) {
     const std::vector<std::int64_t> gathers = gathers_by_chunk(plan, stage);
     traffic.gathers = *std::ranges::max_element(gathers);
     for (std::size_t c = 0; c < gathers.size(); ++c) {
       for (const PlacedBlock& block : stage.chunks[c].blocks)
-        traffic.gathered += gathers[c] * block.used * element;
+        traffic.gathered += gathers[c] * parameters.of(block.used);
     }
   }
   return traffic;

@@ -22,11 +22,18 @@ StageMessages::StageMessages(const Experiment& experiment, const SyncLayout& lay
       layout_(layout),
       workload_(workload),
       writer_(writer),
-      host_ps_(from_microseconds(experiment.software.collective_issue_us)) {}
+      width_(plan_.wire_precision.pipeline, element_bytes(plan_.precision), plan_.precision),
+      host_ps_(from_microseconds(experiment.software.collective_issue_us)),
+      cast_ps_(from_microseconds(experiment.software.forward_issue_us)) {}
+
+Bytes StageMessages::part_of(const Boundary& boundary, bool ahead) const {
+  const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
+  return part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
+}
 
 void StageMessages::complete(Op& op, const Boundary& boundary, bool ahead) {
-  const bool part = boundary.sliced(ahead) || gathers(boundary, ahead);
-  const Bytes bytes = part ? divide_up(boundary.bytes, plan_.tensor_parallel) : boundary.bytes;
+  const Bytes kept = part_of(boundary, ahead);
+  const Bytes bytes = plan_.wire_precision.pipeline ? width_.of_kept(kept) : kept;
   if (bytes != bytes_) {
     bytes_ = bytes;
     message_ = add_message(workload_, {Collective::send_recv, bytes, Dimension::pipeline, host_ps_});
@@ -37,6 +44,17 @@ void StageMessages::complete(Op& op, const Boundary& boundary, bool ahead) {
   op.work = message_;
 }
 
+/// Casts what is sent after `dep`, or has been received; `dep` where it travels as it is kept.
+OpId StageMessages::cast(Op like, const Boundary& boundary, bool ahead, OpId dep) {
+  if (!width_.casts()) return dep;
+  like.kind = Op::Kind::compute;
+  like.stream = Stream::compute;
+  like.part = Part::stage;
+  like.phase = ahead ? Phase::forward : Phase::backward;
+  like.work = find_work(workload_, {width_.cast(part_of(boundary, ahead))}, cast_ps_);
+  return writer_.add(like, {dep});
+}
+
 /// The message leaves or arrives in the slot.
 void StageMessages::put_on(Op& op, Slot slot) const {
   op.stream = stream_of(slot);
@@ -44,20 +62,23 @@ void StageMessages::put_on(Op& op, Slot slot) const {
 }
 
 OpId StageMessages::receive(Op like, const Boundary& boundary, bool ahead, bool reversed) {
-  complete(like, boundary, ahead);
-  put_on(like, stage_slot(reversed, ahead, false));
-  const OpId received = writer_.add(like, {});
+  Op message = like;
+  complete(message, boundary, ahead);
+  put_on(message, stage_slot(reversed, ahead, false));
+  const OpId received = cast(like, boundary, ahead, writer_.add(message, {}));
   if (!gathers(boundary, ahead)) return received;
-  like.stream = Stream::tensor;
-  like.slot = layout_.slot(Slot::tensor);
-  like.work = add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, host_ps_});
-  return writer_.add(like, {received});
+  message.stream = Stream::tensor;
+  message.slot = layout_.slot(Slot::tensor);
+  message.work =
+      add_message(workload_, {Collective::all_gather, boundary.bytes, Dimension::tensor, host_ps_});
+  return writer_.add(message, {received});
 }
 
 OpId StageMessages::send(Op like, const Boundary& boundary, bool ahead, bool reversed, OpId done) {
+  const OpId ready = cast(like, boundary, ahead, done);
   complete(like, boundary, ahead);
   put_on(like, stage_slot(reversed, ahead, true));
-  return writer_.add(like, {done});
+  return writer_.add(like, {ready});
 }
 
 }  // namespace orrery

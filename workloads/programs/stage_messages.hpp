@@ -4,6 +4,7 @@
 
 #include "orrery/experiment.hpp"
 #include "workloads/models/blocks.hpp"
+#include "workloads/parallel/wire_width.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
@@ -27,14 +28,19 @@ class StageMessages {
   }
 
  private:
+  /// What a rank sends or receives, as it is kept.
+  [[nodiscard]] Bytes part_of(const Boundary& boundary, bool ahead) const;
   void complete(Op& op, const Boundary& boundary, bool ahead);
+  OpId cast(Op like, const Boundary& boundary, bool ahead, OpId dep);
   void put_on(Op& op, Slot slot) const;
 
   const Plan& plan_;
   const SyncLayout& layout_;
   Workload& workload_;
   ProgramWriter& writer_;
+  WireWidth width_;
   Picoseconds host_ps_;  ///< to issue a message
+  Picoseconds cast_ps_;  ///< and a cast
   Bytes bytes_ = -1;     ///< of the latest
   std::uint32_t message_ = 0;
 };

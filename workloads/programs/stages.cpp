@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
 
@@ -201,11 +202,20 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
   memory.workspace += kModel * neighbours * trained;
 }
 
+/// Experts are shared out among the ranks that hold the same ones.
+Bytes optimizer_memory(const Stage& stage, const Plan& plan) {
+  const std::int64_t trained = stage.trained();
+  const std::int64_t experts = stage.experts();
+  if (plan.zero_stage < 1) return optimizer_state_bytes(plan, trained);
+  const Bytes of_experts =
+      experts > 0 ? divide_up(optimizer_state_bytes(plan, experts), plan.expert_copies()) : 0;
+  return divide_up(optimizer_state_bytes(plan, trained - experts), plan.sharding_ranks()) + of_experts;
+}
+
 StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
   constexpr int kNever = 4;
-  const Bytes states = element == 4 ? 8 : 12;  // Adam's moments, and a 32-bit copy of 16-bit parameters
   // Experts are shared out among the ranks that hold the same ones.
   const std::int64_t experts = stage.experts();
   const auto sharded = [&](std::int64_t parameters, Bytes each, int from_stage) {
@@ -219,7 +229,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   memory.parameters = sharded(memory.parameters_count, element, 3);
   const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
   memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
-  memory.optimizer = sharded(trained, states, 1);
+  memory.optimizer = optimizer_memory(stage, plan);
   memory.activations = peak_activations(stage, plan);
   memory.workspace = workspace_of(stage, plan);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);

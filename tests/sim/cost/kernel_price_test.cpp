@@ -144,6 +144,22 @@ TEST_CASE("fp8 products have a rate of their own and casts before them") {
   CHECK(price(product(1000, 1000, 10'000, 2), gpu, Precision::fp8) == 400'000'000);
 }
 
+TEST_CASE("recipes of few bits differ in what their casts move, and in their units") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  gpu.memory_gb_per_s = 1000;
+  gpu.peak_tflops[static_cast<std::size_t>(Precision::fp4)] = 200;
+  const Kernel kernel = product(1000, 1000, 10'000);
+  // 2e7 operand values: 2 bytes read, twice 33/32 written, half of it each: 2.03125 bytes, 40.625 us.
+  CHECK(price(kernel, gpu, Precision::fp8_blockwise) == 200'000'000 + 40'625'000);
+  CHECK(price(kernel, gpu, Precision::mxfp8) == 200'000'000 + 40'625'000);
+  // NVFP4 reads twice and writes twice 9/16: 2.5625 bytes, 51.25 us; its unit is twice as fast.
+  CHECK(price(kernel, gpu, Precision::fp4) == 100'000'000 + 51'250'000);
+  gpu.peak_tflops[static_cast<std::size_t>(Precision::fp4)] = 0;
+  CHECK(gpu.peak(Precision::mxfp8) == 0);
+  CHECK(gpu.peak(Precision::fp8_blockwise) == 100);
+}
+
 TEST_CASE("fused attention by head size, mask, direction and generation") {
   Gpu gpu = round_gpu();
   gpu.sms = 0;

@@ -79,12 +79,22 @@ class RandomExperiment {
            key("pipeline_schedule",
                interleaved ? "interleaved-1f1b" : pick({"sequential", "gpipe", "1f1b"})) +
            "," + number("zero_stage", zero) + group + key("recompute", pick({"none", "selective", "full"})) +
-           "," + flag("sequence_parallel") + flag("overlap_gradient_reduce") + weights +
+           "," + flag("sequence_parallel") + flag("overlap_gradient_reduce") + wires() + weights +
            key("gradient_reduction", pick({"every-step", "every-micro-batch"})) + "," +
            flag("overlap_tensor_parallel") + flag("scatter_gather") + number("bucket_mb", pick({0, 1, 40})) +
            key("rank_order", pick({"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"})) + "}," +
            R"("simulation": {)" + key("network", pick({"alpha-beta", "flow"})) + "," +
            key("folding", "auto") + ", \"steps\": " + std::to_string(pick({1, 2})) + "}";
+  }
+
+  /// Mostly none.
+  std::string wires() {
+    std::string out;
+    for (const char* dimension : {"data", "parameters", "tensor", "pipeline"}) {
+      const std::string format = pick({"", "", "", "", "fp8", "fp32", "mxfp8"});
+      if (!format.empty()) out += (out.empty() ? "" : ", ") + key(dimension, format);
+    }
+    return out.empty() ? "" : "\"wire_precision\": {" + out + "}, ";
   }
 
   std::string software() {
