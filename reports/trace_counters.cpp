@@ -81,7 +81,9 @@ LinkCounter::LinkCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds 
   }
 }
 
+/// Streams of communication have kernels of their own beside it, which send nothing.
 double LinkCounter::bytes_of(const Op& op) const {
+  if (op.kind != Op::Kind::communicate) return 0;
   const auto members = plan_.members(rank_, op);
   return bytes_sent(plan_.run.workload.messages[op.work], members.size(), members[0] == rank_);
 }
@@ -98,8 +100,8 @@ void LinkCounter::add_bytes(SpanCursor& cursor, Nanoseconds end,
   while (cursor.span.start < end) {
     const Span span = cursor.span;
     const Nanoseconds overlap = std::min(end, span.finish) - std::max(time_, span.start);
-    if (overlap > 0) {
-      const Op& op = plan_.op(rank_, cursor.op);
+    const Op& op = plan_.op(rank_, cursor.op);
+    if (overlap > 0 && op.kind == Op::Kind::communicate) {
       const auto dimension = static_cast<std::size_t>(plan_.run.workload.messages[op.work].dimension);
       bytes[dimension] +=
           bytes_of(op) * static_cast<double>(overlap) / static_cast<double>(span.finish - span.start);

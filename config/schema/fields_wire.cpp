@@ -16,7 +16,11 @@ template <std::optional<Precision> WirePrecision::*First,
 Field<WirePrecision> format(std::string_view name, std::string_view help) {
   return FieldTable<WirePrecision>::choice(
       name, {kFormatNames, nullptr, {}},
-      +[](WirePrecision& w, std::size_t i) { w.*First = w.*Second = kFormats[i]; }, "as it is kept", help);
+      +[](WirePrecision& w, std::size_t i) {
+        w.*First = kFormats[i];
+        w.*Second = kFormats[i];
+      },
+      "as it is kept", help);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using orrery::test::gpt;
 
 namespace {
 
-Bytes states(Optimizer optimizer, Precision precision = Precision::bf16,
-             Precision moments = Precision::fp32) {
+Bytes states_of_4096(Optimizer optimizer, Precision precision = Precision::bf16,
+                     Precision moments = Precision::fp32) {
   Plan plan;
   plan.optimizer = optimizer;
   plan.precision = precision;
@@ -24,17 +24,17 @@ Bytes states(Optimizer optimizer, Precision precision = Precision::bf16,
 }  // namespace
 
 TEST_CASE("states of a parameter by optimizer") {
-  CHECK(states(Optimizer::adam) == 12 * 4096);
-  CHECK(states(Optimizer::adam, Precision::fp32) == 8 * 4096);
-  CHECK(states(Optimizer::lion) == 8 * 4096);
-  CHECK(states(Optimizer::sgd_momentum) == 8 * 4096);
-  CHECK(states(Optimizer::sgd) == 4 * 4096);
-  CHECK(states(Optimizer::sgd, Precision::tf32) == 0);
+  CHECK(states_of_4096(Optimizer::adam) == 12 * 4096);
+  CHECK(states_of_4096(Optimizer::adam, Precision::fp32) == 8 * 4096);
+  CHECK(states_of_4096(Optimizer::lion) == 8 * 4096);
+  CHECK(states_of_4096(Optimizer::sgd_momentum) == 8 * 4096);
+  CHECK(states_of_4096(Optimizer::sgd) == 4 * 4096);
+  CHECK(states_of_4096(Optimizer::sgd, Precision::tf32) == 0);
   // Two moments of a byte, each with a scale of four bytes for every 2048.
-  CHECK(states(Optimizer::adam_8bit) == (4 + 1 + 1) * 4096 + 2 * 2 * 4);
+  CHECK(states_of_4096(Optimizer::adam_8bit) == (4 + 1 + 1) * 4096 + 2 * 2 * 4);
   // DeepSeek-V3 keeps moments in bf16 beside 32-bit weights.
-  CHECK(states(Optimizer::adam, Precision::fp8, Precision::bf16) == (4 + 2 + 2) * 4096);
-  CHECK(states(Optimizer::adam, Precision::bf16, Precision::fp8) == (4 + 1 + 1) * 4096);
+  CHECK(states_of_4096(Optimizer::adam, Precision::fp8, Precision::bf16) == (4 + 2 + 2) * 4096);
+  CHECK(states_of_4096(Optimizer::adam, Precision::bf16, Precision::fp8) == (4 + 1 + 1) * 4096);
   Plan plan;
   plan.main_weight_precision = Precision::fp16;
   CHECK(optimizer_state_bytes(plan, 4096) == (2 + 4 + 4) * 4096);

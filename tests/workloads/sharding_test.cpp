@@ -15,15 +15,15 @@ using orrery::test::gpt;
 
 namespace {
 
-struct Moved {
+struct WeightsMoved {
   std::int64_t operations = 0;
   Bytes bytes = 0;
-  bool operator==(const Moved&) const = default;
+  bool operator==(const WeightsMoved&) const = default;
 };
 
 /// On the data stream of a program.
-Moved moved(const Workload& w, Collective what, std::size_t program = 0) {
-  Moved out;
+WeightsMoved weights_moved(const Workload& w, Collective what, std::size_t program = 0) {
+  WeightsMoved out;
   for (const Op& op : w.programs[program].ops) {
     if (op.stream != Stream::data || w.messages[op.work].collective != what) continue;
     out.operations += w.messages[op.work].times;
@@ -60,12 +60,12 @@ TEST_CASE("gradients are reduced once a step or with every micro-batch, under ev
         e.plan.overlap_gradient_reduce = overlap;
         const Bytes all = 2 * parameters(e);
         const Collective reduces = zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-        const Moved by_stage = moved(lower(e), reduces);
+        const WeightsMoved by_stage = weights_moved(lower(e), reduces);
         e.plan.gradient_reduction = GradientReduction::every_step;
-        const Moved once = moved(lower(e), reduces);
+        const WeightsMoved once = weights_moved(lower(e), reduces);
         CHECK(once.bytes == all);
         e.plan.gradient_reduction = GradientReduction::every_micro_batch;
-        const Moved each = moved(lower(e), reduces);
+        const WeightsMoved each = weights_moved(lower(e), reduces);
         CHECK(each.bytes == 3 * all);
         CHECK(by_stage == (zero < 2 ? once : each));
         if (zero == 3) CHECK(each.operations == 3 * once.operations);  // unit by unit
@@ -93,14 +93,14 @@ TEST_CASE("gradients that are added up first are whole") {
 TEST_CASE("parameters kept after the forward pass are gathered as seldom as FSDP does") {
   Experiment e = four_replicas(3);
   const Bytes once = 2 * (parameters(e) + kTable);
-  const auto gathered = [&] { return moved(lower(e), Collective::all_gather); };
-  CHECK(gathered() == Moved{2 * 3 * 10, 2 * 3 * once});
+  const auto gathered = [&] { return weights_moved(lower(e), Collective::all_gather); };
+  CHECK(gathered() == WeightsMoved{2 * 3 * 10, 2 * 3 * once});
   e.plan.reshard_after_forward = false;
-  CHECK(gathered() == Moved{3 * 10, 3 * once});
+  CHECK(gathered() == WeightsMoved{3 * 10, 3 * once});
   e.plan.gradient_reduction = GradientReduction::every_step;  // no_sync
-  CHECK(gathered() == Moved{10, once});
+  CHECK(gathered() == WeightsMoved{10, once});
   e.plan.reshard_after_forward = true;
-  CHECK(gathered() == Moved{2 * 3 * 10, 2 * 3 * once});
+  CHECK(gathered() == WeightsMoved{2 * 3 * 10, 2 * 3 * once});
 }
 
 TEST_CASE("in a pipeline a forward pass uses what one before it left gathered") {
@@ -110,7 +110,7 @@ TEST_CASE("in a pipeline a forward pass uses what one before it left gathered") 
   e.plan.zero_stage = 3;
   e.plan.reshard_after_forward = false;
   const auto gathers = [&](std::size_t program) {
-    return moved(lower(e), Collective::all_gather, program).operations;
+    return weights_moved(lower(e), Collective::all_gather, program).operations;
   };
   CHECK(gathers(0) == 4 * 5);
   CHECK(gathers(1) == 4 * 5);
@@ -123,14 +123,14 @@ TEST_CASE("in a pipeline a forward pass uses what one before it left gathered") 
 
 TEST_CASE("layers in one unit are gathered and reduced together") {
   Experiment e = four_replicas(3);
-  const Moved gathers = moved(lower(e), Collective::all_gather);
-  const Moved reductions = moved(lower(e), Collective::reduce_scatter);
+  const WeightsMoved gathers = weights_moved(lower(e), Collective::all_gather);
+  const WeightsMoved reductions = weights_moved(lower(e), Collective::reduce_scatter);
   e.plan.fsdp_unit_layers = 3;  // 8 layers are 3 units, embedding and head two more
   const Workload w = lower(e);
-  CHECK(moved(w, Collective::all_gather) == Moved{2 * 3 * 5, gathers.bytes});
-  CHECK(moved(w, Collective::reduce_scatter) == Moved{3 * 5, reductions.bytes});
+  CHECK(weights_moved(w, Collective::all_gather) == WeightsMoved{2 * 3 * 5, gathers.bytes});
+  CHECK(weights_moved(w, Collective::reduce_scatter) == WeightsMoved{3 * 5, reductions.bytes});
   e.plan.fsdp_unit_layers = 100;
-  CHECK(moved(lower(e), Collective::all_gather) == Moved{2 * 3 * 3, gathers.bytes});
+  CHECK(weights_moved(lower(e), Collective::all_gather) == WeightsMoved{2 * 3 * 3, gathers.bytes});
 }
 
 TEST_CASE("a unit is gathered when the one that lies prefetch + 1 before it has run") {
@@ -203,9 +203,9 @@ TEST_CASE("the traffic told of a stage is that of its program") {
           const Outline outlined = outline(e, SyncLayout(e, {}));
           for (std::size_t s = 0; s < 2; ++s) {
             const WeightTraffic told = weight_traffic(e, outlined.stages.list()[s]);
-            CHECK(told.gathered == moved(w, Collective::all_gather, s).bytes);
+            CHECK(told.gathered == weights_moved(w, Collective::all_gather, s).bytes);
             CHECK(told.reduced ==
-                  moved(w, zero == 0 ? Collective::all_reduce : Collective::reduce_scatter, s).bytes);
+                  weights_moved(w, zero == 0 ? Collective::all_reduce : Collective::reduce_scatter, s).bytes);
           }
         }
       }

@@ -14,7 +14,7 @@ using orrery::test::gpt;
 namespace {
 
 /// Sums of the messages of a program.
-Bytes moved(const Workload& w, Dimension dimension, Collective what, std::size_t program = 0) {
+Bytes bytes_moved(const Workload& w, Dimension dimension, Collective what, std::size_t program = 0) {
   Bytes sum = 0;
   for (const Op& op : w.programs[program].ops) {
     if (op.kind != Op::Kind::communicate) continue;
@@ -25,7 +25,7 @@ Bytes moved(const Workload& w, Dimension dimension, Collective what, std::size_t
 }
 
 /// Bytes that memory-bound kernels of a program move.
-Bytes traffic(const Workload& w, std::size_t program = 0) {
+Bytes memory_traffic(const Workload& w, std::size_t program = 0) {
   Bytes sum = 0;
   for (const Op& op : w.programs[program].ops) {
     if (op.kind != Op::Kind::compute) continue;
@@ -35,7 +35,7 @@ Bytes traffic(const Workload& w, std::size_t program = 0) {
   return sum;
 }
 
-Experiment mixture(Dispatcher dispatcher = Dispatcher::all_to_all) {
+Experiment eight_experts(Dispatcher dispatcher = Dispatcher::all_to_all) {
   Model model = gpt(2, 512, 8, 256, 4096);
   model.kind = ModelKind::moe_transformer;
   model.experts = 8;
@@ -71,17 +71,17 @@ TEST_CASE("gradients travel in their own width, cast where that is not the one t
     const Bytes p = stage_memory(e)[0].parameters_count;
     const Bytes memory = stage_memory(e)[0].total();
     const auto what = zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-    const Bytes before = traffic(lower(e));
-    CHECK(moved(lower(e), Dimension::data, what) == 2 * p);
+    const Bytes before = memory_traffic(lower(e));
+    CHECK(bytes_moved(lower(e), Dimension::data, what) == 2 * p);
     e.plan.wire_precision.data = Precision::fp32;
-    CHECK(moved(lower(e), Dimension::data, what) == 4 * p);
-    CHECK(traffic(lower(e)) - before == (2 + 4) * p);
+    CHECK(bytes_moved(lower(e), Dimension::data, what) == 4 * p);
+    CHECK(memory_traffic(lower(e)) - before == (2 + 4) * p);
     e.plan.wire_precision.data = Precision::fp8;
-    CHECK(moved(lower(e), Dimension::data, what) == p);
-    CHECK(traffic(lower(e)) - before == (2 + 1) * p);
+    CHECK(bytes_moved(lower(e), Dimension::data, what) == p);
+    CHECK(memory_traffic(lower(e)) - before == (2 + 1) * p);
     e.plan.wire_precision.data = Precision::bf16;
-    CHECK(moved(lower(e), Dimension::data, what) == 2 * p);
-    CHECK(traffic(lower(e)) == before);
+    CHECK(bytes_moved(lower(e), Dimension::data, what) == 2 * p);
+    CHECK(memory_traffic(lower(e)) == before);
     CHECK(stage_memory(e)[0].total() == memory);
   }
 }
@@ -90,57 +90,57 @@ TEST_CASE("parameters are gathered in their own width, and cast when they have c
   Experiment e = experiment(gpt(4, 512, 8, 256, 4096), 1, 1, 4, 1);
   e.plan.zero_stage = 1;
   const Bytes p = stage_memory(e)[0].parameters_count;
-  const Bytes before = traffic(lower(e));
+  const Bytes before = memory_traffic(lower(e));
   e.plan.wire_precision.parameters = Precision::fp8;
-  CHECK(moved(lower(e), Dimension::data, Collective::all_gather) == p);
-  CHECK(traffic(lower(e)) - before == (1 + 2) * p);
+  CHECK(bytes_moved(lower(e), Dimension::data, Collective::all_gather) == p);
+  CHECK(memory_traffic(lower(e)) - before == (1 + 2) * p);
   e.plan.precision = Precision::fp8;  // the products cast their operands anyway
-  CHECK(moved(lower(e), Dimension::data, Collective::all_gather) == p);
-  CHECK(traffic(lower(e)) == before);
+  CHECK(bytes_moved(lower(e), Dimension::data, Collective::all_gather) == p);
+  CHECK(memory_traffic(lower(e)) == before);
 }
 
 TEST_CASE("activations that tensor ranks gather and add up have widths of their own") {
   Experiment e = experiment(gpt(4, 512, 8, 256, 4096), 4, 1, 1, 1);
   e.plan.sequence_parallel = true;
   const Workload kept = lower(e);
-  const Bytes gathered = moved(kept, Dimension::tensor, Collective::all_gather);
-  const Bytes scattered = moved(kept, Dimension::tensor, Collective::reduce_scatter);
+  const Bytes gathered = bytes_moved(kept, Dimension::tensor, Collective::all_gather);
+  const Bytes scattered = bytes_moved(kept, Dimension::tensor, Collective::reduce_scatter);
   e.plan.wire_precision.tensor_gather = Precision::fp8;
   const Workload narrow = lower(e);
-  CHECK(moved(narrow, Dimension::tensor, Collective::all_gather) == gathered / 2);
-  CHECK(moved(narrow, Dimension::tensor, Collective::reduce_scatter) == scattered);
+  CHECK(bytes_moved(narrow, Dimension::tensor, Collective::all_gather) == gathered / 2);
+  CHECK(bytes_moved(narrow, Dimension::tensor, Collective::reduce_scatter) == scattered);
   // A quarter is cast by the rank that has it, the whole where it has come: 2 + 1 bytes a value of 2.
-  CHECK(traffic(narrow) - traffic(kept) == (gathered / 4 + gathered) / 2 * 3);
+  CHECK(memory_traffic(narrow) - memory_traffic(kept) == (gathered / 4 + gathered) / 2 * 3);
   // The sums of the loss stay what they are.
-  CHECK(moved(narrow, Dimension::tensor, Collective::all_reduce) ==
-        moved(kept, Dimension::tensor, Collective::all_reduce));
+  CHECK(bytes_moved(narrow, Dimension::tensor, Collective::all_reduce) ==
+        bytes_moved(kept, Dimension::tensor, Collective::all_reduce));
 }
 
 TEST_CASE("stages send each other what the pipeline's width says") {
   Experiment e = experiment(gpt(4, 512, 8, 256, 4096), 1, 2, 1, 4);
   const Bytes sbh = 256 * 512 * 2;
-  const Bytes before = traffic(lower(e));
-  CHECK(moved(lower(e), Dimension::pipeline, Collective::send_recv) == 8 * sbh);  // sent and received
+  const Bytes before = memory_traffic(lower(e));
+  CHECK(bytes_moved(lower(e), Dimension::pipeline, Collective::send_recv) == 8 * sbh);  // sent and received
   e.plan.wire_precision.pipeline = Precision::fp8_blockwise;
   const Bytes narrow = sbh / 2 + sbh / 64;  // 33 of 64 bytes
-  CHECK(moved(lower(e), Dimension::pipeline, Collective::send_recv) == 8 * narrow);
-  CHECK(traffic(lower(e)) - before == 8 * (sbh + narrow));
+  CHECK(bytes_moved(lower(e), Dimension::pipeline, Collective::send_recv) == 8 * narrow);
+  CHECK(memory_traffic(lower(e)) - before == 8 * (sbh + narrow));
 }
 
 TEST_CASE("tokens go to experts in FP8 and come back in 16 bits, as in DeepSeek-V3") {
   for (const Dispatcher dispatcher : {Dispatcher::all_to_all, Dispatcher::hierarchical}) {
-    Experiment e = mixture(dispatcher);
+    Experiment e = eight_experts(dispatcher);
     e.cluster.gpus_per_node = 2;
     e.cluster.nodes = 2;
-    const Bytes both = moved(lower(e), Dimension::expert, Collective::all_to_all);
-    const Bytes before = traffic(lower(e));
+    const Bytes both = bytes_moved(lower(e), Dimension::expert, Collective::all_to_all);
+    const Bytes before = memory_traffic(lower(e));
     e.plan.wire_precision.dispatch = Precision::fp8;
     e.plan.wire_precision.combine = Precision::bf16;
-    CHECK(moved(lower(e), Dimension::expert, Collective::all_to_all) == both / 2 + both / 4);
-    CHECK(traffic(lower(e)) > before);
+    CHECK(bytes_moved(lower(e), Dimension::expert, Collective::all_to_all) == both / 2 + both / 4);
+    CHECK(memory_traffic(lower(e)) > before);
     e.plan.wire_precision.combine = Precision::fp8;
-    CHECK(moved(lower(e), Dimension::expert, Collective::all_to_all) == both / 2);
+    CHECK(bytes_moved(lower(e), Dimension::expert, Collective::all_to_all) == both / 2);
     e.plan.precision = Precision::fp8_blockwise;
-    CHECK(traffic(lower(e)) == before);
+    CHECK(memory_traffic(lower(e)) == before);
   }
 }
