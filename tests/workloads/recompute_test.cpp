@@ -14,11 +14,11 @@ using orrery::test::llama;
 
 namespace {
 
-constexpr std::int64_t kSeq = 256, kHidden = 512, kFfn = 1536;
-constexpr std::int64_t kTokens = 2 * kSeq;  // micro-batches of two
+constexpr std::int64_t kSequence = 256, kWidth = 512, kFfn = 1536;
+constexpr std::int64_t kTokens = 2 * kSequence;  // micro-batches of two
 
 Experiment dense(std::int64_t stages = 2, std::int64_t layers = 8) {
-  return experiment(llama(layers, kHidden, kFfn, 8, 2, kSeq, 4096), 1, stages, 1, 4, 2);
+  return experiment(llama(layers, kWidth, kFfn, 8, 2, kSequence, 4096), 1, stages, 1, 4, 2);
 }
 
 Experiment mixture() {
@@ -59,7 +59,7 @@ Bytes kept(const Experiment& e) { return stage_memory(e)[0].activations; }
 
 TEST_CASE("a module that is computed again keeps its input only") {
   const Experiment e = dense();
-  const Bytes stream = 2 * kTokens * kHidden;
+  const Bytes stream = 2 * kTokens * kWidth;
   const Bytes whole = kept_by_layer(e);
   // Outputs of the two norms.
   CHECK(kept_by_layer(e, {Module::norm}) == whole - 2 * stream);
@@ -78,8 +78,8 @@ TEST_CASE("a module that is computed again keeps its input only") {
 }
 
 TEST_CASE("what runs again does the FLOPs of the formula") {
-  const std::int64_t tokens = 8 * kSeq;
-  const std::int64_t mlp = 2 * 3 * kHidden * kFfn;
+  const std::int64_t tokens = 8 * kSequence;
+  const std::int64_t mlp = 2 * 3 * kWidth * kFfn;
   CHECK(run_again(lower(with(dense(), {Module::mlp}))) == tokens * 8 * mlp);
   CHECK(run_again(lower(with(dense(), {Module::norm, Module::activation}))) == 0);
   // The first three of the four layers of each of two stages.
@@ -106,14 +106,14 @@ TEST_CASE("experts that are computed again keep the output of the norm before th
   const Bytes before = kept(e);
   // Four layers a stage, two of them with experts, two micro-batches in flight: router (logit and probability
   // in 32 bits), two rows a token with gate, up and product, and the same of the shared expert.
-  const Bytes layer = 8 * kTokens * 4 + 2 * (2 * kTokens * (kHidden + 3 * 256) + kTokens * 3 * 256);
+  const Bytes layer = 8 * kTokens * 4 + 2 * (2 * kTokens * (kWidth + 3 * 256) + kTokens * 3 * 256);
   CHECK(kept(with(e, {Module::experts})) == before - 2 * 2 * layer);
   CHECK(kept(with(e, {Module::experts}, 1)) == before);  // the first layer is dense
   CHECK(kept(with(e, {Module::experts}, 2)) == before - 2 * layer);
 }
 
 TEST_CASE("groups keep the input of their first layer and hold the rest while they run backward") {
-  const Bytes stream = 2 * kTokens * kHidden;
+  const Bytes stream = 2 * kTokens * kWidth;
   const Experiment e = dense();
   const Bytes layer = kept_by_layer(e);
   const auto memory = [&](std::int64_t layers) {
@@ -142,6 +142,6 @@ TEST_CASE("latent attention makes queries, keys and values again from its latent
   CHECK(kept_by_layer(e, {Module::latent_projection}) == kept_by_layer(e) - 2 * kTokens * 8 * (48 + 48 + 32));
   const Workload w = lower(with(e, {Module::latent_projection}));
   // Queries from 128, keys without positions and values from 64.
-  CHECK(run_again(w) == TotalFlops{8} * kSeq * 8 * 2 * (128 * 8 * 48 + 64 * 8 * (32 + 32)));
+  CHECK(run_again(w) == TotalFlops{8} * kSequence * 8 * 2 * (128 * 8 * 48 + 64 * 8 * (32 + 32)));
   CHECK(run_again(w) == w.hardware_flops - w.model_flops);
 }
