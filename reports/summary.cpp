@@ -260,8 +260,8 @@ class Summary {
     heading("Where the time goes", "mean over GPUs, per step");
     part("compute", seconds(b.compute_ps), "32");
     part("host", seconds(b.host_ps), "36");
-    for (const Dimension d :
-         {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline, Dimension::data}) {
+    for (const Dimension d : {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline,
+                              Dimension::data, Dimension::offload}) {
       const auto i = static_cast<std::size_t>(d);
       part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), "33");
     }

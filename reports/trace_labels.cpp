@@ -34,6 +34,7 @@ TraceLabels::TraceLabels()
 
 const TraceLabels::Label& TraceLabels::of(const Workload& workload, const Op& op) const {
   if (op.stream == Stream::host) return host_[at(op.phase)];
+  if (is_offload(op.stream)) return transfers_[at(op.phase) * kStreamCount + at(op.stream)];
   if (op.kind != Op::Kind::communicate) return compute_[at(op.phase) * kPartNames.size() + at(op.part)];
   const Message& message = workload.messages[op.work];
   if (op.part == Part::embedding && op.phase == Phase::synchronize) return tied_;

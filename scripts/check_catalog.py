@@ -27,6 +27,7 @@ CONVNET_KEYS = {
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
+HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s"}  # of GPUs whose host is known
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
@@ -223,7 +224,7 @@ class Checker:
                     f"has {count:,} parameters, published are {published:,.0f} (+- {tolerance:.1%})")
 
     def gpu(self, path, entry):
-        if not self.keys(entry, GPU_KEYS, path):
+        if not self.keys(entry, GPU_KEYS, path, HOST_KEYS):
             return
         self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
         self.positive(entry["peak_tflops"], entry["peak_tflops"], path)

@@ -24,6 +24,7 @@ class ShardingCompletion {
     refuse_idle("fsdp_unit_layers", plan_.fsdp_unit_layers > 1);
     check_optimizer();
     check_wire();
+    check_offload();
   }
 
  private:
@@ -110,6 +111,29 @@ class ShardingCompletion {
                     fmt::format("found a precision with data_parallel_sync.method \"{}\", allowed with "
                                 "all-reduce | parameter-server",
                                 kSyncMethodNames[static_cast<std::size_t>(sync.method)]));
+  }
+
+  void check_offload() {
+    if (plan_.offload == Offload::none) {
+      if (has("offload_fraction"))
+        findings_.add_idle("/plan/offload_fraction", "found a value that does nothing with offload \"none\"");
+      return;
+    }
+    const Cluster& cluster = experiment_.cluster;
+    bool linked = true;
+    for (std::size_t c = 0; c < cluster.gpu_classes(); ++c)
+      linked = linked && cluster.gpu_of_class(c).host_link_gb_per_s > 0;
+    const auto found = [this](std::string_view allowed) {
+      findings_.add("/plan/offload",
+                    fmt::format("found \"{}\", allowed {}",
+                                kOffloadNames[static_cast<std::size_t>(plan_.offload)], allowed));
+    };
+    if (!linked) return found("where cluster.gpu.host_link_gb_per_s is known");
+    const bool averages = experiment_.data_parallel_sync.method == SyncMethod::all_reduce;
+    if (plan_.offload == Offload::optimizer && !averages)
+      found("with data_parallel_sync.method \"all-reduce\"");
+    if (plan_.offload == Offload::activations && plan_.overlap_expert_parallel)
+      found("without overlap_expert_parallel");
   }
 
   void refuse_idle(std::string_view key, bool set) {

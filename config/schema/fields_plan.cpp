@@ -136,6 +136,12 @@ const std::vector<Field<Plan>>& plan_fields() {
           +[](Plan& p, std::size_t i) { p.optimizer = static_cast<Optimizer>(i); }, "adam",
           "what is kept of each trained parameter, and updated"),
       T::choice(
+          "offload", {kOffloadNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.offload = static_cast<Offload>(i); }, "none",
+          "what lies in the memory of the host: states of the optimizer, or activations of layers"),
+      T::number("offload_fraction", "", 0, 1, &Plan::offload_fraction, "1",
+                "share of the parameters, or of the layers of a stage, that is offloaded"),
+      T::choice(
           "moment_precision", {kMomentNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.moment_precision = kMoments[i]; }, "fp32",
           "of the optimizer's moments"),

@@ -39,6 +39,9 @@ struct Gpu {
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
   std::string calibration{};       ///< where the constants above come from
 
+  double host_link_gb_per_s = 0;       ///< to the memory of its host, one direction; 0: unknown
+  double host_memory_gb_per_s = 51.2;  ///< its share of the bandwidth of the host's memory
+
   /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
   [[nodiscard]] double peak(Precision precision) const {
     const bool scales = precision != Precision::mxfp8 || peak(Precision::fp4) > 0;
@@ -49,7 +52,8 @@ struct Gpu {
   [[nodiscard]] auto members() const {
     return std::tie(name, peak_tflops, memory_gb, memory_gb_per_s, sms, kernel_launch_us, gemm_efficiency,
                     memory_efficiency, sustained_clock, gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us,
-                    gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency, calibration);
+                    gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency, calibration,
+                    host_link_gb_per_s, host_memory_gb_per_s);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

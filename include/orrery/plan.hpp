@@ -32,6 +32,14 @@ struct WirePrecision {
   friend bool operator==(const WirePrecision&, const WirePrecision&) = default;
 };
 
+/// What lies in the memory of the host.
+enum class Offload : std::uint8_t {
+  none,
+  optimizer,    ///< states of the optimizer, where the host updates parameters
+  activations,  ///< those of layers, from the forward pass to the backward pass
+};
+inline constexpr std::array<std::string_view, 3> kOffloadNames{"none", "optimizer", "activations"};
+
 /// What is kept of each trained parameter beside itself and its gradient.
 enum class Optimizer : std::uint8_t {
   adam,          ///< two moments (Kingma and Ba 2015)
@@ -160,6 +168,8 @@ struct Plan {
   Precision precision = Precision::bf16;
   WirePrecision wire_precision;
   Optimizer optimizer = Optimizer::adam;
+  Offload offload = Offload::none;
+  double offload_fraction = 1;                   ///< of parameters, or of the layers of a stage
   Precision moment_precision = Precision::fp32;  ///< of the optimizer's moments
   /// Of the copy of 16-bit parameters that is updated; nothing: they are updated themselves.
   std::optional<Precision> main_weight_precision = Precision::fp32;
@@ -209,16 +219,17 @@ struct Plan {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(
-        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
-        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
-        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, sequence_parallel,
-        micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size, pipeline_schedule,
-        virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
-        recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
-        gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
-        overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb, collectives, rank_order,
-        precision, wire_precision, optimizer, moment_precision, main_weight_precision, tensor_partition);
+    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
+                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
+                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
+                    overlap_expert_parallel, sequence_parallel, micro_batch_size, replica_batch_sizes,
+                    balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
+                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
+                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
+                    gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
+                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+                    scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision, optimizer,
+                    offload, offload_fraction, moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -40,8 +40,12 @@ enum class Stream : std::uint16_t {
   reverse_send_backward,  ///< activation gradients to the next rank
   reverse_recv_backward,  ///< activation gradients from the previous rank
   expert,                 ///< tokens to their experts and back
+  // Work beside that of the GPU, of compute operations without a group:
+  copy_to_host,    ///< what is offloaded
+  host_optimizer,  ///< updates of what lies in the host's memory
+  copy_from_host,  ///< what comes back
 };
-inline constexpr std::size_t kStreamCount = 16;
+inline constexpr std::size_t kStreamCount = 19;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
                                                                          "tensor comm",
                                                                          "data comm",
@@ -57,7 +61,16 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "reverse recv forward",
                                                                          "reverse send backward",
                                                                          "reverse recv backward",
-                                                                         "expert comm"};
+                                                                         "expert comm",
+                                                                         "copy to host",
+                                                                         "host optimizer",
+                                                                         "copy from host"};
+
+/// Whether its operations are copies over the link to the host, or the host's updates.
+[[nodiscard]] constexpr bool is_offload(Stream stream) {
+  return stream == Stream::copy_to_host || stream == Stream::host_optimizer ||
+         stream == Stream::copy_from_host;
+}
 
 /// Streams of the k-th gossip neighbour to send to and to receive from, k from 0.
 [[nodiscard]] constexpr Stream send_stream(std::size_t k) {
@@ -74,11 +87,12 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
          std::to_string(neighbour);
 }
 
-/// The parallel dimension a message serves; the key of traffic and exposure figures.
-enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert };
-inline constexpr std::size_t kDimensionCount = 5;
-inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{"tensor", "pipeline", "data",
-                                                                               "context", "expert"};
+/// The parallel dimension a message serves; the key of traffic and exposure figures. No message serves
+/// offload: it is what waits for copies to and from the host belong to.
+enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert, offload };
+inline constexpr std::size_t kDimensionCount = 6;
+inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{
+    "tensor", "pipeline", "data", "context", "expert", "offload"};
 
 enum class Phase : std::uint8_t { forward, recompute, backward, synchronize, optimize, weight_gradient };
 inline constexpr std::array<std::string_view, 6> kPhaseNames{"forward",     "recompute", "backward",
@@ -106,6 +120,8 @@ struct Kernel {
     attention,    ///< fused attention: `flops` of products, `bytes` of memory traffic
     memory,       ///< bound by memory: `bytes` read and written
     convolution,  ///< `flops` of products, `bytes` of memory traffic
+    host_copy,    ///< `bytes` over the link to the host
+    host_memory,  ///< the host reads and writes `bytes` of its memory
   };
   Kind kind = Kind::memory;
   std::int64_t batch = 1;

@@ -39,6 +39,10 @@ class KernelPricer {
         return gpu_.gemm_start_us * 1e-6 +
                std::max(static_cast<double>(kernel.flops) / (core_.flops_per_s * software_.convolution_speed),
                         bytes);
+      case Kernel::Kind::host_copy:
+        return static_cast<double>(kernel.bytes) / (gpu_.host_link_gb_per_s * 1e9);
+      case Kernel::Kind::host_memory:
+        return static_cast<double>(kernel.bytes) / (gpu_.host_memory_gb_per_s * 1e9);
       case Kernel::Kind::memory:
         break;
     }
@@ -80,6 +84,10 @@ class KernelPricer {
   GemmRates core_;      ///< of the attention core
 };
 
+bool runs_on_gpu(const Kernel& kernel) {
+  return kernel.kind != Kernel::Kind::host_copy && kernel.kind != Kernel::Kind::host_memory;
+}
+
 Picoseconds to_picoseconds(double seconds) {
   return static_cast<Picoseconds>(std::floor(seconds * 1e12 + 0.5));
 }
@@ -91,8 +99,8 @@ ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Sof
   const KernelPricer pricer(gpu, software, precision);
   double seconds = 0;
   for (const Kernel& kernel : work.kernels) seconds += pricer.seconds(kernel);
-  const Picoseconds launch =
-      from_microseconds(gpu.kernel_launch_us) * static_cast<Picoseconds>(work.kernels.size());
+  const auto launches = std::ranges::count_if(work.kernels, runs_on_gpu);
+  const Picoseconds launch = from_microseconds(gpu.kernel_launch_us) * launches;
   return {to_picoseconds(seconds) + launch, launch};
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kDimensions = kDimensionCount;
 constexpr Picoseconds kNotYet = std::numeric_limits<Picoseconds>::max();
 
-constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1};  // by kWaitPriority
+constexpr std::array<std::uint8_t, kDimensions> kDimensionOf{0, 2, 3, 4, 1, 5};  // by kWaitPriority
 
 struct Interval {
   Picoseconds start = 0;

@@ -87,6 +87,8 @@ CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
     inside = within.reaches(finish[task]);
     if (op.stream == Stream::host) {
       back_to(start, host);
+    } else if (is_offload(op.stream)) {
+      back_to(start, communication(Dimension::offload));
     } else if (op.kind == Op::Kind::compute) {
       back_to(start, compute);
     } else if (op.kind == Op::Kind::pass) {

@@ -5,6 +5,12 @@
 namespace orrery {
 namespace {
 
+/// Streams of communication have kernels of their own beside it.
+Dimension dimension_of(const Workload& workload, const Op& op) {
+  if (op.kind == Op::Kind::communicate) return workload.messages[op.work].dimension;
+  return is_offload(op.stream) ? Dimension::offload : Dimension::data;
+}
+
 ProgramLayout lay_out(const Workload& workload, const Program& program) {
   ProgramLayout layout;
   layout.streams = stream_ops(program, workload.streams);
@@ -16,9 +22,7 @@ ProgramLayout lay_out(const Workload& workload, const Program& program) {
     layout.host[i] = host;
     if (op.stream == Stream::host) host = i;
     if (op.stream == Stream::compute || op.stream == Stream::host) continue;
-    const bool message = op.kind == Op::Kind::communicate;  // or a kernel of its own beside them
-    const Dimension dimension = message ? workload.messages[op.work].dimension : Dimension::data;
-    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(dimension)];
+    layout.priority[i] = kWaitPriority[static_cast<std::size_t>(dimension_of(workload, op))];
   }
   return layout;
 }

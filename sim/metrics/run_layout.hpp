@@ -32,6 +32,6 @@ struct RunLayout {
 };
 
 /// Which of several communications in flight a wait belongs to, by Dimension; lower wins.
-inline constexpr std::array<std::uint8_t, kDimensionCount> kWaitPriority{0, 4, 1, 2, 3};
+inline constexpr std::array<std::uint8_t, kDimensionCount> kWaitPriority{0, 4, 1, 2, 3, 5};
 
 }  // namespace orrery

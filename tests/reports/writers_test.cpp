@@ -280,7 +280,7 @@ TEST_CASE("names that can be asked for are those of the result") {
   }
   // Two deciles, days of training, a graph, layers of stages and batches of replicas are not in every result.
   CHECK(found == names.size() - 6);
-  CHECK(names.size() == 80 + 9);  // keys, and the objects they lie in
+  CHECK(names.size() == 82 + 9);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

@@ -37,12 +37,14 @@ struct Steps {
 struct Block {
   /// By PassKind; those that the schedule of the plan has none of are empty.
   std::array<Steps, kPassKindCount> steps;
-  Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
-  ActivationBytes activations;  ///< kept per micro-batch from forward to backward
-  Bytes for_weights = 0;        ///< kept per micro-batch from backward_input to backward_weight
-  Bytes workspace = 0;          ///< held in addition while the backward pass of the block runs
-  std::int64_t parameters = 0;  ///< on this rank, before sharding over data-parallel ranks
-  std::int64_t tensors = 0;     ///< that hold the parameters
+  Steps recompute;               ///< runs before backward and backward_input; empty when activations are kept
+  ActivationBytes activations;   ///< kept per micro-batch from forward to backward
+  Bytes for_weights = 0;         ///< kept per micro-batch from backward_input to backward_weight
+  Bytes offloaded = 0;           ///< kept in the memory of the host in place of activations
+  std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
+  Bytes workspace = 0;           ///< held in addition while the backward pass of the block runs
+  std::int64_t parameters = 0;   ///< on this rank, before sharding over data-parallel ranks
+  std::int64_t tensors = 0;      ///< that hold the parameters
   std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
   std::int64_t expert_tensors = 0;
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states

@@ -21,6 +21,9 @@ namespace orrery {
 }
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
+/// Over the link to the host.
+[[nodiscard]] inline Kernel host_copy(Bytes bytes) { return {Kernel::Kind::host_copy, 1, 0, 0, 0, bytes, 0}; }
+
 /// So many values of so many bytes each.
 [[nodiscard]] inline Kernel scaled(std::int64_t count, double bytes_each) {
   return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));

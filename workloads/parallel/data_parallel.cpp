@@ -36,11 +36,12 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       gradient_(gradient_bytes(experiment)),
       bucket_elements_(bucket_elements(plan_)),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
+      offload_(experiment, owned(Weights::common) + owned(Weights::experts), workload, writer),
       averaging_(experiment, layout, workload, writer),
       models_(experiment, layout,
               {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
       backward_passes_(stage.chunks.size()) {
-  const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts);
+  const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
   optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload);
 }
 
@@ -222,10 +223,16 @@ void DataParallel::sum_tied_embedding(OpId last) {
   last_reduce_ = writer_.add(op, {last, last_reduce_});
 }
 
+/// What the GPU updates, and beside it the host.
+OpId DataParallel::update_all(OpId last) {
+  const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
+  const OpId own =
+      all ? kNoOp : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
+  return offload_.parameters() == 0 ? own : offload_.update(step_, {last, last_reduce_}, own);
+}
+
 OpId DataParallel::optimize(OpId last) {
-  ready_ = models_.by_bucket()
-               ? last_reduce_
-               : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
+  ready_ = models_.by_bucket() ? last_reduce_ : update_all(last);
   ready_ = models_.after_update(ready_);
   return ready_ = gathers_.after_update(ready_);
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "workloads/parallel/optimizer_offload.hpp"
 #include "workloads/parallel/parameter_gather.hpp"
 #include "workloads/parallel/weight_collectives.hpp"
 #include "workloads/programs/program_writer.hpp"
@@ -69,6 +70,7 @@ class DataParallel {
   [[nodiscard]] bool enabled() const { return collectives_.reduces_any(); }
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
+  OpId update_all(OpId last);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   /// Whether it is the last of its chunk that completes gradients in this step.
   [[nodiscard]] bool is_last(const Pass& pass) const {
@@ -95,6 +97,7 @@ class DataParallel {
   Bytes gradient_;
   std::int64_t bucket_elements_;
   Picoseconds message_host_;  ///< to issue a collective
+  OptimizerOffload offload_;
   std::uint32_t optimizer_work_;
   Averaging averaging_;
   ModelSync models_;

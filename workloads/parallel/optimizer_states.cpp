@@ -1,6 +1,7 @@
 #include "workloads/parallel/optimizer_states.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "workloads/models/blocks.hpp"
 
@@ -24,18 +25,27 @@ std::int64_t moments(Optimizer optimizer) {
   return 0;
 }
 
-Bytes moment_bytes(const Plan& plan, std::int64_t parameters) {
-  if (plan.optimizer == Optimizer::adam_8bit)
-    return parameters + kScale * divide_up(parameters, kScaledTogether);
-  return divide_up(parameters * bytes_of_32(plan.moment_precision), 32);
-}
-
 }  // namespace
 
-Bytes optimizer_state_bytes(const Plan& plan, std::int64_t parameters) {
+Bytes main_weight_bytes(const Plan& plan, std::int64_t parameters) {
   const bool copies = element_bytes(plan.precision) < 4 && plan.main_weight_precision;
-  const Bytes copy = copies ? divide_up(parameters * bytes_of_32(*plan.main_weight_precision), 32) : 0;
-  return copy + moments(plan.optimizer) * moment_bytes(plan, parameters);
+  return copies ? divide_up(parameters * bytes_of_32(*plan.main_weight_precision), 32) : 0;
+}
+
+Bytes moment_bytes(const Plan& plan, std::int64_t parameters) {
+  const Bytes one = plan.optimizer == Optimizer::adam_8bit
+                        ? parameters + kScale * divide_up(parameters, kScaledTogether)
+                        : divide_up(parameters * bytes_of_32(plan.moment_precision), 32);
+  return moments(plan.optimizer) * one;
+}
+
+Bytes optimizer_state_bytes(const Plan& plan, std::int64_t parameters) {
+  return main_weight_bytes(plan, parameters) + moment_bytes(plan, parameters);
+}
+
+std::int64_t offloaded_parameters(const Plan& plan, std::int64_t owned) {
+  if (plan.offload != Offload::optimizer) return 0;
+  return static_cast<std::int64_t>(std::ceil(plan.offload_fraction * static_cast<double>(owned)));
 }
 
 double update_bytes_per_parameter(const Experiment& experiment) {

@@ -118,4 +118,19 @@ FusedPass add_fused_pass(const StepLists& lists, std::int64_t tensor_ranks, Work
   return pass;
 }
 
+StepLists steps_of(PassKind kind, const Chunk& chunk, const ModelBlocks& blocks) {
+  StepLists all;
+  all.reserve(2 * chunk.blocks.size());
+  if (kind == PassKind::forward) {
+    for (const PlacedBlock& block : chunk.blocks) all.push_back(&blocks.kinds[block.kind].of(kind));
+    return all;
+  }
+  for (std::size_t b = chunk.blocks.size(); b-- > 0;) {
+    const Block& block = blocks.kinds[chunk.blocks[b].kind];
+    if (block.recomputes(kind)) all.push_back(&block.recompute);
+    all.push_back(&block.of(kind));
+  }
+  return all;
+}
+
 }  // namespace orrery

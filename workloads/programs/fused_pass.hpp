@@ -8,6 +8,7 @@
 
 #include "orrery/workload.hpp"
 #include "workloads/models/blocks.hpp"
+#include "workloads/programs/stages.hpp"
 
 namespace orrery {
 
@@ -23,6 +24,9 @@ struct FusedPass {
 
 /// Steps of blocks that a pass runs over one after the other.
 using StepLists = std::vector<const Steps*>;
+
+/// All steps of a pass over a chunk.
+[[nodiscard]] StepLists steps_of(PassKind kind, const Chunk& chunk, const ModelBlocks& blocks);
 
 /// @param lists         all steps of the pass
 /// @param tensor_ranks  of the group that does them

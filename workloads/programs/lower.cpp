@@ -8,6 +8,7 @@
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/operation_count.hpp"
 #include "workloads/programs/stage_program.hpp"
 #include "workloads/programs/stages.hpp"
@@ -57,6 +58,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   Outline result;
   Workload& workload = result.workload;
   result.blocks = model_family(experiment.model.kind).describe(experiment);
+  offload_layers(plan, result.blocks);
   const ModelBlocks& blocks = result.blocks;
   result.stages = Stages(plan, blocks);
   for_each_batch_class(experiment, [&](const Experiment& of_class) {
@@ -81,6 +83,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
 void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload) {
   model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
+  copy_steps_to_offloaded(blocks);
   check_size(experiment, layout, blocks, stages);
   ProgramParts parts(experiment, workload);
   for_each_batch_class(experiment, [&](const Experiment& of_class) {

@@ -9,7 +9,8 @@ namespace orrery {
 std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
                               const ModelBlocks& blocks, const Stage& stage) {
   const std::int64_t micro_batches = experiment.plan.micro_batches();
-  const bool whole = has_fused_passes(experiment) && !experiment.plan.moves_weights_every_micro_batch();
+  const bool whole = has_fused_passes(experiment) && !experiment.plan.moves_weights_every_micro_batch() &&
+                     experiment.plan.offload != Offload::activations;
   const std::int64_t per_pass = whole ? 32 : 8;  // receive, gather, send, host; ends and body of a whole pass
   const std::int64_t spelt_out = whole ? 1 : micro_batches;  // passes that data-parallel collectives meet
   std::int64_t operations = 0;
@@ -18,7 +19,8 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
     std::int64_t steps = 0;
     for (const PlacedBlock& placed : chunk.blocks) {
       const Block& block = blocks.kinds[placed.kind];
-      const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors);  // gathers, reduction
+      // gathers, reduction, copies
+      const std::int64_t moves = 3 * std::max<std::int64_t>(1, block.tensors) + (block.offloaded > 0 ? 2 : 0);
       steps += moves + static_cast<std::int64_t>(block.recompute.list.size());
       for (const Steps& one : block.steps) steps += static_cast<std::int64_t>(one.list.size());
     }

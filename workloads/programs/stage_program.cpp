@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/parallel/data_parallel.hpp"
+#include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/pass_pairs.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/programs/stage_messages.hpp"
@@ -30,6 +31,7 @@ class StageProgram {
         passes_(passes_of(plan_, stage)),
         workload_(workload),
         data_(experiment, layout, blocks, stage, workload, writer_),
+        offload_(plan_, blocks, stage, workload, writer_),
         messages_(experiment, layout, workload, writer_),
         synchronizes_(experiment.software.synchronize_passes),
         results_(static_cast<std::size_t>(plan_.micro_batches()) * ways(), kNoOp),
@@ -59,7 +61,6 @@ class StageProgram {
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
   const FusedPass& fused_pass(const Pass& pass);
-  [[nodiscard]] StepLists steps_of(const Pass& pass) const;
   [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
   OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
   /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
@@ -105,12 +106,14 @@ class StageProgram {
   Workload& workload_;
   ProgramWriter writer_;
   DataParallel data_;
+  ActivationOffload offload_;
   StageMessages messages_;
   bool synchronizes_;          ///< its host waits before every pass
   OpId sent_forward_ = kNoOp;  ///< the latest sends
   OpId sent_backward_ = kNoOp;
   std::int32_t step_ = 0;
   OpId gate_ = kNoOp;           ///< the next compute operation waits for it
+  OpId copied_ = kNoOp;         ///< and for this copy
   OpId last_ = kNoOp;           ///< output of the latest pass
   OpId ended_ = kNoOp;          ///< last operation of the step before
   OpId first_compute_ = kNoOp;  ///< of the block or pass being written
@@ -125,6 +128,7 @@ class StageProgram {
 
 void StageProgram::write_step() {
   gate_ = data_.begin_step(step_);
+  offload_.begin_step(step_);
   wait_on_host(parts_.step_work, {ended_});
   written_.assign(ways(), {});
   OpId before = kNoOp;  // first operation of the pass before, if that was a forward pass
@@ -220,7 +224,8 @@ OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, co
     const OpId after = step.after == kBlockInput ? input : first + step.after;
     const bool communicates = step.kind == Op::Kind::communicate;
     const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
-    const OpId at = add_step(step, op, {after, gate, held});
+    const OpId copied = communicates ? kNoOp : std::exchange(copied_, kNoOp);
+    const OpId at = add_step(step, op, {after, gate, held, copied});
     gate = kNoOp;
     if (communicates) continue;
     last_compute_ = at;
@@ -239,7 +244,7 @@ OpId StageProgram::run(const Steps& steps, const PlacedBlock& block, const Pass&
 
 /// Micro-batches go through a chunk alike, so most passes repeat the one before them.
 void StageProgram::write_pass(const Pass& pass) {
-  const bool whole = parts_.fused_passes && !data_.meets(pass);
+  const bool whole = parts_.fused_passes && !data_.meets(pass) && !offload_.meets(pass);
   // Numbered here, where only the first micro-batch is met: in the same order whatever the schedule is.
   if (parts_.fused_passes && data_.meets_first(pass) && plan_.micro_batches() > 1) fused_pass(pass);
   const bool repeats = whole && gate_ == kNoOp;
@@ -300,8 +305,10 @@ OpId StageProgram::run_forward(const Pass& pass, OpId input) {
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
     const OpId gathered = data_.before_block(pass, b);
+    copied_ = offload_.before_block(pass, b);
     at = run(blocks_.kinds[placed[b].kind].of(pass.kind), placed[b], pass, at, gathered);
     data_.after_block(pass, b, at);
+    offload_.after_block(pass, b, at);
   }
   keep(chunk(pass).change(pass.kind), first_compute_);
   return at;
@@ -321,6 +328,7 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
     OpId gathered = data_.before_block(pass, b);
+    copied_ = offload_.before_block(pass, b);
     first_compute_ = kNoOp;
     if (block.recomputes(pass.kind)) {
       at = run(block.recompute, placed[b], pass, at, gathered);
@@ -333,6 +341,7 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
     }
     if (first == kNoOp) first = first_compute_;
     gate_ = std::max(gate_, data_.after_block(pass, b, at));
+    offload_.after_block(pass, b, at);
   }
   keep(chunk(pass).change(pass.kind), first);
   return at;
@@ -361,27 +370,10 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
 const FusedPass& StageProgram::fused_pass(const Pass& pass) {
   const FusedPass*& known = fused_passes_of_[way(pass)];
   if (known != nullptr) return *known;
-  const auto [at, anew] = parts_.passes.try_emplace(steps_of(pass));
+  const auto [at, anew] = parts_.passes.try_emplace(steps_of(pass.kind, chunk(pass), blocks_));
   if (anew) at->second = add_fused_pass(at->first, plan_.tensor_parallel, workload_);
   known = &at->second;
   return *known;
-}
-
-/// All that run_forward or run_backward would write of this pass.
-StepLists StageProgram::steps_of(const Pass& pass) const {
-  const auto& placed = chunk(pass).blocks;
-  StepLists all;
-  all.reserve(2 * placed.size());
-  if (pass.kind == Pass::Kind::forward) {
-    for (const PlacedBlock& block : placed) all.push_back(&blocks_.kinds[block.kind].of(pass.kind));
-    return all;
-  }
-  for (std::size_t b = placed.size(); b-- > 0;) {
-    const Block& block = blocks_.kinds[placed[b].kind];
-    if (block.recomputes(pass.kind)) all.push_back(&block.recompute);
-    all.push_back(&block.of(pass.kind));
-  }
-  return all;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/parallel/optimizer_states.hpp"
+#include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
 
@@ -20,7 +21,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     const Block& block = blocks.kinds[static_cast<std::size_t>(kind)];
     placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
                       block.parameters, block.parameters, block.parameters - block.frozen,
-                      block.expert_parameters});
+                      block.expert_parameters, block.offloaded});
     chunk.activations += block.activations.total();
     chunk.for_weights += block.for_weights;
     chunk.workspace = std::max(chunk.workspace, block.workspace);
@@ -96,6 +97,20 @@ Bytes workspace_of(const Stage& stage, const Plan& plan) {
   if (plan.sharding_ranks() <= 1 || plan.zero_stage < 2) return recomputed;
   const std::int64_t held = gathered_parameters(stage, plan) + unreduced_gradients(stage, plan);
   return recomputed + held * element_bytes(plan.precision);
+}
+
+/// Experts are shared out among the ranks that hold the same ones.
+Bytes optimizer_memory(const Stage& stage, const Plan& plan) {
+  const auto of = [&](std::int64_t trained, std::int64_t ranks) {
+    const Bytes all = divide_up(optimizer_state_bytes(plan, trained), ranks);
+    const std::int64_t owned = divide_up(trained, ranks);
+    const std::int64_t offloaded = offloaded_parameters(plan, owned);
+    return offloaded == 0 ? all : optimizer_state_bytes(plan, owned - offloaded);
+  };
+  const std::int64_t experts = stage.experts();
+  if (plan.zero_stage < 1) return of(stage.trained(), 1);
+  return of(stage.trained() - experts, plan.sharding_ranks()) +
+         (experts > 0 ? of(experts, plan.expert_copies()) : 0);
 }
 
 }  // namespace
@@ -202,16 +217,6 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
   memory.workspace += kModel * neighbours * trained;
 }
 
-/// Experts are shared out among the ranks that hold the same ones.
-Bytes optimizer_memory(const Stage& stage, const Plan& plan) {
-  const std::int64_t trained = stage.trained();
-  const std::int64_t experts = stage.experts();
-  if (plan.zero_stage < 1) return optimizer_state_bytes(plan, trained);
-  const Bytes of_experts =
-      experts > 0 ? divide_up(optimizer_state_bytes(plan, experts), plan.expert_copies()) : 0;
-  return divide_up(optimizer_state_bytes(plan, trained - experts), plan.sharding_ranks()) + of_experts;
-}
-
 StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
   const Plan& plan = experiment.plan;
   const Bytes element = element_bytes(plan.precision);
@@ -231,7 +236,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
   memory.optimizer = optimizer_memory(stage, plan);
   memory.activations = peak_activations(stage, plan);
-  memory.workspace = workspace_of(stage, plan);
+  memory.workspace = workspace_of(stage, plan) + offload_buffers(stage);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
   return memory;
 }

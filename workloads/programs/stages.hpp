@@ -23,6 +23,7 @@ struct PlacedBlock {
   std::int64_t used = 0;        ///< parameters it computes with: those, and an embedding it shares in place
   std::int64_t trained = 0;     ///< of its parameters
   std::int64_t experts = 0;     ///< of those, of experts
+  Bytes offloaded = 0;          ///< activations that lie in the memory of the host per micro-batch
 };
 
 /// The blocks of one virtual stage, in forward order.
