@@ -115,7 +115,7 @@ class ShardingCompletion {
 
   void check_offload() {
     if (plan_.offload == Offload::none) {
-      if (has("offload_fraction"))
+      if (plan_.offload_fraction != 1)
         findings_.add_idle("/plan/offload_fraction", "found a value that does nothing with offload \"none\"");
       return;
     }
@@ -134,6 +134,9 @@ class ShardingCompletion {
       found("with data_parallel_sync.method \"all-reduce\"");
     if (plan_.offload == Offload::activations && plan_.overlap_expert_parallel)
       found("without overlap_expert_parallel");
+    const bool grouped = plan_.recompute_method == RecomputeMethod::uniform && plan_.recompute_layers > 1;
+    if (plan_.offload == Offload::activations && grouped)
+      found("with recompute of layers one by one, of which each has an input on its own");
   }
 
   void refuse_idle(std::string_view key, bool set) {

@@ -58,6 +58,10 @@ TEST_CASE("resolved experiments keep what only some of them have") {
       R"(, "plan": {"pipeline_parallel": 2, "stage_layers": [5, 7], "recompute": "full", "precision": "fp16"})");
   check(R"(, "plan": {"pipeline_parallel": 8, "stage_layers": "auto"})");
   check(R"(, "plan": {"zero_stage": 1, "zero_group_size": 8, "collectives": {"all-gather": "ring"}})");
+  check(R"(, "plan": {"zero_stage": 3, "prefetch": 2, "reshard_after_forward": false, "fsdp_unit_layers": 3,
+         "gradient_reduction": "every-step", "wire_precision": {"data": "fp32", "expert": "fp8", "pipeline": "mxfp8"}})");
+  check(R"(, "plan": {"optimizer": "lion", "moment_precision": "bf16", "main_weight_precision": "none",
+         "offload": "optimizer", "offload_fraction": 0.25})");
   check(R"(, "plan": {"pipeline_parallel": 2, "virtual_stages": 3, "global_batch_size": 64,
          "pipeline_schedule": "interleaved-1f1b"})");
   check(

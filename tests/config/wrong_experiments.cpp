@@ -204,6 +204,22 @@ TEST_CASE("widths of what travels and of what an optimizer keeps must not contra
   CHECK(says(R"({"optimizer": "adamw"})", "/plan/optimizer: found \"adamw\""));
 }
 
+TEST_CASE("offloading needs a link to the host, and layers that stand alone") {
+  const auto says = [](const char* plan, const char* link, const char* message) {
+    const std::string cluster = R"({"base": "box", "gpu": {"base": "fast", "host_link_gb_per_s": )";
+    return diagnostics(R"({"model": "tiny", "cluster": )" + cluster + link + "}}, \"plan\": " + plan + "}")
+               .find(message) != std::string::npos;
+  };
+  CHECK(says(R"({"offload": "optimizer"})", "0",
+             "/plan/offload: found \"optimizer\", allowed where cluster.gpu.host_link_gb_per_s is known"));
+  CHECK_FALSE(says(R"({"offload": "optimizer", "offload_fraction": 0.5})", "32", "found"));
+  CHECK(says(R"({"offload": "disk"})", "32", "/plan/offload: found \"disk\""));
+  CHECK(says(R"({"offload_fraction": 0.5})", "32",
+             "/plan/offload_fraction: found a value that does nothing with offload \"none\""));
+  CHECK(says(R"({"offload": "activations", "recompute": {"layers": 2}})", "32",
+             "/plan/offload: found \"activations\", allowed with recompute of layers one by one"));
+}
+
 TEST_CASE("tensor parallelism must divide the model") {
   CHECK(diagnostics(
             R"({"model": {"base": "tiny", "heads": 4}, "cluster": "box", "plan": {"tensor_parallel": 8}})") ==

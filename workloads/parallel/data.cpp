@@ -30,6 +30,8 @@ void check_batches(const Experiment& e, const Complain& complain) {
   if (plan.zero_stage > 1)
     refuse("zero_stage " + std::to_string(plan.zero_stage),
            "zero_stage 0 or 1: replicas meet in each micro-batch");
+  if (plan.zero_stage <= 1 && plan.reduces_every_micro_batch())
+    refuse("gradient_reduction \"every-micro-batch\"", "every-step");
   if (plan.zero_group_size > 0) refuse("zero_group_size", "none");
   if (plan.model_copies() > 1) refuse("the schedule dualpipe", "another one");
   if (e.data_parallel_sync.method != SyncMethod::all_reduce || e.data_parallel_sync.by_node())

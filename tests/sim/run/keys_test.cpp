@@ -69,9 +69,9 @@ const std::vector<std::string> kExperiments{
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"pipeline_parallel": 2, "expert_parallel": 2, "pipeline_schedule": "dualpipe",
                  "global_batch_size": 16}})",
-    // Products in 4 bits.
+    // Products in 4 bits, and half of the optimizer's states in the memory of the host.
     R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
-        "cluster": {"gpu": "b200"}, "plan": {"precision": "fp4"}})",
+        "cluster": {"gpu": "b200"}, "plan": {"precision": "fp4", "offload": "optimizer", "offload_fraction": 0.5}})",
     // Gossip of servers on a torus, of compressed models.
     R"({"model": "resnet-50",
         "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 6, "fabric": {"kind": "torus", "nic_gbps": 25}},
