@@ -7,6 +7,7 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
+#include "orrery/rank_grid.hpp"
 #include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/ranks_in_node.hpp"
 
