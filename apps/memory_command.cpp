@@ -66,7 +66,7 @@ std::string orrery_line(const Experiment& experiment, const ResultSelection& key
 
 ExplorerAnswer explorer_answer(const Experiment& experiment) {
   return {experiment, explorer_memory(experiment.model, experiment.plan),
-          smallest_gpu_memory(experiment.cluster)};
+          smallest_gpu_memory(experiment.cluster).whole};
 }
 
 MemoryResult explorer_result(const Experiment& experiment, const ResultSelection&) {

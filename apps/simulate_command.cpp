@@ -18,6 +18,7 @@
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/writers.hpp"
+#include "sim/metrics/memory_moment.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
 
@@ -32,6 +33,7 @@ struct SimulateOptions {
   KeySelection keys;
   bool skip_infeasible = false;
   bool resolved = false;
+  bool memory_timeline = false;
 };
 
 /// What a viewer shows about the origin of a trace.
@@ -77,6 +79,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
     return orrery::run(experiment);
   }();
   measure_process(begin, run.report.stats);
+  if (options.memory_timeline) run.report.memory_timeline = memory_over_time(run.view());
   TraceInfo written;
   if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
   if (csv_file != nullptr) write_csv(run.report, keys, to(*csv_file));
@@ -96,7 +99,7 @@ int print_resolved(const SimulateOptions& options, const CommonOptions& common) 
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
     return with_concrete_plan(experiment, memo,
-                                [&](const Experiment& e) { return read.positions.resolved(e); });
+                              [&](const Experiment& e) { return read.positions.resolved(e); });
   });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;
@@ -120,6 +123,9 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       ->excludes(batch);
   add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   add_only(app, options->keys);
+  app.add_flag("--memory-timeline", options->memory_timeline,
+               "Add the memory of each stage over time to the JSON result (memory.timeline)")
+      ->needs(app.get_option("--json"));
   app.add_flag("--skip-infeasible", options->skip_infeasible,
                "Plans that do not fit into memory are not simulated: their times are null")
       ->needs(batch);

@@ -75,24 +75,50 @@ Json links(const Report& report) {
   return links;
 }
 
-Bytes peak_memory(const Report& report) {
-  Bytes peak = 0;
-  for (const StageMemory& stage : report.stage_memory) peak = std::max(peak, stage.total());
-  return peak;
+/// Of the stage that has most.
+Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
+  Bytes most = 0;
+  for (const StageMemory& stage : report.stage_memory) most = std::max(most, (stage.*bytes)());
+  return most;
+}
+
+Json categories(const StageMemory& stage) {
+  Json::object_t bytes;
+  bytes.reserve(std::size(kMemoryCategories));
+  for (const MemoryCategory& category : kMemoryCategories)
+    bytes.emplace_back(category.name, gigabytes(category.bytes(stage)));
+  return bytes;
+}
+
+Json memory_timeline(const Report& report) {
+  if (report.memory_timeline.empty()) return absent();
+  Json stages = Json::array();
+  for (const MemoryTimeline& points : report.memory_timeline) {
+    Json times = Json::array();
+    Json held = Json::array();
+    for (const MemoryPoint& point : points) {
+      times.push_back(to_seconds(point.at_ps));
+      held.push_back(gigabytes(point.bytes));
+    }
+    stages.push_back({{"stage", stages.size()}, {"at_s", std::move(times)}, {"gb", std::move(held)}});
+  }
+  return stages;
 }
 
 Json per_stage(const Report& report) {
   Json stages = Json::array();
   for (const StageMemory& stage : report.stage_memory) {
     Json::object_t one;
-    one.reserve(7);
+    one.reserve(9);
     one.emplace_back("stage", stages.size());
     one.emplace_back("parameters_gb", gigabytes(stage.parameters));
     one.emplace_back("gradients_gb", gigabytes(stage.gradients));
-    one.emplace_back("optimizer_gb", gigabytes(stage.optimizer));
-    one.emplace_back("activations_gb", gigabytes(stage.activations));
-    one.emplace_back("workspace_gb", gigabytes(stage.workspace));
+    one.emplace_back("optimizer_gb", gigabytes(stage.optimizer()));
+    one.emplace_back("activations_gb", gigabytes(stage.activations.total()));
+    one.emplace_back("workspace_gb", gigabytes(stage.workspace.total()));
     one.emplace_back("peak_gb", gigabytes(stage.total()));
+    one.emplace_back("reserved_gb", gigabytes(stage.reserved()));
+    one.emplace_back("categories_gb", categories(stage));
     stages.push_back(std::move(one));
   }
   return stages;
@@ -210,8 +236,16 @@ const ResultKey kKeys[] = {
     {"utilization.gpu_min", [](const R& r) -> Json { return timed(r, r.gpu_utilization_min); },
      Needs::breakdown},
     {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic, true},
-    {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(peak_memory(r)); }},
-    {"memory.fits", [](const R& r) -> Json { return r.gpu_memory <= 0 || peak_memory(r) <= r.gpu_memory; }},
+    {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::total)); }},
+    {"memory.reserved_gb",
+     [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::reserved)); }},
+    {"memory.peak_at_s",
+     [](const R& r) -> Json {
+       return r.peak_memory_at_ps ? timed(r, to_seconds(*r.peak_memory_at_ps)) : Json();
+     }},
+    {"memory.timeline", [](const R& r) -> Json { return memory_timeline(r); }, Needs::nothing, true},
+    {"memory.fits", [](const R& r) -> Json { return r.feasible; }},
+    {"memory.usable_gb", [](const R& r) -> Json { return gigabytes(r.gpu_usable_memory); }},
     {"memory.capacity_gb", [](const R& r) -> Json { return gigabytes(r.gpu_memory); }},
     {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }, Needs::nothing, true},
     {"communication.bytes_per_gpu.tensor", [](const R& r) -> Json { return sent(r, Dimension::tensor); },

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 
@@ -310,34 +311,39 @@ class Summary {
   void memory() {
     const auto& stages = report_.stage_memory;
     if (stages.empty()) return;
-    const double capacity = static_cast<double>(report_.gpu_memory) / 1e9;
-    heading("Memory per GPU", capacity > 0 ? fmt::format("GB of {:.1f}", capacity) : "GB");
-    line("  {:<6}{:>11}{:>10}{:>10}{:>12}{:>10}{:>8}", "stage", "parameters", "gradients", "optimizer",
-         "activations", "workspace", "total");
-    const auto same = [](const StageMemory& a, const StageMemory& b) {
-      return a.parameters == b.parameters && a.gradients == b.gradients && a.optimizer == b.optimizer &&
-             a.activations == b.activations && a.workspace == b.workspace;
-    };
+    const double usable = static_cast<double>(report_.gpu_usable_memory) / 1e9;
+    heading("Memory per GPU", usable > 0 ? fmt::format("GB of {:.1f} that can be used", usable) : "GB");
+    line("  {:<6}{:>11}{:>10}{:>10}{:>12}{:>10}{:>8}{:>9}", "stage", "parameters", "gradients", "optimizer",
+         "activations", "workspace", "total", "reserved");
     for (std::size_t first = 0; first < stages.size();) {
       std::size_t last = first;
-      while (last + 1 < stages.size() && same(stages[first], stages[last + 1])) ++last;
+      while (last + 1 < stages.size() && alike(stages[first], stages[last + 1])) ++last;
       memory_row(first, last, stages[first]);
       first = last + 1;
     }
   }
 
+  /// In all that a row shows.
+  static bool alike(const StageMemory& a, const StageMemory& b) {
+    const auto row = [](const StageMemory& m) {
+      return std::array{m.parameters,          m.gradients,         m.optimizer(),
+                        m.activations.total(), m.workspace.total(), m.reserved()};
+    };
+    return row(a) == row(b);
+  }
+
   void memory_row(std::size_t first, std::size_t last, const StageMemory& stage) {
     const auto gb = [](Bytes bytes) { return static_cast<double>(bytes) / 1e9; };
     std::string use;
-    if (report_.gpu_memory > 0) {
-      const double share = gb(stage.total()) / gb(report_.gpu_memory);
+    if (report_.gpu_usable_memory > 0) {
+      const double share = gb(stage.reserved()) / gb(report_.gpu_usable_memory);
       use = fmt::format("  {:>5.1f} %", 100 * share);
       if (share > 1) use = painted("1;31", use + " !");
     }
-    line("  {:<6}{:>11.3f}{:>10.3f}{:>10.3f}{:>12.3f}{:>10.3f}{:>8.2f}{}",
+    line("  {:<6}{:>11.3f}{:>10.3f}{:>10.3f}{:>12.3f}{:>10.3f}{:>8.2f}{:>9.2f}{}",
          first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
-         gb(stage.gradients), gb(stage.optimizer), gb(stage.activations), gb(stage.workspace),
-         gb(stage.total()), use);
+         gb(stage.gradients), gb(stage.optimizer()), gb(stage.activations.total()),
+         gb(stage.workspace.total()), gb(stage.total()), gb(stage.reserved()), use);
   }
 
   /// Sentences as bullets, wrapped at words.

@@ -11,12 +11,12 @@ MemoryCounter::MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseco
     : plan_(plan), rank_(rank), window_(window) {
   const std::uint32_t program = plan.program_of(rank);
   const StageMemory& memory = plan.run.workload.stage_memory[program];
-  value_ = memory.parameters + memory.gradients + memory.optimizer;
+  value_ = memory.standing;
   if (plan.all_steps) time_ = 0;
   for (std::size_t s = 0; s < plan.streams[program].size(); ++s) {
     const auto& all = plan.streams[program][s];
     if (!all.empty()) time_ = std::min(time_, plan.span(rank, all.front()).start);
-    Track track{&plan.memory_ops[program][s], 0, kNoTime};
+    Track track{&plan.memory_ops[program][s]};
     load(track);
     if (track.time != kNoTime) tracks_.push_back(track);
   }
@@ -29,7 +29,7 @@ void MemoryCounter::load(Track& track) {
   }
   const std::uint32_t op = (*track.ops)[track.next];
   const Span span = plan_.span(rank_, op);
-  track.time = plan_.op(rank_, op).memory_delta > 0 ? span.start : span.finish;
+  track.time = track.starts ? span.start : span.finish;
 }
 
 Nanoseconds MemoryCounter::next_change() const {
@@ -41,7 +41,10 @@ Nanoseconds MemoryCounter::next_change() const {
 void MemoryCounter::apply_changes_at(Nanoseconds time) {
   for (Track& track : tracks_) {
     while (track.time == time) {
-      value_ += plan_.op(rank_, (*track.ops)[track.next++]).memory_delta;
+      const Op& op = plan_.op(rank_, (*track.ops)[track.next]);
+      value_ += track.starts ? op.memory_at_start : op.memory_at_finish;
+      track.next += track.starts ? 0 : 1;
+      track.starts = !track.starts;
       load(track);
     }
   }

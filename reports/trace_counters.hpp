@@ -33,7 +33,7 @@ struct SpanCursor {
   }
 };
 
-/// Memory in use: parameters, gradients, optimizer, the activations kept so far and those recomputed.
+/// Memory in use: what is held from step to step, and what the operations so far have kept and hold.
 /// A sample is the highest value until the next one.
 class MemoryCounter {
  public:
@@ -47,7 +47,8 @@ class MemoryCounter {
   struct Track {
     const std::vector<std::uint32_t>* ops = nullptr;
     std::size_t next = 0;
-    Nanoseconds time = kNoTime;  // of the next change
+    bool starts = true;          // the next change is at the start of that operation, not its finish
+    Nanoseconds time = kNoTime;  // of that
   };
   void load(Track& track);
   [[nodiscard]] Nanoseconds next_change() const;

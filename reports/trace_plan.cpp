@@ -54,7 +54,7 @@ TracePlan plan_trace(const RunView& run, const RankGrid& grid, const TraceOption
     plan.streams.push_back(stream_ops(program, run.workload.streams, options.steps));
     StreamOps& memory_ops = plan.memory_ops.emplace_back(plan.streams.back());
     for (auto& list : memory_ops) {
-      std::erase_if(list, [&program](std::uint32_t op) { return program.ops[op].memory_delta == 0; });
+      std::erase_if(list, [&program](std::uint32_t op) { return !program.ops[op].changes_memory(); });
     }
   }
   plan.ranks = options.ranks.empty() ? default_ranks(plan, grid, options.max_spans)

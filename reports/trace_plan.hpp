@@ -22,7 +22,7 @@ struct TracePlan {
   std::vector<std::uint32_t> ranks;   ///< ascending
   std::vector<bool> has_rank;         ///< per rank
   std::vector<StreamOps> streams;     ///< per program
-  std::vector<StreamOps> memory_ops;  ///< per program: those of them with a memory_delta
+  std::vector<StreamOps> memory_ops;  ///< per program: those of them that change the memory in use
   std::uint64_t spans = 0;
   bool all_steps = true;
 

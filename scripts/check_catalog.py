@@ -28,6 +28,7 @@ GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
 HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s"}  # of GPUs whose host is known
+MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
@@ -224,7 +225,7 @@ class Checker:
                     f"has {count:,} parameters, published are {published:,.0f} (+- {tolerance:.1%})")
 
     def gpu(self, path, entry):
-        if not self.keys(entry, GPU_KEYS, path, HOST_KEYS):
+        if not self.keys(entry, GPU_KEYS, path, MORE_GPU_KEYS):
             return
         self.keys(entry["peak_tflops"], set(), f"{path}: /peak_tflops", PRECISIONS)
         self.positive(entry["peak_tflops"], entry["peak_tflops"], path)

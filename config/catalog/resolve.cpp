@@ -103,6 +103,10 @@ void Resolver::overlay(CatalogKind kind, Json& target, const Json& given, const 
     target.erase("fabric");
   }
   if (cluster && given.contains("groups")) target.erase("nodes");  // they say how many there are
+  if (kind == CatalogKind::gpu && given.contains("memory_gb")) {   // another size has other parts
+    target.erase("memory_usable_gb");
+    target.erase("memory_reserve_gb");
+  }
   for (const auto& [key, value] : given.items()) {
     if (key == "base") continue;
     if (cluster && key == "gpu") {

@@ -213,6 +213,13 @@ class PlanCompletion {
                                 kModuleNames[static_cast<std::size_t>(module)], what));
     };
     need(Module::experts, model_.experts > 0, "experts");
+    const bool plain =
+        model_.experts == 0 && !model_.latent() && !model_.parallel_block && model_.lora_rank == 0;
+    need(Module::operations, plain, "dense layers of seven or six products");
+    const bool alone = plan_.recompute_modules == ModuleSet{Module::operations};
+    if (plan_.recompute_modules.has(Module::operations) && !alone)
+      findings_.add("/plan/recompute/modules",
+                    "found \"operations\" and others, allowed \"operations\" alone");
     need(Module::mlp, model_.moe_layers() < model_.layers, "dense layers");
     need(Module::latent_projection, model_.latent(), "latent_attention");
     if (plan_.recompute != Recompute::full || plan_.recompute_method == RecomputeMethod::block) return;

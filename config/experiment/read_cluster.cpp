@@ -38,6 +38,11 @@ Gpu read_gpu(const Json& value, const Path& path, Scope& scope) {
   for (const std::string_view key : {"peak_tflops", "memory_gb", "memory_gb_per_s"}) {
     require(value, gpu_fields(), key, "a gpu", path, scope);
   }
+  const double usable = gpu.memory_usable_gb > 0 ? gpu.memory_usable_gb : gpu.memory_gb;
+  if (gpu.memory_reserve_gb > 0 && gpu.memory_reserve_gb >= usable)
+    scope.findings.add(Path(path, "memory_reserve_gb"),
+                       fmt::format("found {} GB, allowed less than the {} GB that can be used",
+                                   gpu.memory_reserve_gb, usable));
   if (const auto peaks = value.find("peak_tflops"); peaks != value.end()) {
     read_peaks(*peaks, gpu, Path(path, "peak_tflops"), scope);
   }

@@ -23,6 +23,8 @@ struct Gpu {
   /// Dense peak by unit_of(Precision), in 1e12 FLOP/s; 0 where the GPU has no such unit.
   std::array<double, kUnitCount> peak_tflops{};
   double memory_gb = 0;          ///< device memory, 1e9 bytes
+  double memory_usable_gb = 0;   ///< of it, what a process can allocate; 0: all
+  double memory_reserve_gb = 0;  ///< of that, what is left for CUDA, NCCL and others
   double memory_gb_per_s = 0;    ///< memory bandwidth, 1e9 bytes/s
   std::int64_t sms = 0;          ///< streaming multiprocessors; 0 leaves wave quantisation out
   double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
@@ -50,10 +52,11 @@ struct Gpu {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(name, peak_tflops, memory_gb, memory_gb_per_s, sms, kernel_launch_us, gemm_efficiency,
-                    memory_efficiency, sustained_clock, gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us,
-                    gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency, calibration,
-                    host_link_gb_per_s, host_memory_gb_per_s);
+    return std::tie(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
+                    kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock,
+                    gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us, gemm_start_us, memory_ramp_us,
+                    flash_efficiency, flash3_efficiency, calibration, host_link_gb_per_s,
+                    host_memory_gb_per_s);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

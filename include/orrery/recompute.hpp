@@ -29,9 +29,11 @@ enum class Module : std::uint8_t {
   mlp,                ///< the products of a dense MLP
   activation,         ///< the function between the products of MLP or experts
   experts,            ///< router, dispatch, experts, combine and shared experts
+  operations,         ///< all but attention and the first, third, ... product (TorchTitan's selective "op")
 };
-inline constexpr std::array<std::string_view, 8> kModuleNames{
-    "layer", "norm", "core-attention", "attention", "latent-projection", "mlp", "activation", "experts"};
+inline constexpr std::array<std::string_view, 9> kModuleNames{
+    "layer", "norm",       "core-attention", "attention", "latent-projection",
+    "mlp",   "activation", "experts",        "operations"};
 
 class ModuleSet {
  public:

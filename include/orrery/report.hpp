@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,13 @@ struct Figures {
   bool of_infeasible = true;
 };
 
+/// What a GPU holds from that time on, until the next point; the most it does at that time.
+struct MemoryPoint {
+  Picoseconds at_ps = 0;
+  Bytes bytes = 0;
+};
+using MemoryTimeline = std::vector<MemoryPoint>;
+
 struct RunStats {
   std::uint64_t tasks = 0;   ///< simulated, after folding
   std::uint64_t events = 0;  ///< queue events
@@ -98,7 +106,11 @@ struct Report {
   double gpu_utilization_min = 0;
   std::vector<LinkUtilization> links;
   std::vector<StageMemory> stage_memory;  ///< per pipeline stage
-  Bytes gpu_memory = 0;
+  Bytes gpu_memory = 0;                   ///< of the smallest GPU; 0: unknown
+  /// When the stage that holds most does so, from the beginning of the run; nothing where that is not known.
+  std::optional<Picoseconds> peak_memory_at_ps;
+  std::vector<MemoryTimeline> memory_timeline;  ///< per pipeline stage, where it was asked for
+  Bytes gpu_usable_memory = 0;                  ///< of that, what is there for StageMemory::reserved()
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
   CriticalPath critical_path;
   RunStats stats;

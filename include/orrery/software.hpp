@@ -31,7 +31,15 @@ struct Software {
   /// elsewhere scaling, masking, softmax and casts are kernels of their own. 1: it always applies.
   std::int64_t fused_softmax_multiple = 1;
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
-  std::int64_t flash_version = 2;   ///< generation of the fused attention kernel, 1 to 3
+
+  // What it holds in memory.
+  double kept_bytes_per_logit = 4;  ///< from the forward pass of the loss to its backward pass
+  double loss_bytes_per_logit = 2;  ///< more while either of them runs: copies in other widths, gradients
+  bool keeps_weight_gradients =
+      false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
+  double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
+
+  std::int64_t flash_version = 2;  ///< generation of the fused attention kernel, 1 to 3
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
   /// Columns of scores that a kernel for packed samples works off for each block of rows beside those of its
@@ -84,6 +92,9 @@ struct Software {
                     backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
                     fused_softmax_multiple, gradient_bytes, flash_version, gemm_speed, flash_speed,
                     packed_attention_columns, convolution_speed, experts_in_turn, parameter_gather_efficiency,
+                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
+                    keeps_weight_gradients, allocator_overhead, flash_version, gemm_speed, flash_speed,
+                    packed_attention_columns, convolution_speed, parameter_gather_efficiency,
                     split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
                     communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
                     shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,

@@ -16,12 +16,11 @@ enum class ActivationKind : std::uint8_t {
   residual,  ///< the stream between layers, norms and dropout
   attention,
   mlp,
-  experts,     ///< router, rows that experts work on, shared experts
-  vocabulary,  ///< embedding, logits and loss
+  experts,      ///< router, rows that experts work on, shared experts
+  vocabulary,   ///< embedding, logits and loss
+  for_weights,  ///< of any of these, once only the gradients of the weights are left
 };
-inline constexpr std::size_t kActivationKindCount = 5;
-inline constexpr std::array<std::string_view, kActivationKindCount> kActivationKindNames{
-    "residual", "attention", "mlp", "experts", "vocabulary"};
+inline constexpr std::size_t kActivationKindCount = 6;
 
 /// Bytes of activations by ActivationKind.
 struct ActivationBytes {
@@ -38,7 +37,108 @@ struct ActivationBytes {
     for (std::size_t i = 0; i < of.size(); ++i) of[i] -= other.of[i];
     return *this;
   }
+  friend ActivationBytes operator*(std::int64_t times, ActivationBytes bytes) {
+    for (Bytes& one : bytes.of) one *= times;
+    return bytes;
+  }
   friend bool operator==(const ActivationBytes&, const ActivationBytes&) = default;
+};
+
+/// Held in addition while one block runs, or for the data-parallel dimension.
+struct WorkspaceBytes {
+  Bytes recomputed = 0;  ///< activations computed again
+  Bytes activation_gradients = 0;
+  Bytes loss = 0;                 ///< logits in the further widths that the loss needs
+  Bytes weight_gradients = 0;     ///< of one weight at a time, or those a framework never gives back
+  Bytes communication = 0;        ///< gathered inputs, rows on their way to and from experts
+  Bytes gathered_parameters = 0;  ///< ZeRO-3
+  Bytes gradient_buckets = 0;     ///< whole gradients before they are reduced (ZeRO-2 and 3)
+  Bytes offload_buffers = 0;      ///< activations on their way to the memory of the host, and back
+  Bytes neighbours = 0;           ///< models received from gossip neighbours
+
+  WorkspaceBytes& operator+=(const WorkspaceBytes& other) {
+    recomputed += other.recomputed;
+    activation_gradients += other.activation_gradients;
+    loss += other.loss;
+    weight_gradients += other.weight_gradients;
+    communication += other.communication;
+    gathered_parameters += other.gathered_parameters;
+    gradient_buckets += other.gradient_buckets;
+    offload_buffers += other.offload_buffers;
+    neighbours += other.neighbours;
+    return *this;
+  }
+  [[nodiscard]] Bytes total() const {
+    return recomputed + activation_gradients + loss + weight_gradients + communication + gathered_parameters +
+           gradient_buckets + offload_buffers + neighbours;
+  }
+  friend bool operator==(const WorkspaceBytes&, const WorkspaceBytes&) = default;
+};
+
+/// What runs when a stage holds most: part of a pass of a micro-batch through a chunk.
+struct PeakMoment {
+  enum class Pass : std::uint8_t { none, forward, backward, weight_gradient };
+  Pass pass = Pass::none;
+  std::int32_t micro_batch = 0;
+  std::int32_t chunk = 0;
+  std::int32_t layer = -1;  ///< of the chunk, from 0; -1: before its layers or after them
+  bool at_end = false;      ///< of the chunk: its last block
+
+  friend bool operator==(const PeakMoment&, const PeakMoment&) = default;
+};
+
+/// What a GPU of the stage holds at the moment of a step when it holds most, in bytes of tensors.
+struct StageMemory {
+  std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
+  Bytes parameters = 0;
+  Bytes gradients = 0;
+  Bytes main_weights = 0;       ///< 32-bit copies of 16-bit parameters
+  Bytes optimizer_states = 0;   ///< moments, and what synchronisation of replicas adds
+  ActivationBytes activations;  ///< kept for the backward pass
+  WorkspaceBytes workspace;
+  Bytes standing = 0;       ///< of all of these, what is held at any time
+  Bytes fragmentation = 0;  ///< reserved by the allocator beyond them
+  PeakMoment moment;
+
+  [[nodiscard]] Bytes optimizer() const { return main_weights + optimizer_states; }
+  /// Held from step to step.
+  [[nodiscard]] Bytes states() const { return parameters + gradients + optimizer(); }
+  [[nodiscard]] Bytes total() const { return states() + activations.total() + workspace.total(); }
+  [[nodiscard]] Bytes reserved() const { return total() + fragmentation; }
+};
+
+/// Part of StageMemory::total().
+struct MemoryCategory {
+  std::string_view name;
+  Bytes (*bytes)(const StageMemory&);
+};
+
+template <ActivationKind kind>
+constexpr Bytes activations_of(const StageMemory& memory) {
+  return memory.activations[kind];
+}
+
+/// All of it, each byte once.
+inline constexpr MemoryCategory kMemoryCategories[] = {
+    {"parameters", [](const StageMemory& m) { return m.parameters; }},
+    {"gradients", [](const StageMemory& m) { return m.gradients; }},
+    {"main_weights", [](const StageMemory& m) { return m.main_weights; }},
+    {"optimizer_states", [](const StageMemory& m) { return m.optimizer_states; }},
+    {"residual", activations_of<ActivationKind::residual>},
+    {"attention", activations_of<ActivationKind::attention>},
+    {"mlp", activations_of<ActivationKind::mlp>},
+    {"experts", activations_of<ActivationKind::experts>},
+    {"vocabulary", activations_of<ActivationKind::vocabulary>},
+    {"for_weight_gradients", activations_of<ActivationKind::for_weights>},
+    {"recomputed", [](const StageMemory& m) { return m.workspace.recomputed; }},
+    {"activation_gradients", [](const StageMemory& m) { return m.workspace.activation_gradients; }},
+    {"loss", [](const StageMemory& m) { return m.workspace.loss; }},
+    {"weight_gradients", [](const StageMemory& m) { return m.workspace.weight_gradients; }},
+    {"communication", [](const StageMemory& m) { return m.workspace.communication; }},
+    {"gathered_parameters", [](const StageMemory& m) { return m.workspace.gathered_parameters; }},
+    {"gradient_buckets", [](const StageMemory& m) { return m.workspace.gradient_buckets; }},
+    {"offload_buffers", [](const StageMemory& m) { return m.workspace.offload_buffers; }},
+    {"neighbours", [](const StageMemory& m) { return m.workspace.neighbours; }},
 };
 
 }  // namespace orrery

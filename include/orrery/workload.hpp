@@ -16,6 +16,7 @@
 #include "orrery/ids.hpp"
 #include "orrery/plan.hpp"
 #include "orrery/shared_array.hpp"
+#include "orrery/stage_memory.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -196,9 +197,12 @@ struct Op {
   std::int32_t micro_batch = -1;  ///< -1 where none
   std::int32_t chunk = 0;         ///< virtual stage on this rank
   std::int32_t step = 0;          ///< training step
-  Bytes memory_delta = 0;         ///< activations kept (> 0, from start) or freed (< 0, at finish)
+  Bytes memory_at_start = 0;      ///< change of the memory in use when it starts
+  Bytes memory_at_finish = 0;     ///< and when it has finished
   std::uint32_t dep_begin = 0;    ///< Program::deps[dep_begin, dep_end): earlier ops of this program
   std::uint32_t dep_end = 0;
+
+  [[nodiscard]] bool changes_memory() const { return memory_at_start != 0 || memory_at_finish != 0; }
 };
 
 /// Operations in issue order. On each stream they run in this order; across streams only `deps` order them.
@@ -242,17 +246,6 @@ enum class Slot : std::uint16_t {
   neighbours      ///< the first pair of slots with gossip neighbours; the others follow it
 };
 inline constexpr std::size_t kSlotCount = 24;
-
-/// Memory of one pipeline stage on one GPU, in bytes.
-struct StageMemory {
-  std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
-  Bytes parameters = 0;
-  Bytes gradients = 0;
-  Bytes optimizer = 0;
-  Bytes activations = 0;  ///< kept for the backward pass, at their peak over the step
-  Bytes workspace = 0;    ///< held while one layer runs: recomputed activations, gathered parameters
-  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + activations + workspace; }
-};
 
 struct Workload {
   SharedArray<Program> programs;

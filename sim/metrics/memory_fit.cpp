@@ -8,7 +8,15 @@
 namespace orrery {
 namespace {
 
-Bytes memory_of(const Gpu& gpu) { return static_cast<Bytes>(gpu.memory_gb * 1e9 + 0.5); }
+Bytes in_bytes(double gigabytes) { return static_cast<Bytes>(gigabytes * 1e9 + 0.5); }
+
+Bytes memory_of(const Gpu& gpu) { return in_bytes(gpu.memory_gb); }
+
+/// For tensors and what the allocator holds beside them; 0: unknown.
+Bytes usable_of(const Gpu& gpu) {
+  const double usable = gpu.memory_usable_gb > 0 ? gpu.memory_usable_gb : gpu.memory_gb;
+  return in_bytes(std::min(usable, gpu.memory_gb)) - in_bytes(gpu.memory_reserve_gb);
+}
 
 std::string in_gigabytes(Bytes bytes) {
   const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / 1e8 + 0.5);
@@ -26,7 +34,7 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
     const Gpu& gpu = cluster.gpu_of_class(group.gpu_class);
     for (const std::uint32_t first = rank; rank - first < group.nodes * cluster.gpus_per_node; ++rank) {
       const Gpu*& known = smallest[static_cast<std::size_t>(grid.place(rank, Axis::pipeline))];
-      if (known == nullptr || memory_of(gpu) < memory_of(*known)) known = &gpu;
+      if (known == nullptr || usable_of(gpu) < usable_of(*known)) known = &gpu;
     }
   }
   return smallest;
@@ -34,14 +42,17 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
 
 /// Bytes that a stage has too many; none where the memory is unknown.
 Bytes lacking(const StageMemory& stage, const Gpu& gpu) {
-  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, stage.total() - memory_of(gpu));
+  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, stage.reserved() - usable_of(gpu));
 }
 
 }  // namespace
 
-Bytes smallest_gpu_memory(const Cluster& cluster) {
-  Bytes smallest = memory_of(cluster.gpu);
-  for (const Gpu& gpu : cluster.other_gpus) smallest = std::min(smallest, memory_of(gpu));
+GpuMemory smallest_gpu_memory(const Cluster& cluster) {
+  GpuMemory smallest{memory_of(cluster.gpu), usable_of(cluster.gpu)};
+  for (const Gpu& gpu : cluster.other_gpus) {
+    smallest.whole = std::min(smallest.whole, memory_of(gpu));
+    smallest.usable = std::min(smallest.usable, usable_of(gpu));
+  }
   return smallest;
 }
 
@@ -70,8 +81,9 @@ std::string out_of_memory(const Experiment& experiment, std::span<const StageMem
     if (lacking(stages[s], *gpus[s]) > lacking(stages[worst], *gpus[worst])) worst = s;
   }
   const Gpu& gpu = *gpus[worst];
-  return "out of memory: stage " + std::to_string(worst) + " needs " + in_gigabytes(stages[worst].total()) +
-         " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) + " has " + in_gigabytes(memory_of(gpu));
+  return "out of memory: stage " + std::to_string(worst) + " needs " +
+         in_gigabytes(stages[worst].reserved()) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) +
+         " has " + in_gigabytes(usable_of(gpu)) + " for it";
 }
 
 }  // namespace orrery

@@ -11,7 +11,11 @@
 namespace orrery {
 
 /// Of the smallest GPU of the cluster; 0: unknown.
-[[nodiscard]] Bytes smallest_gpu_memory(const Cluster& cluster);
+struct GpuMemory {
+  Bytes whole = 0;
+  Bytes usable = 0;  ///< by a plan: without what cannot be allocated and what is left for others
+};
+[[nodiscard]] GpuMemory smallest_gpu_memory(const Cluster& cluster);
 
 /// Of each pipeline stage, on the replica that needs most of it: programs have micro-batches of their own
 /// where replicas have unequal batches.

@@ -120,21 +120,32 @@ std::string impossible_mfu(const Experiment& experiment, const Report& report) {
       why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
 }
 
+/// What is left of the memory of a GPU for others; "" where nothing is said of it.
+std::string memory_reserve(const Gpu& gpu) {
+  if (gpu.memory_reserve_gb == 0) return "";
+  return fmt::format("{:.4g} GB of a GPU's memory are left for the CUDA context and NCCL (memory_reserve_gb)",
+                     gpu.memory_reserve_gb);
+}
+
 }  // namespace
 
-std::string memory_assumption(const Plan& plan) {
+std::string memory_assumption(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
   const bool wide = plan.precision == Precision::fp32 || plan.precision == Precision::tf32;
   constexpr std::int64_t kMany = 2048;
   const double states = static_cast<double>(optimizer_state_bytes(plan, kMany)) / static_cast<double>(kMany);
-  return fmt::format(
-      "{} keeps {:.3g} bytes of state a parameter beside {} for parameter and gradient; memory is counted "
-      "without fragmentation",
-      kOptimizers[static_cast<std::size_t>(plan.optimizer)], states, wide ? 8 : 4);
+  const double overhead = experiment.software.allocator_overhead;
+  return fmt::format("{} keeps {:.3g} bytes of state a parameter beside {} for parameter and gradient; {}",
+                     kOptimizers[static_cast<std::size_t>(plan.optimizer)], states, wide ? 8 : 4,
+                     overhead > 0 ? fmt::format("the allocator reserves {:.3g} % more than tensors take "
+                                                "(software.allocator_overhead)",
+                                                100 * overhead)
+                                  : "memory is counted without fragmentation");
 }
 
 std::vector<std::string> assumptions(const Experiment& experiment, const Report& report) {
   std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
-                                folding(experiment, report), memory_assumption(experiment.plan)};
+                                folding(experiment, report), memory_assumption(experiment)};
   for (const Gpu& gpu : experiment.cluster.other_gpus) list.push_back(compute(gpu, of_class(gpu)));
   if (experiment.model.attends() && experiment.model.attention == Attention::flash) {
     list.emplace_back(
@@ -145,8 +156,8 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  for (std::string sentence :
-       {automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
+  for (std::string sentence : {memory_reserve(experiment.cluster.gpu), automatic_collectives(experiment.plan),
+                               overloaded_links(report), impossible_mfu(experiment, report)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

@@ -10,6 +10,6 @@
 namespace orrery {
 
 [[nodiscard]] std::vector<std::string> assumptions(const Experiment& experiment, const Report& report);
-[[nodiscard]] std::string memory_assumption(const Plan& plan);
+[[nodiscard]] std::string memory_assumption(const Experiment& experiment);
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include "sim/run/divide_layers.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/stage_times.hpp"
-#include "workloads/programs/stages.hpp"
+#include "workloads/memory/stage_memory.hpp"
 
 namespace orrery {
 namespace {
@@ -24,7 +24,8 @@ class StageRoom {
   [[nodiscard]] bool fit(const Layers& layers) const {
     const Stages stages = divided(layers);
     std::vector<StageMemory> memory;
-    for (const Stage& stage : stages.list()) memory.push_back(memory_of(stage, experiment_, layout_));
+    for (const Stage& stage : stages.list())
+      memory.push_back(memory_of(stage, experiment_, layout_, blocks_));
     return fits(experiment_, memory);
   }
 
@@ -37,7 +38,7 @@ class StageRoom {
     if (stage + 1 < count) layers[stage + 1] = static_cast<std::int64_t>(blocks_.layers.size()) - to;
     const Stages stages = divided(layers);
     std::vector<StageMemory> memory(count);
-    memory[stage] = memory_of(stages.list()[stage], experiment_, layout_);
+    memory[stage] = memory_of(stages.list()[stage], experiment_, layout_, blocks_);
     return fits(experiment_, memory);
   }
 

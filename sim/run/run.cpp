@@ -7,6 +7,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/metrics/memory_moment.hpp"
 #include "sim/run/assumptions.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
@@ -17,7 +18,9 @@ namespace {
 
 void judge_memory(const Experiment& experiment, const Workload& outlined, Report& report) {
   report.stage_memory = memory_by_stage(experiment.plan, outlined);
-  report.gpu_memory = smallest_gpu_memory(experiment.cluster);
+  const GpuMemory memory = smallest_gpu_memory(experiment.cluster);
+  report.gpu_memory = memory.whole;
+  report.gpu_usable_memory = memory.usable;
   report.feasible = fits(experiment, report.stage_memory);
 }
 
@@ -61,7 +64,8 @@ void expect_training(const Experiment& experiment, Report& report) {
 StepFacts::StepFacts(const SimulatedStep& step)
     : multiplicity(step.expanded.representatives.multiplicity),
       tasks(step.expanded.graph.tasks()),
-      events(step.timeline.events) {}
+      events(step.timeline.events),
+      peak_memory_at_ps(step.layout == nullptr ? std::nullopt : time_of_peak(step.view())) {}
 
 Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
                  const Traffic& traffic, const Totals& totals, const Figures& figures) {
@@ -71,6 +75,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.stats.tasks = facts.tasks;
   report.stats.events = facts.events;
   report.stats.ranks = facts.multiplicity.size();
+  report.peak_memory_at_ps = facts.peak_memory_at_ps;
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
   judge_memory(experiment, outlined, report);
@@ -105,7 +110,7 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
   judge_memory(experiment, outlined, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
-  report.assumptions = {memory_assumption(experiment.plan)};
+  report.assumptions = {memory_assumption(experiment)};
   return report;
 }
 

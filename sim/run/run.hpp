@@ -1,6 +1,7 @@
 // One experiment from end to end: its step with everything that it passes through, and the report on it.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "orrery/experiment.hpp"
@@ -24,6 +25,7 @@ struct StepFacts {
   std::vector<std::uint32_t> multiplicity;  ///< per class of ranks
   std::uint64_t tasks = 0;
   std::uint64_t events = 0;
+  std::optional<Picoseconds> peak_memory_at_ps;
 
   explicit StepFacts(const SimulatedStep& step);
 };

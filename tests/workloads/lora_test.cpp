@@ -92,8 +92,8 @@ TEST_CASE("only adapters have gradients and optimizer states") {
   const StageMemory whole = memory(0);
   CHECK(whole.parameters == 2 * whole.parameters_count);
   CHECK(whole.gradients == 2 * adapters);
-  CHECK(whole.optimizer == 12 * adapters);
-  CHECK(memory(1).optimizer == 12 * adapters / 4);
+  CHECK(whole.optimizer() == 12 * adapters);
+  CHECK(memory(1).optimizer() == 12 * adapters / 4);
   CHECK(memory(3).parameters == 2 * whole.parameters_count / 4);
 }
 

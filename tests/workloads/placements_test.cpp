@@ -109,7 +109,7 @@ TEST_CASE("what passes keep is at its peak what the order says") {
 TEST_CASE("activations of schedules in a V are shares of those of 1F1B") {
   // Without head and embedding on ranks of their own, a rank of 1F1B keeps p micro-batches of two layers, and
   // one of a V as many passes over one layer as the papers say: 2p, 2 ((p + 2) / 2), 2 ((p + 4) / 3).
-  const auto middle = [](const Experiment& e) { return stage_memory(e)[1].activations; };
+  const auto middle = [](const Experiment& e) { return stage_memory(e)[1].activations.total(); };
   const Model model = gpt(16, 512, 8, 256, 4096);
   const Bytes sbh = 256 * 512, layer = 34 * sbh + 5 * 8 * 256 * 256;
   struct Share {

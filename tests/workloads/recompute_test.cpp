@@ -14,11 +14,11 @@ using orrery::test::llama;
 
 namespace {
 
-constexpr std::int64_t kSequence = 256, kWidth = 512, kFfn = 1536;
-constexpr std::int64_t kTokens = 2 * kSequence;  // micro-batches of two
+constexpr std::int64_t kSampleLength = 256, kModelWidth = 512, kInnerWidth = 1536;
+constexpr std::int64_t kPassTokens = 2 * kSampleLength;  // micro-batches of two
 
 Experiment dense(std::int64_t stages = 2, std::int64_t layers = 8) {
-  return experiment(llama(layers, kWidth, kFfn, 8, 2, kSequence, 4096), 1, stages, 1, 4, 2);
+  return experiment(llama(layers, kModelWidth, kInnerWidth, 8, 2, kSampleLength, 4096), 1, stages, 1, 4, 2);
 }
 
 Experiment mixture() {
@@ -53,23 +53,23 @@ TotalFlops run_again(const Workload& workload) {
   return sum;
 }
 
-Bytes kept(const Experiment& e) { return stage_memory(e)[0].activations; }
+Bytes kept(const Experiment& e) { return stage_memory(e)[0].activations.total(); }
 
 }  // namespace
 
 TEST_CASE("a module that is computed again keeps its input only") {
   const Experiment e = dense();
-  const Bytes stream = 2 * kTokens * kWidth;
+  const Bytes stream = 2 * kPassTokens * kModelWidth;
   const Bytes whole = kept_by_layer(e);
   // Outputs of the two norms.
   CHECK(kept_by_layer(e, {Module::norm}) == whole - 2 * stream);
   // Gate, up and their product, 16 bits each; of the activation alone its output.
-  CHECK(kept_by_layer(e, {Module::mlp}) == whole - 2 * kTokens * 3 * kFfn);
-  CHECK(kept_by_layer(e, {Module::activation}) == whole - 2 * kTokens * kFfn);
+  CHECK(kept_by_layer(e, {Module::mlp}) == whole - 2 * kPassTokens * 3 * kInnerWidth);
+  CHECK(kept_by_layer(e, {Module::activation}) == whole - 2 * kPassTokens * kInnerWidth);
   // Queries and context of 8 heads, keys and values of 2, 64 wide, and a 32-bit log-sum-exp a head.
-  const Bytes core = 4 * kTokens * 8;
+  const Bytes core = 4 * kPassTokens * 8;
   CHECK(kept_by_layer(e, {Module::core_attention}) == whole - core);
-  CHECK(kept_by_layer(e, {Module::attention}) == whole - core - 2 * kTokens * (2 * 512 + 2 * 128));
+  CHECK(kept_by_layer(e, {Module::attention}) == whole - core - 2 * kPassTokens * (2 * 512 + 2 * 128));
   CHECK(kept_by_layer(e, {Module::attention, Module::core_attention}) ==
         kept_by_layer(e, {Module::attention}));
   // Both residual streams and both outputs of norms stay.
@@ -77,9 +77,24 @@ TEST_CASE("a module that is computed again keeps its input only") {
   CHECK(kept_by_layer(e, {Module::layer}) == stream);
 }
 
+TEST_CASE("of operations every other product is kept, and attention") {
+  // Input of the layer, queries, values, context, gate and output of the MLP, 16 bits each; log-sum-exp.
+  const std::int64_t values = kModelWidth + 512 + 128 + 512 + kInnerWidth + kModelWidth;
+  CHECK(kept_by_layer(dense(), {Module::operations}) == 2 * kPassTokens * values + 4 * kPassTokens * 8);
+  // Keys, projection and up.
+  const std::int64_t weights = kModelWidth * 128 + 512 * kModelWidth + kModelWidth * kInnerWidth;
+  const Workload w = lower(with(dense(), {Module::operations}));
+  CHECK(run_again(w) == TotalFlops{8} * kSampleLength * 8 * 2 * weights);
+  CHECK(run_again(w) == w.hardware_flops - w.model_flops);
+  // Without a gate: keys, projection and down.
+  const Experiment plain = experiment(gpt(8, kModelWidth, 8, kSampleLength, 4096), 2, 2, 1, 4, 2);
+  const Workload ungated = lower(with(plain, {Module::operations}));
+  CHECK(run_again(ungated) == ungated.hardware_flops - ungated.model_flops);
+}
+
 TEST_CASE("what runs again does the FLOPs of the formula") {
-  const std::int64_t tokens = 8 * kSequence;
-  const std::int64_t mlp = 2 * 3 * kWidth * kFfn;
+  const std::int64_t tokens = 8 * kSampleLength;
+  const std::int64_t mlp = 2 * 3 * kModelWidth * kInnerWidth;
   CHECK(run_again(lower(with(dense(), {Module::mlp}))) == tokens * 8 * mlp);
   CHECK(run_again(lower(with(dense(), {Module::norm, Module::activation}))) == 0);
   // The first three of the four layers of each of two stages.
@@ -106,28 +121,30 @@ TEST_CASE("experts that are computed again keep the output of the norm before th
   const Bytes before = kept(e);
   // Four layers a stage, two of them with experts, two micro-batches in flight: router (logit and probability
   // in 32 bits), two rows a token with gate, up and product, and the same of the shared expert.
-  const Bytes layer = 8 * kTokens * 4 + 2 * (2 * kTokens * (kWidth + 3 * 256) + kTokens * 3 * 256);
+  const Bytes layer =
+      8 * kPassTokens * 4 + 2 * (2 * kPassTokens * (kModelWidth + 3 * 256) + kPassTokens * 3 * 256);
   CHECK(kept(with(e, {Module::experts})) == before - 2 * 2 * layer);
   CHECK(kept(with(e, {Module::experts}, 1)) == before);  // the first layer is dense
   CHECK(kept(with(e, {Module::experts}, 2)) == before - 2 * layer);
 }
 
 TEST_CASE("groups keep the input of their first layer and hold the rest while they run backward") {
-  const Bytes stream = 2 * kTokens * kWidth;
+  const Bytes stream = 2 * kPassTokens * kModelWidth;
   const Experiment e = dense();
   const Bytes layer = kept_by_layer(e);
   const auto memory = [&](std::int64_t layers) {
     return stage_memory(with(e, {Module::layer}, layers, RecomputeMethod::uniform))[0];
   };
   // Two micro-batches of four layers.
-  CHECK(memory(0).activations == 2 * 4 * stream);
-  CHECK(memory(1).activations == 2 * 4 * stream);
-  CHECK(memory(2).activations == 2 * 2 * stream);
-  CHECK(memory(4).activations == 2 * stream);
-  CHECK(memory(3).activations == 2 * 2 * stream);  // groups of three and one
-  CHECK(memory(1).workspace == layer - stream);
-  CHECK(memory(2).workspace == 2 * layer - stream);
-  CHECK(memory(4).workspace == 4 * layer - stream);
+  CHECK(memory(0).activations.total() == 2 * 4 * stream);
+  CHECK(memory(1).activations.total() == 2 * 4 * stream);
+  CHECK(memory(2).activations.total() == 2 * 2 * stream);
+  CHECK(memory(4).activations.total() == 2 * stream);
+  // Groups of three and one: most is held when the three run backward, and the one has been freed.
+  CHECK(memory(3).activations.total() == (2 * 2 - 1) * stream);
+  CHECK(memory(1).workspace.recomputed == layer - stream);
+  CHECK(memory(2).workspace.recomputed == 2 * layer - stream);
+  CHECK(memory(4).workspace.recomputed == 4 * layer - stream);
   // The first layers of a stage: the others keep all.
   const Experiment some = with(e, {Module::layer}, 1);
   CHECK(kept(some) == 2 * (stream + 3 * layer));
@@ -139,9 +156,10 @@ TEST_CASE("latent attention makes queries, keys and values again from its latent
   e.model.head_dim = 0;
   e.model.kv_heads = 8;
   // 8 heads: queries of 48, keys of 48, values of 32.
-  CHECK(kept_by_layer(e, {Module::latent_projection}) == kept_by_layer(e) - 2 * kTokens * 8 * (48 + 48 + 32));
+  CHECK(kept_by_layer(e, {Module::latent_projection}) ==
+        kept_by_layer(e) - 2 * kPassTokens * 8 * (48 + 48 + 32));
   const Workload w = lower(with(e, {Module::latent_projection}));
   // Queries from 128, keys without positions and values from 64.
-  CHECK(run_again(w) == TotalFlops{8} * kSequence * 8 * 2 * (128 * 8 * 48 + 64 * 8 * (32 + 32)));
+  CHECK(run_again(w) == TotalFlops{8} * kSampleLength * 8 * 2 * (128 * 8 * 48 + 64 * 8 * (32 + 32)));
   CHECK(run_again(w) == w.hardware_flops - w.model_flops);
 }

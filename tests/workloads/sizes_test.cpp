@@ -90,21 +90,21 @@ TEST_CASE("memory of a stage: ZeRO, and activations in flight") {
   const std::int64_t sbh = 256 * 2 * 512, layer = 34 * sbh + 5 * 8 * 256 * 256 * 2;
   std::vector<StageMemory> stages = stage_memory(e);
   // 1F1B keeps p - s micro-batches on stage s, two layers each; the first holds the embedding's mask.
-  CHECK(stages[0].activations == 4 * (2 * layer + sbh));
-  CHECK(stages[1].activations == 3 * 2 * layer);
-  CHECK(stages[2].activations == 2 * 2 * layer);
+  CHECK(stages[0].activations.total() == 4 * (2 * layer + sbh));
+  CHECK(stages[1].activations.total() == 3 * 2 * layer);
+  CHECK(stages[2].activations.total() == 2 * 2 * layer);
   // The last adds inputs of final norm and projection and 32-bit logits: 4 sbh (1 + V/h).
-  CHECK(stages[3].activations == 2 * layer + 4 * sbh + 4 * 256 * 2 * 4096);
+  CHECK(stages[3].activations.total() == 2 * layer + 4 * sbh + 4 * 256 * 2 * 4096);
   // GPipe keeps all eight, sequential one.
   e.plan.pipeline_schedule = "gpipe";
-  CHECK(stage_memory(e)[1].activations == 8 * 2 * layer);
+  CHECK(stage_memory(e)[1].activations.total() == 8 * 2 * layer);
   e.plan.pipeline_schedule = "sequential";
-  CHECK(stage_memory(e)[1].activations == 2 * layer);
+  CHECK(stage_memory(e)[1].activations.total() == 2 * layer);
   // Interleaved: L/p (1 + (p-1)/(pv)) layers' worth of p micro-batches: pv + p - 1 = 11 chunks of one layer.
   e.plan.pipeline_schedule = "interleaved-1f1b";
   e.plan.virtual_stages = 2;
   // Eight of them are chunk 0, which holds the embedding's mask, when its eighth forward pass has run.
-  CHECK(stage_memory(e)[0].activations == 11 * layer + 8 * sbh);
+  CHECK(stage_memory(e)[0].activations.total() == 11 * layer + 8 * sbh);
 
   // Rajbhandari et al. 2020, figure 1: 2 + 2 + 12 bytes a parameter, sharded over d = 4 by stage.
   e.plan.virtual_stages = 1;
@@ -113,7 +113,7 @@ TEST_CASE("memory of a stage: ZeRO, and activations in flight") {
   const auto of = [&](int zero) {
     e.plan.zero_stage = zero;
     const StageMemory m = stage_memory(e)[1];
-    return std::array<Bytes, 3>{m.parameters, m.gradients, m.optimizer};
+    return std::array<Bytes, 3>{m.parameters, m.gradients, m.optimizer()};
   };
   CHECK(of(0) == std::array<Bytes, 3>{2 * params, 2 * params, 12 * params});
   CHECK(of(1) == std::array<Bytes, 3>{2 * params, 2 * params, 3 * params});

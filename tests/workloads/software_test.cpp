@@ -168,7 +168,7 @@ TEST_CASE("gradients of four bytes: twice the reduction and twice the memory, pa
     CHECK(moved(four, Dimension::pipeline, Collective::all_reduce) == KernelCount{1, 2 * tied.bytes});
     CHECK(stage_memory(e)[0].gradients == 2 * memory.gradients);
     CHECK(stage_memory(e)[0].parameters == memory.parameters);
-    CHECK(stage_memory(e)[0].optimizer == memory.optimizer);
+    CHECK(stage_memory(e)[0].optimizer() == memory.optimizer());
   }
   // 32-bit training has gradients of four bytes anyway.
   e.plan.precision = Precision::fp32;

@@ -16,6 +16,7 @@ class ActivationSum {
     const bool again = recomputed_.has(Module::layer) || recomputed_.meets(made_in);
     (again ? again_ : kept_)[kind] += bytes;
   }
+  [[nodiscard]] bool recomputes(Module module) const { return recomputed_.has(module); }
   /// The input of the layer.
   void add_input(Bytes bytes) { kept_[ActivationKind::residual] += bytes; }
 

@@ -1,5 +1,7 @@
 #include "workloads/models/attention_shape.hpp"
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
@@ -35,6 +37,12 @@ std::int64_t attention_weights(const Model& m, Heads heads) {
   std::int64_t sum = m.hidden * output_width(m, heads);
   for (const Kernel& product : attention_inputs(m, heads, 1)) sum += product.n * product.k;
   return sum;
+}
+
+std::int64_t largest_attention_weight(const Model& m, Heads heads) {
+  std::int64_t most = m.hidden * output_width(m, heads);
+  for (const Kernel& product : attention_inputs(m, heads, 1)) most = std::max(most, product.n * product.k);
+  return most;
 }
 
 std::int64_t attention_parameters(const Model& m, Heads heads) {

@@ -26,6 +26,9 @@ struct Heads {
 /// Weights of the products alone.
 [[nodiscard]] std::int64_t attention_weights(const Model& model, Heads heads);
 
+/// The one that has most of them.
+[[nodiscard]] std::int64_t largest_attention_weight(const Model& model, Heads heads);
+
 /// The products that make queries, keys and values of so many tokens.
 [[nodiscard]] std::vector<Kernel> attention_inputs(const Model& model, Heads heads, std::int64_t tokens);
 /// Of those, the ones that work on latent vectors; none without them.

@@ -42,14 +42,22 @@ struct Block {
   Bytes for_weights = 0;         ///< kept per micro-batch from backward_input to backward_weight
   Bytes offloaded = 0;           ///< kept in the memory of the host in place of activations
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
-  Bytes workspace = 0;           ///< held in addition while the backward pass of the block runs
-  std::int64_t parameters = 0;   ///< on this rank, before sharding over data-parallel ranks
-  std::int64_t tensors = 0;      ///< that hold the parameters
+  /// By PassKind: held in addition while the block runs.
+  std::array<WorkspaceBytes, kPassKindCount> workspace;
+  /// Of the weights of its products, which a framework may keep for each of different shape (attention, MLP,
+  /// experts).
+  std::array<Bytes, 3> weight_gradients{};
+  std::int64_t parameters = 0;         ///< on this rank, before sharding over data-parallel ranks
+  std::int64_t tensors = 0;            ///< that hold the parameters
   std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
   std::int64_t expert_tensors = 0;
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
   std::int64_t frozen_tensors = 0;
 
+  [[nodiscard]] WorkspaceBytes& in(PassKind kind) { return workspace[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] const WorkspaceBytes& in(PassKind kind) const {
+    return workspace[static_cast<std::size_t>(kind)];
+  }
   [[nodiscard]] Steps& of(PassKind kind) { return steps[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] const Steps& of(PassKind kind) const { return steps[static_cast<std::size_t>(kind)]; }
   /// What runs before the steps of a pass.

@@ -1,5 +1,6 @@
 #include "workloads/models/expert_shape.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "workloads/parallel/expert_load.hpp"
@@ -79,6 +80,15 @@ void ExpertShape::add(ActivationSum& sum, bool first) const {
   sum.add(kExperts, kept_by_products(model_.hidden + inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
           {Module::experts});
   sum.add(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
+}
+
+/// Most is held when rows have come, at the second product or at the activation, as in an MLP.
+WorkspaceBytes ExpertShape::gradients() const {
+  const Bytes inner = rows * ffn * element_;
+  WorkspaceBytes come{.activation_gradients = stream + rows * row, .communication = sent * row};
+  const Bytes product = rows * row + inner;
+  const Bytes in_experts = stream + std::max(product, inputs_of(model_) * inner);
+  return in_experts > come.total() ? WorkspaceBytes{.activation_gradients = in_experts} : come;
 }
 
 Bytes ExpertShape::activations_for_weights() const {

@@ -42,6 +42,9 @@ struct ExpertShape {
   /// its input, the input of the activation and its output, and the same of shared experts.
   /// `first`: nothing comes before them in their layer.
   void add(ActivationSum& sum, bool first = false) const;
+  /// Held while the experts run backward, beside that: gradients of the residual stream and of rows, and rows
+  /// on their way.
+  [[nodiscard]] WorkspaceBytes gradients() const;
   /// Bytes kept from the gradients of inputs to those of weights: inputs and gradients of the outputs of all
   /// products.
   [[nodiscard]] Bytes activations_for_weights() const;

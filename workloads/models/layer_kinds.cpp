@@ -20,13 +20,17 @@ TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
     return 2 * TotalFlops{attention_weights(m, heads) + adapter_weights(m, {Linear::qkv, Linear::proj})} +
            core;
   TotalFlops sum = kind.recomputed.has(Module::core_attention) ? core : 0;
+  if (kind.recomputed.has(Module::operations))
+    sum += 2 * TotalFlops{m.hidden} * (m.kv_heads * m.query_dim() + output_width(m, heads));
   if (kind.recomputed.has(Module::latent_projection)) sum += 2 * latent_projection_weights(m, heads);
   return sum;
 }
 
 TotalFlops mlp_flops_again(const Model& m, const LayerKind& kind) {
   const Module half = kind.content.has_experts() ? Module::experts : Module::mlp;
-  if (kind.content.mlp == LayerMlp::none || !kind.recomputed.meets({Module::layer, half})) return 0;
+  if (kind.content.mlp == LayerMlp::none) return 0;
+  if (kind.recomputed.has(Module::operations)) return 2 * TotalFlops{m.hidden} * kind.content.ffn_hidden;
+  if (!kind.recomputed.meets({Module::layer, half})) return 0;
   if (kind.content.has_experts()) return 2 * expert_weights_met(m);
   return 2 *
          TotalFlops{mlp_weights(m, kind.content.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};

@@ -65,6 +65,13 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   return std::move(to).finish(at);
 }
 
+/// The loss runs beside what the layer keeps, or has kept.
+void Transformer::hold_at_loss(const Block& loss, Block& block) {
+  for (std::size_t pass = 0; pass < kPassKindCount; ++pass)
+    if (loss.workspace[pass].total() > block.workspace[pass].total())
+      block.workspace[pass] = loss.workspace[pass];
+}
+
 /// Kept beside the layer and the loss: the embedding of the next token, and the input of the projection.
 /// What the depth before hands on is kept by the norm before its loss. Where whole layers are computed again,
 /// the projection is too, and the embedding is kept in place of the layer's input.
@@ -75,7 +82,9 @@ Block Transformer::depth() const {
   ActivationSum own(kind.recomputed);
   own.add(ActivationKind::residual, 3 * shape_.cut_residual());
   block.activations += own.kept();
-  block.workspace += own.again().total();
+  for (const PassKind pass : {PassKind::backward, PassKind::backward_input})
+    block.in(pass).recomputed += own.again().total();
+  hold_at_loss(loss, block);
   block.activations += loss.activations;
   block.activations[ActivationKind::vocabulary] += shape_.dropout_mask();
   // Of the projection its input and the gradient of its output, of the lookup the gradient of its output.

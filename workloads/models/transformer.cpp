@@ -279,9 +279,10 @@ Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet module
 std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, ModuleSet modules,
                                     std::int32_t after) const {
   sub.after.clear();
-  if (!modules.has(Module::norm)) sub.before.clear();
+  if (!modules.meets({Module::norm, Module::operations})) sub.before.clear();
   if (modules.has(sub.attends ? Module::attention : Module::mlp))
     return forward(to, part, SubBlocks(&sub, 1), after);
+  if (modules.has(Module::operations)) return run_operations_again(to, part, sub, after);
   std::vector<Kernel> kernels = sub.before;
   std::int32_t at = after;
   if (sub.attends && modules.has(Module::latent_projection))
@@ -291,30 +292,16 @@ std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, Mo
   return kernels.empty() ? at : to.compute(part, std::move(kernels), at);
 }
 
-ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
-  ActivationSum sum(recomputed);
-  const bool first = !content.attends();
-  if (!first) shape_.add_attention(sum);
-  if (content.has_experts()) {
-    ExpertShape(model_, plan_, shape_).add(sum, first);
-  } else if (content.mlp != LayerMlp::none) {
-    shape_.add_mlp(sum, first);
-  }
-  return sum;
-}
-
-/// Of a group, the input of its first layer is kept. When a layer runs backward, what those before it and it
-/// itself made again is held.
-void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
-  const ActivationSum own = of(kind.content).activations_of(kind.content, kind.recomputed);
-  block.activations = own.kept();
-  block.workspace = own.again().total();
-  if (kind.before == 0) return;
-  block.activations = {};
-  block.workspace = 0;
-  for (const LayerContent& content : kinds_.group_up_to(kind))
-    block.workspace += of(content).activations_of(content, {}).kept().total();
-  block.workspace -= shape_.cut_residual();  // the input of the group
+/// Products in order: queries, keys, values, projection, then gate, up and down, or up and down.
+std::int32_t Transformer::run_operations_again(StepBuilder& to, Part part, const SubBlock& sub,
+                                               std::int32_t after) const {
+  std::vector<Kernel> kernels = sub.before;
+  if (sub.attends)
+    kernels.push_back(gemm(shape_.tokens, shape_.kv_heads * model_.query_dim(), model_.hidden));
+  if (!sub.attends && model_.gated_mlp) kernels.push_back(gemm(shape_.tokens, shape_.ffn, model_.hidden));
+  if (!sub.attends) append(kernels, sub.core);
+  if (sub.attends || !model_.gated_mlp) products_.add(sub.second, kernels);
+  return to.compute(part, std::move(kernels), enter(to, part, after, shape_.residual()));
 }
 
 Block Transformer::layer(const LayerKind& kind) const {

@@ -63,6 +63,8 @@ class Transformer {
     return sum;
   }
   [[nodiscard]] bool tensor_parallel() const { return shape_.tensor > 1; }
+  /// Gradients go into buckets right away.
+  [[nodiscard]] bool shards_gradients() const { return plan_.zero_stage == 3 && plan_.sharding_ranks() > 1; }
   [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
 
   std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
@@ -87,6 +89,8 @@ class Transformer {
                                         Workload& workload) const;
   std::int32_t run_again(StepBuilder& to, Part part, SubBlock sub, ModuleSet modules,
                          std::int32_t after) const;
+  std::int32_t run_operations_again(StepBuilder& to, Part part, const SubBlock& sub,
+                                    std::int32_t after) const;
   void write_layer(Block& block, const LayerKind& kind, Workload& workload) const;
   void write_depth(Block& block, Workload& workload) const;
   [[nodiscard]] Kernel projection() const;
@@ -105,9 +109,14 @@ class Transformer {
   }
   [[nodiscard]] Block layer(const LayerKind& kind) const;
   void hold_activations(const LayerKind& kind, Block& block) const;
+  void hold_weight_gradients(const LayerContent& content, Block& block) const;
+  [[nodiscard]] WorkspaceBytes gradients_of(const LayerContent& content) const;
+  [[nodiscard]] Bytes recomputed_by(const LayerKind& kind, const ActivationSum& own) const;
   [[nodiscard]] ActivationSum activations_of(const LayerContent& content, ModuleSet recomputed) const;
   void size_layer(const LayerContent& content, Block& block) const;
   void add_experts(Block& block) const;
+  void hold_table_gradient(std::int64_t weights, Block& block) const;
+  static void hold_at_loss(const Block& loss, Block& block);
   [[nodiscard]] Block depth() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;

@@ -203,14 +203,16 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   const Bytes stream = cut_residual();
   const bool normalised = keeps_input(Linear::qkv) || (model_.parallel_block && keeps_input(Linear::fc1));
   sum.add_input(stream);
-  if (normalised) sum.add(kStream, stream, {norm});
+  if (normalised) sum.add(kStream, stream, {norm, operations});
   if (model_.post_norms) sum.add(kStream, stream, {attention});
   sum.add(kStream, dropout_mask());
   const std::int64_t made = query_width(model_, own_heads()) + key_value_width(model_, own_heads());
   const std::int64_t projected = projected_width(model_, own_heads());
   sum.add(kAttention, tokens * projected * element, {attention, latent_projection});
-  const std::int64_t rest = attention_width_kept(model_, own_heads()) - made + (made - projected);
+  const std::int64_t keys = model_.latent() ? 0 : kv_heads * model_.query_dim();
+  const std::int64_t rest = attention_width_kept(model_, own_heads()) - made + (made - projected) - keys;
   sum.add(kAttention, tokens * rest * element, {attention});
+  sum.add(kAttention, tokens * keys * element, {attention, operations});
   const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
   if (context) sum.add(kAttention, tokens * output_width(model_, own_heads()) * element, {attention});
   sum.add(kAttention, adapter_activations({Linear::qkv, Linear::proj}), {attention});
@@ -228,14 +230,30 @@ void TransformerShape::add_mlp(ActivationSum& sum, bool first) const {
   constexpr auto kMlp = ActivationKind::mlp;
   const Bytes stream = cut_residual();
   if (!model_.parallel_block) {
-    first ? sum.add_input(stream) : sum.add(kStream, stream);
-    if (keeps_input(Linear::fc1)) sum.add(kStream, stream, {norm});
+    first ? sum.add_input(stream) : sum.add(kStream, stream, {operations});
+    if (keeps_input(Linear::fc1)) sum.add(kStream, stream, {norm, operations});
     sum.add(kStream, dropout_mask());
   }
   if (model_.post_norms) sum.add(kStream, stream, {mlp});
-  sum.add(kMlp, tokens * (model_.gated_mlp ? 2 : 1) * ffn * element, {mlp});
-  if (keeps_input(Linear::fc2)) sum.add(kMlp, tokens * ffn * element, {mlp, activation});
+  sum.add(kMlp, tokens * ffn * element, {mlp});
+  if (model_.gated_mlp) {
+    sum.add(kMlp, tokens * ffn * element, {mlp, operations});
+    if (sum.recomputes(operations)) sum.add_input(stream);  // the output of the last product, which is odd
+  }
+  if (keeps_input(Linear::fc2)) sum.add(kMlp, tokens * ffn * element, {mlp, activation, operations});
   sum.add(kMlp, adapter_activations({Linear::fc1, Linear::fc2}), {mlp});
+}
+
+/// Tensors are given back as soon as the operation that reads them has run backward: at the second product
+/// none is yet, at the activation its output.
+WorkspaceBytes TransformerShape::mlp_gradients() const {
+  const Bytes inner = tokens * ffn * element;
+  const Bytes gathered = plan_.sequence_parallel && tensor > 1 ? residual() : 0;
+  WorkspaceBytes held;
+  held.activation_gradients = cut_residual() + inner;
+  held.communication = gathered;
+  if (!model_.gated_mlp || inner <= gathered) return held;
+  return {.activation_gradients = cut_residual() + 2 * inner};
 }
 
 Bytes TransformerShape::mlp_activations_for_weights() const {
@@ -256,9 +274,8 @@ Bytes TransformerShape::layer_activations_for_weights() const {
   return read * outside(hidden) + summed * hidden + tokens * cut * element;
 }
 
-Bytes TransformerShape::head_activations() const {
-  const std::int64_t inputs = model_.lora_rank > 0 ? 1 : 2;  // a frozen projection needs none
-  return inputs * cut_residual() + tokens * vocab * 4;
+Bytes TransformerShape::head_inputs() const {
+  return (model_.lora_rank > 0 ? 1 : 2) * cut_residual();  // a frozen projection needs none
 }
 
 }  // namespace orrery

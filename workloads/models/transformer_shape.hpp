@@ -64,14 +64,17 @@ struct TransformerShape {
   void add_attention(ActivationSum& sum) const;
   /// `first`: nothing comes before the MLP in its layer.
   void add_mlp(ActivationSum& sum, bool first = false) const;
+  /// Held while the MLP runs backward, beside what is kept: gradients of the residual stream and of the
+  /// inputs or outputs of the activation, and with sequence parallelism the gathered gradient of its output.
+  [[nodiscard]] WorkspaceBytes mlp_gradients() const;
   /// Bytes kept per micro-batch by one layer from the gradients of its inputs to those of its weights: inputs
   /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
   /// 1). Where sequence parallelism cuts them, inputs are kept cut.
   [[nodiscard]] Bytes layer_activations_for_weights() const;
   /// Of those, what the MLP keeps, with the norm before it, where all weights are trained.
   [[nodiscard]] Bytes mlp_activations_for_weights() const;
-  /// Final norm's and projection's input and the logits in 32 bits: 4 sbh (1 + V/h), equation 6.
-  [[nodiscard]] Bytes head_activations() const;
+  /// Final norm's and projection's input; with logits in 32 bits 4 sbh (1 + V/h) in all, equation 6.
+  [[nodiscard]] Bytes head_inputs() const;
   /// One byte per element of the residual stream, or nothing without dropout.
   [[nodiscard]] Bytes dropout_mask() const;
 

@@ -10,7 +10,15 @@ Block Transformer::embedding() const {
   block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
   block.parameters = shape_.embedding_parameters();
   block.tensors = model_.positions == Positions::learned ? 2 : 1;
+  hold_table_gradient(shape_.vocab * model_.hidden, block);
   return frozen() ? freeze(std::move(block)) : block;
+}
+
+/// Dense, before it is added to the others.
+void Transformer::hold_table_gradient(std::int64_t weights, Block& block) const {
+  if (frozen() || shards_gradients()) return;
+  for (const PassKind kind : {PassKind::backward, PassKind::backward_weight})
+    block.in(kind).weight_gradients = weights * shape_.element;
 }
 
 Steps Transformer::look_up(Workload& workload) const {
@@ -43,7 +51,13 @@ Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
 
 Block Transformer::head() const {
   Block block;
-  block.activations[ActivationKind::vocabulary] = shape_.head_activations();
+  const std::int64_t logits = shape_.tokens * shape_.vocab;
+  const Bytes kept = scaled(logits, software_.kept_bytes_per_logit).bytes;
+  block.activations[ActivationKind::vocabulary] = shape_.head_inputs() + kept;
+  const Bytes loss = scaled(logits, software_.loss_bytes_per_logit).bytes;
+  for (const PassKind kind : {PassKind::forward, PassKind::backward, PassKind::backward_input})
+    block.in(kind).loss = loss;
+  hold_table_gradient(shape_.vocab * model_.hidden, block);
   block.for_weights = frozen() ? 0 : block.activations.total();  // input and gradient of the logits
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();

@@ -10,7 +10,7 @@ ParameterGather::ParameterGather(const Plan& plan, const Stage& stage, WeightCol
       stage_(stage),
       collectives_(collectives),
       ends_(static_cast<std::size_t>(plan.units_ahead()) + 1, kNoOp) {
-  for (const Chunk& chunk : stage.chunks) units_.push_back(fsdp_units(chunk, plan.fsdp_unit_layers));
+  for (const Chunk& chunk : stage.chunks) units_.push_back(fsdp_units(chunk.blocks, plan.fsdp_unit_layers));
 }
 
 void ParameterGather::begin_step(OpId ready) {

@@ -4,14 +4,14 @@
 
 namespace orrery {
 
-std::vector<FsdpUnit> fsdp_units(const Chunk& chunk, std::int64_t layers) {
+std::vector<FsdpUnit> fsdp_units(std::span<const PlacedBlock> blocks, std::int64_t layers) {
   std::vector<FsdpUnit> units;
-  units.reserve(chunk.blocks.size());
-  const auto is_layer = [&](std::size_t block) { return chunk.blocks[block].part == Part::layer; };
+  units.reserve(blocks.size());
+  const auto is_layer = [&](std::size_t block) { return blocks[block].part == Part::layer; };
   const auto most = static_cast<std::size_t>(layers);
-  for (std::size_t first = 0; first < chunk.blocks.size();) {
+  for (std::size_t first = 0; first < blocks.size();) {
     std::size_t end = first + 1;
-    while (end < chunk.blocks.size() && is_layer(first) && is_layer(end) && end - first < most) ++end;
+    while (end < blocks.size() && is_layer(first) && is_layer(end) && end - first < most) ++end;
     units.insert(units.end(), end - first, FsdpUnit{first, end});
     first = end;
   }
@@ -27,7 +27,7 @@ std::int64_t sum_over(const Chunk& chunk, const FsdpUnit& unit, std::int64_t Pla
 std::int64_t most_in_unit(const Stage& stage, std::int64_t layers, std::int64_t PlacedBlock::*member) {
   std::int64_t most = 0;
   for (const Chunk& chunk : stage.chunks) {
-    for (const FsdpUnit& unit : fsdp_units(chunk, layers))
+    for (const FsdpUnit& unit : fsdp_units(chunk.blocks, layers))
       most = std::max(most, sum_over(chunk, unit, member));
   }
   return most;

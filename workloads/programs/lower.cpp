@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "orrery/error.hpp"
+#include "workloads/memory/stage_memory.hpp"
+#include "workloads/memory/stage_peak.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/parallel/batch_classes.hpp"
@@ -63,7 +65,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   result.stages = Stages(plan, blocks);
   for_each_batch_class(experiment, [&](const Experiment& of_class) {
     for (const Stage& stage : result.stages.list())
-      workload.stage_memory.push_back(memory_of(stage, of_class, layout));
+      workload.stage_memory.push_back(memory_of(stage, of_class, layout, blocks));
   });
   workload.tied = blocks.tied_are_trained && blocks.tied_parameters > 0;
   workload.slots = layout.slots();

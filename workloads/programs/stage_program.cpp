@@ -56,7 +56,8 @@ class StageProgram {
   void end_pass(const Pass& pass, OpId end) { last_ = result(pass, pass.kind, pass.chunk) = end; }
   [[nodiscard]] PassStart start_of(const Pass& pass);
   [[nodiscard]] bool repeat(const Pass& pass, const PassStart& start, const WrittenPass& like);
-  void keep(Bytes change, OpId first);
+  void hold(Bytes at_start, Bytes change);
+  void hold(const Pass& pass, const PlacedBlock& placed);
   OpId run_forward(const Pass& pass, OpId input);
   OpId run_backward(const Pass& pass, OpId input);
   OpId run_whole(const Pass& pass, OpId input);
@@ -301,29 +302,38 @@ void StageProgram::write_out(const Pass& pass, bool whole) {
 
 OpId StageProgram::run_forward(const Pass& pass, OpId input) {
   OpId at = input;
-  first_compute_ = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = 0; b < placed.size(); ++b) {
+    const Block& block = blocks_.kinds[placed[b].kind];
     const OpId gathered = data_.before_block(pass, b);
     copied_ = offload_.before_block(pass, b);
-    at = run(blocks_.kinds[placed[b].kind].of(pass.kind), placed[b], pass, at, gathered);
+    first_compute_ = kNoOp;
+    at = run(block.of(pass.kind), placed[b], pass, at, gathered);
+    hold(pass, placed[b]);
     data_.after_block(pass, b, at);
     offload_.after_block(pass, b, at);
   }
-  keep(chunk(pass).change(pass.kind), first_compute_);
   return at;
 }
 
-/// What a pass adds to the activations is there from its first operation on, `first`; what it frees, after
-/// its last one, or that of the pass before where it computes nothing.
-void StageProgram::keep(Bytes change, OpId first) {
-  const OpId at = change > 0 && first != kNoOp ? first : last_compute_;
-  if (change != 0 && at != kNoOp) writer_.at(at).memory_delta += change;
+/// The block or pass just written adds `change` to what is kept, and holds `at_start` more than before while
+/// it runs. One that computes nothing counts with the computation before it.
+void StageProgram::hold(Bytes at_start, Bytes change) {
+  if (last_compute_ == kNoOp) return;
+  const Bytes first = first_compute_ == kNoOp ? 0 : at_start;
+  if (first != 0) writer_.at(first_compute_).memory_at_start += first;
+  writer_.at(last_compute_).memory_at_finish += change - first;
+}
+
+void StageProgram::hold(const Pass& pass, const PlacedBlock& placed) {
+  const Block& block = blocks_.kinds[placed.kind];
+  const Bytes changed = change(pass.kind, block.activations.total(), block.for_weights);
+  hold((pass.kind == PassKind::forward ? changed : 0) + workspace_in(placed, blocks_, pass.kind).total(),
+       changed);
 }
 
 OpId StageProgram::run_backward(const Pass& pass, OpId input) {
   OpId at = input;
-  OpId first = kNoOp;
   const auto& placed = chunk(pass).blocks;
   for (std::size_t b = placed.size(); b-- > 0;) {
     const Block& block = blocks_.kinds[placed[b].kind];
@@ -335,15 +345,10 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
       gathered = kNoOp;
     }
     at = run(block.of(pass.kind), placed[b], pass, at, gathered);
-    if (first_compute_ != kNoOp && hands_on(pass.kind)) {
-      writer_.at(first_compute_).memory_delta += block.workspace;
-      writer_.at(last_compute_).memory_delta -= block.workspace;
-    }
-    if (first == kNoOp) first = first_compute_;
+    hold(pass, placed[b]);
     gate_ = std::max(gate_, data_.after_block(pass, b, at));
     offload_.after_block(pass, b, at);
   }
-  keep(chunk(pass).change(pass.kind), first);
   return at;
 }
 
@@ -362,7 +367,7 @@ OpId StageProgram::run_whole(const Pass& pass, OpId input) {
     if (first_compute_ == kNoOp) first_compute_ = at;
   }
   at = run_steps(whole.tail, layer, pass, at, kNoOp);
-  keep(chunk(pass).change(pass.kind), first_compute_);
+  hold(chunk(pass).peak(pass.kind).above, chunk(pass).change(pass.kind));
   if (completes_gradients(pass.kind)) data_.after_blocks(pass, at);
   return at;
 }

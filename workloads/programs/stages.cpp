@@ -2,13 +2,86 @@
 
 #include <algorithm>
 
-#include "workloads/parallel/optimizer_states.hpp"
-#include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/fsdp_units.hpp"
-#include "workloads/sync/compressor.hpp"
 
 namespace orrery {
 namespace {
+
+/// ZeRO-3 holds the unit that runs and those gathered ahead of it, and the gradients of the one that runs
+/// backward until it is through. Experts with a single copy are not sharded.
+class ShardedChunk {
+ public:
+  ShardedChunk(const Plan& plan, std::span<PlacedBlock> blocks)
+      : plan_(plan), blocks_(blocks), units_(fsdp_units(blocks, plan.fsdp_unit_layers)) {}
+
+  void hold_parameters() {
+    const Bytes element = element_bytes(plan_.precision);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (plan_.reduces_every_micro_batch())
+        blocks_[b].unreduced = element * sum(units_[b], &PlacedBlock::trained);
+      if (!plan_.reshard_after_forward) continue;
+      blocks_[b].gathered_ahead = element * gathered(b, true);
+      blocks_[b].gathered_back = element * gathered(b, false);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t sum(const FsdpUnit& unit, std::int64_t PlacedBlock::*member) const {
+    std::int64_t sum = 0;
+    for (std::size_t b = unit.first; b < unit.end; ++b)
+      sum += blocks_[b].*member - (plan_.expert_copies() == 1 ? blocks_[b].experts : 0);
+    return sum;
+  }
+
+  [[nodiscard]] std::int64_t gathered(std::size_t block, bool ahead) const {
+    FsdpUnit unit = units_[block];
+    std::int64_t all = sum(unit, &PlacedBlock::used);
+    for (std::int64_t i = 0; i < plan_.units_ahead(); ++i) {
+      if (ahead ? unit.end == blocks_.size() : unit.first == 0) break;
+      unit = units_[ahead ? unit.end : unit.first - 1];
+      all += sum(unit, &PlacedBlock::used);
+    }
+    return all;
+  }
+
+  const Plan& plan_;
+  std::span<PlacedBlock> blocks_;
+  std::vector<FsdpUnit> units_;  ///< by block
+};
+
+bool alike_in_memory(const PlacedBlock& a, const PlacedBlock& b) {
+  return a.kind == b.kind && a.gathered_ahead == b.gathered_ahead && a.gathered_back == b.gathered_back &&
+         a.unreduced == b.unreduced;
+}
+
+/// Blocks keep activations as they begin, and free them as they end. Of blocks alike in a row the last one
+/// forward, and the first one backward, holds most.
+PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> placed, PassKind kind) {
+  const bool ahead = kind == PassKind::forward;
+  PassPeak peak;
+  Bytes held = 0;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const std::size_t at = ahead ? i : placed.size() - 1 - i;
+    const Block& block = blocks.kinds[placed[at].kind];
+    const Bytes changed = change(kind, block.activations.total(), block.for_weights);
+    const bool another = at + 1 < placed.size() && alike_in_memory(placed[at], placed[at + 1]);
+    if (!another || kind == PassKind::backward_input) {
+      const Bytes top = held + (ahead ? changed : 0) + workspace_in(placed[at], blocks, kind).total();
+      if (i == 0 || top > peak.above) peak = {top, at};
+    }
+    held += changed;
+  }
+  return peak;
+}
+
+/// Of the kinds of passes that the schedule has.
+void find_pass_peaks(const ModelBlocks& blocks, BackwardSplit split, Chunk& chunk) {
+  const auto find = [&](PassKind kind) {
+    chunk.peaks[static_cast<std::size_t>(kind)] = find_pass_peak(blocks, chunk.blocks, kind);
+  };
+  find(PassKind::forward);
+  for (const PassKind kind : backward_kinds(split)) find(kind);
+}
 
 /// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
 /// is appended to `placed`, which has room for it.
@@ -22,9 +95,8 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     placed.push_back({static_cast<std::uint32_t>(kind), static_cast<std::int32_t>(layer), part,
                       block.parameters, block.parameters, block.parameters - block.frozen,
                       block.expert_parameters, block.offloaded});
-    chunk.activations += block.activations.total();
+    chunk.activations += block.activations;
     chunk.for_weights += block.for_weights;
-    chunk.workspace = std::max(chunk.workspace, block.workspace);
     chunk.parameters += block.parameters;
     chunk.trained += block.parameters - block.frozen;
     chunk.experts += block.expert_parameters;
@@ -53,67 +125,18 @@ void tie_head(const ModelBlocks& blocks, bool in_place, PlacedBlock& head, Chunk
   chunk.trained += trained;
 }
 
-Bytes peak_activations(const Stage& stage, const Plan& plan) {
-  const PipelineSchedule& schedule = schedule_of(plan);
-  if (stage.chunks.size() == 1 && schedule.split == BackwardSplit::whole)
-    return stage.chunks[0].activations * schedule.kept(schedule_shape(plan), stage.index);
-  ScheduleShape shape = schedule_shape(plan);
-  shape.micro_batches = micro_batches_at_peak(plan);
-  Bytes held = 0;
-  Bytes peak = 0;
-  for (const Pass& pass : schedule.order(shape, stage.index)) {
-    held += stage.chunks[static_cast<std::size_t>(pass.chunk)].change(pass.kind);
-    peak = std::max(peak, held);
-  }
-  return peak;
-}
-
-/// ZeRO-3 holds the whole parameters of the unit that runs, and of those gathered ahead, counted at the size
-/// of the largest; where they are kept after the forward pass, of all.
-std::int64_t gathered_parameters(const Stage& stage, const Plan& plan) {
-  if (plan.zero_stage < 3) return 0;
-  std::int64_t all = 0;
-  for (const Chunk& chunk : stage.chunks)
-    all += sum_over(chunk, {0, chunk.blocks.size()}, &PlacedBlock::used);
-  if (!plan.reshard_after_forward) return all;
-  const std::int64_t largest = most_in_unit(stage, plan.fsdp_unit_layers, &PlacedBlock::used);
-  return largest > all / (plan.units_ahead() + 1) ? all : (plan.units_ahead() + 1) * largest;
-}
-
-/// Sharded gradients are whole until they are reduced: a bucket of them (ZeRO-2) or a unit (ZeRO-3). Where
-/// they are added up first, they are whole anyway.
-std::int64_t unreduced_gradients(const Stage& stage, const Plan& plan) {
-  if (!plan.reduces_every_micro_batch()) return 0;
-  const std::int64_t unit =
-      most_in_unit(stage, plan.zero_stage < 3 ? 1 : plan.fsdp_unit_layers, &PlacedBlock::trained);
-  if (plan.zero_stage >= 3) return unit;
-  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
-  return std::min(stage.trained(), std::max(bucket, unit));
-}
-
-Bytes workspace_of(const Stage& stage, const Plan& plan) {
-  Bytes recomputed = 0;
-  for (const Chunk& chunk : stage.chunks) recomputed = std::max(recomputed, chunk.workspace);
-  if (plan.sharding_ranks() <= 1 || plan.zero_stage < 2) return recomputed;
-  const std::int64_t held = gathered_parameters(stage, plan) + unreduced_gradients(stage, plan);
-  return recomputed + held * element_bytes(plan.precision);
-}
-
-/// Experts are shared out among the ranks that hold the same ones.
-Bytes optimizer_memory(const Stage& stage, const Plan& plan) {
-  const auto of = [&](std::int64_t trained, std::int64_t ranks) {
-    const Bytes all = divide_up(optimizer_state_bytes(plan, trained), ranks);
-    const std::int64_t owned = divide_up(trained, ranks);
-    const std::int64_t offloaded = offloaded_parameters(plan, owned);
-    return offloaded == 0 ? all : optimizer_state_bytes(plan, owned - offloaded);
-  };
-  const std::int64_t experts = stage.experts();
-  if (plan.zero_stage < 1) return of(stage.trained(), 1);
-  return of(stage.trained() - experts, plan.sharding_ranks()) +
-         (experts > 0 ? of(experts, plan.expert_copies()) : 0);
-}
-
 }  // namespace
+
+WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks, PassKind kind) {
+  // An embedding hands no gradient on.
+  const bool idle = kind == PassKind::backward_input || (kind == PassKind::backward && placed.trained == 0);
+  if (placed.part == Part::embedding && idle) return {};
+  WorkspaceBytes held = blocks.kinds[placed.kind].in(kind);
+  if (kind != PassKind::backward_weight)
+    held.gathered_parameters = kind == PassKind::forward ? placed.gathered_ahead : placed.gathered_back;
+  if (completes_gradients(kind)) held.gradient_buckets = placed.unreduced;
+  return held;
+}
 
 std::int64_t bucket_elements(const Plan& plan) {
   if (plan.bucket_mb == 0) return 0;
@@ -168,13 +191,6 @@ std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   return schedule_of(plan).order(schedule_shape(plan), stage.index);
 }
 
-/// The warm-up of interleaved stages is less than 2p + vg passes of the vm there are, with groups of g,
-/// unless a plan has one of its own; gradients of weights that are put off wait for less than 2p passes.
-std::int64_t micro_batches_at_peak(const Plan& plan) {
-  const std::int64_t group = std::max(plan.pipeline_parallel, plan.micro_batch_group_size);
-  return std::min(plan.micro_batches(), 4 * group + plan.warmup_micro_batches);
-}
-
 Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
   const ChunkMap map = chunk_map(plan);
   const auto p = static_cast<std::size_t>(map.ranks);
@@ -200,45 +216,11 @@ void Stages::place_model(const Plan& plan, const ModelBlocks& blocks, const Chun
     Chunk& chunk = chunks_[static_cast<std::size_t>(at.rank * map.chunks + at.chunk)];
     chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
     if (last && blocks.head >= 0) tie_head(blocks, map.ends_meet(), blocks_.back(), chunk);
+    if (plan.zero_stage == 3 && plan.sharding_ranks() > 1)
+      ShardedChunk(plan, std::span(blocks_).last(chunk.blocks.size())).hold_parameters();
+    find_pass_peaks(blocks, splits_backward(plan), chunk);
     layer += counts[virtual_stage];
   }
-}
-
-/// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
-void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
-                     StageMemory& memory) {
-  constexpr Bytes kOuterStates = 8;
-  constexpr Bytes kModel = 4;
-  Bytes states = Compressor(sync.compression).state_bytes_per_value();
-  if (sync.method == SyncMethod::diloco) states += kOuterStates;
-  memory.optimizer += states * trained;
-  std::uint32_t neighbours = 0;
-  for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
-  memory.workspace += kModel * neighbours * trained;
-}
-
-StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout) {
-  const Plan& plan = experiment.plan;
-  const Bytes element = element_bytes(plan.precision);
-  constexpr int kNever = 4;
-  // Experts are shared out among the ranks that hold the same ones.
-  const std::int64_t experts = stage.experts();
-  const auto sharded = [&](std::int64_t parameters, Bytes each, int from_stage) {
-    if (plan.zero_stage < from_stage) return parameters * each;
-    const Bytes of_experts = experts > 0 ? divide_up(experts * each, plan.expert_copies()) : 0;
-    return divide_up((parameters - experts) * each, plan.sharding_ranks()) + of_experts;
-  };
-  const std::int64_t trained = stage.trained();
-  StageMemory memory;
-  memory.parameters_count = stage.parameters();
-  memory.parameters = sharded(memory.parameters_count, element, 3);
-  const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
-  memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
-  memory.optimizer = optimizer_memory(stage, plan);
-  memory.activations = peak_activations(stage, plan);
-  memory.workspace = workspace_of(stage, plan) + offload_buffers(stage);
-  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, trained, memory);
-  return memory;
 }
 
 }  // namespace orrery

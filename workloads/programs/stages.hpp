@@ -2,6 +2,7 @@
 // in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,38 @@ struct PlacedBlock {
   std::int64_t trained = 0;     ///< of its parameters
   std::int64_t experts = 0;     ///< of those, of experts
   Bytes offloaded = 0;          ///< activations that lie in the memory of the host per micro-batch
+  /// Bytes that ZeRO-3 has gathered for it and ahead of it, in forward and in backward passes, and of
+  /// gradients it has not yet reduced.
+  Bytes gathered_ahead = 0;
+  Bytes gathered_back = 0;
+  Bytes unreduced = 0;
+};
+
+/// What a pass adds to what is kept, where the forward pass keeps `activations` and the first half of a
+/// backward pass leaves `for_weights` of them.
+[[nodiscard]] constexpr Bytes change(PassKind kind, Bytes activations, Bytes for_weights) {
+  switch (kind) {
+    case PassKind::forward:
+      return activations;
+    case PassKind::backward:
+      return -activations;
+    case PassKind::backward_input:
+      return for_weights - activations;
+    case PassKind::backward_weight:
+      break;
+  }
+  return -for_weights;
+}
+
+/// What is held in addition while a block of those kinds runs.
+[[nodiscard]] WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks,
+                                          PassKind kind);
+
+/// The block of a chunk in whose part of a pass most is held, and how much more that is than before the pass.
+struct PassPeak {
+  Bytes above = 0;
+  std::size_t block = 0;
+  friend bool operator==(const PassPeak&, const PassPeak&) = default;
 };
 
 /// The blocks of one virtual stage, in forward order.
@@ -31,27 +64,18 @@ struct Chunk {
   std::span<const PlacedBlock> blocks;
   Boundary input;               ///< what the virtual stage before it hands over
   Boundary output;              ///< what it hands to the next
-  Bytes activations = 0;        ///< kept per micro-batch
+  ActivationBytes activations;  ///< kept per micro-batch
   Bytes for_weights = 0;        ///< kept of them where only the gradients of the weights are left
-  Bytes workspace = 0;          ///< of the block that takes most
+  std::array<PassPeak, kPassKindCount> peaks;
   std::int64_t parameters = 0;  ///< of all blocks
   std::int64_t trained = 0;     ///< of those
   std::int64_t experts = 0;     ///< of those, of experts
 
   /// What a pass over the chunk adds to what is kept.
   [[nodiscard]] Bytes change(PassKind kind) const {
-    switch (kind) {
-      case PassKind::forward:
-        return activations;
-      case PassKind::backward:
-        return -activations;
-      case PassKind::backward_input:
-        return for_weights - activations;
-      case PassKind::backward_weight:
-        break;
-    }
-    return -for_weights;
+    return orrery::change(kind, activations.total(), for_weights);
   }
+  [[nodiscard]] const PassPeak& peak(PassKind kind) const { return peaks[static_cast<std::size_t>(kind)]; }
 };
 
 /// What one pipeline rank holds and does.
@@ -105,14 +129,4 @@ class Stages {
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// The passes of one step, in order.
 [[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);
-/// So many micro-batches, at most those of the plan, that stages of several chunks, or of split backward
-/// passes, keep no more activations with more of them.
-[[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
-
-/// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
-/// in mixed precision, 4 + 4 + 8 in 32 bits); activations in flight by the order of the passes.
-/// What keeps replicas in step adds its states to the optimizer's, and models received to the workspace.
-[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
-                                    const SyncLayout& layout);
-
 }  // namespace orrery

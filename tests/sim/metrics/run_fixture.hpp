@@ -158,14 +158,14 @@ class RunFixture {
 };
 
 [[nodiscard]] inline Op compute_op(std::uint32_t work, Phase phase, Part part, std::int32_t layer = -1,
-                                   std::int32_t micro_batch = -1, Bytes memory_delta = 0) {
+                                   std::int32_t micro_batch = -1, Bytes kept = 0) {
   Op op;
   op.phase = phase;
   op.part = part;
   op.work = work;
   op.layer = layer;
   op.micro_batch = micro_batch;
-  op.memory_delta = memory_delta;
+  (kept > 0 ? op.memory_at_start : op.memory_at_finish) = kept;
   return op;
 }
 

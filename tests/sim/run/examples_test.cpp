@@ -36,7 +36,7 @@ TEST_CASE("every example is feasible and adds up") {
 TEST_CASE("gpipe and 1f1b take the same time, 1f1b less memory") {
   const Report gpipe = simulate(example("pipeline-gpipe.json"));
   const Report one = simulate(example("pipeline-1f1b.json"));
-  CHECK(one.stage_memory[1].activations < gpipe.stage_memory[1].activations);
+  CHECK(one.stage_memory[1].activations.total() < gpipe.stage_memory[1].activations.total());
   CHECK(simulate(example("pipeline-non-uniform.json")).pipeline_bubble_fraction >
         one.pipeline_bubble_fraction);
 }

@@ -143,7 +143,7 @@ TEST_CASE("states of experts are shared out among the ranks that hold them") {
   const std::int64_t experts = 4LL * 3 * 512 * 1024;
   const std::int64_t others = memory.parameters_count - experts;
   CHECK(memory.parameters == 2 * (others + experts));
-  CHECK(memory.optimizer == (12 * others + 15) / 16 + 12 * experts / 2);
+  CHECK(memory.optimizer() == (12 * others + 15) / 16 + 12 * experts / 2);
 }
 
 TEST_CASE("deduplicated tokens cross between nodes once") {

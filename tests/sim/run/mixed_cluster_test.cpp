@@ -114,6 +114,6 @@ TEST_CASE("a stage must fit into the smallest GPU that it is on") {
   CHECK(second.gpu_memory == 20'000'000'000);
   REQUIRE(second.reasons.size() == 1);
   CHECK(second.reasons.front().starts_with("out of memory: stage 1 needs "));
-  CHECK(second.reasons.front().ends_with(" per GPU, small has 20.0 GB"));
+  CHECK(second.reasons.front().ends_with(" per GPU, small has 20.0 GB for it"));
   CHECK(with("[" + small + "," + large + "]").reasons.front().starts_with("out of memory: stage 0 needs "));
 }

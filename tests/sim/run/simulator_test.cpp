@@ -240,7 +240,7 @@ TEST_CASE(
                  {"pipeline_parallel": 4, "data_parallel": 2, "pipeline_schedule": ")" +
                     schedule + R"(", "global_batch_size": )" + batch + "}}"))
         .stage_memory[0]
-        .activations;
+        .activations.total();
   };
   CHECK(memory("1f1b", "2000000") == memory("1f1b", "16"));
   CHECK(memory("1f1b", "4") == memory("1f1b", "16") / 2);     // two micro-batches of at most four in flight

@@ -35,6 +35,6 @@ TEST_CASE("a step of ZB-H1 is told from its first micro-batches, and takes less 
     const Report usual = simulate(pipeline("1f1b", detail));
     CHECK(whole.makespan_ps < usual.makespan_ps);
     CHECK(whole.hardware_flops_per_step == usual.hardware_flops_per_step);
-    CHECK(whole.stage_memory[0].activations == usual.stage_memory[0].activations);
+    CHECK(whole.stage_memory[0].activations.total() == usual.stage_memory[0].activations.total());
   }
 }

@@ -1,0 +1,115 @@
+#include "workloads/memory/stage_memory.hpp"
+
+#include <algorithm>
+
+#include "workloads/memory/stage_peak.hpp"
+#include "workloads/parallel/optimizer_states.hpp"
+#include "workloads/programs/activation_offload.hpp"
+#include "workloads/programs/fsdp_units.hpp"
+#include "workloads/sync/compressor.hpp"
+
+namespace orrery {
+namespace {
+
+/// Sharded gradients are whole until they are reduced: with ZeRO-2 a bucket of them, or a block if that has
+/// more. Where they are added up first, they are whole anyway.
+std::int64_t bucket_of_gradients(const Stage& stage, const Plan& plan) {
+  if (!plan.reduces_every_micro_batch()) return 0;
+  const std::int64_t bucket = bucket_elements(plan) > 0 ? bucket_elements(plan) : stage.trained();
+  return std::min(stage.trained(), std::max(bucket, most_in_unit(stage, 1, &PlacedBlock::trained)));
+}
+
+/// Where ZeRO-3 keeps gathered parameters from the forward to the backward pass.
+std::int64_t kept_parameters(const Stage& stage, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : stage.chunks)
+    sum += plan.reshard_after_forward ? 0 : sum_over(chunk, {0, chunk.blocks.size()}, &PlacedBlock::used);
+  return sum;
+}
+
+/// One of each shape in the stage.
+Bytes kept_weight_gradients(const Stage& stage, const ModelBlocks& blocks) {
+  std::array<Bytes, 3> most{};
+  for (const Chunk& chunk : stage.chunks) {
+    for (const PlacedBlock& block : chunk.blocks) {
+      const auto& own = blocks.kinds[block.kind].weight_gradients;
+      for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
+    }
+  }
+  return most[0] + most[1] + most[2];
+}
+
+/// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
+void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
+                     StageMemory& memory) {
+  constexpr Bytes kOuterStates = 8;
+  constexpr Bytes kModel = 4;
+  Bytes states = Compressor(sync.compression).state_bytes_per_value();
+  if (sync.method == SyncMethod::diloco) states += kOuterStates;
+  memory.optimizer_states += states * trained;
+  std::uint32_t neighbours = 0;
+  for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
+  memory.workspace.neighbours = kModel * neighbours * trained;
+}
+
+/// What is not in the memory of the host. Experts are shared out among the ranks that hold the same ones.
+Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(const Plan&, std::int64_t)) {
+  const auto of = [&](std::int64_t trained, std::int64_t ranks) {
+    const std::int64_t owned = divide_up(trained, ranks);
+    const std::int64_t offloaded = offloaded_parameters(plan, owned);
+    return offloaded == 0 ? divide_up(bytes(plan, trained), ranks) : bytes(plan, owned - offloaded);
+  };
+  const std::int64_t experts = stage.experts();
+  if (plan.zero_stage < 1) return of(stage.trained(), 1);
+  return of(stage.trained() - experts, plan.sharding_ranks()) +
+         (experts > 0 ? of(experts, plan.expert_copies()) : 0);
+}
+
+void add_states(const Stage& stage, const Experiment& experiment, StageMemory& memory) {
+  constexpr int kNever = 4;
+  const Plan& plan = experiment.plan;
+  // Experts are shared out among the ranks that hold the same ones.
+  const std::int64_t experts = stage.experts();
+  const auto sharded = [&](std::int64_t parameters, Bytes each, int from_stage) {
+    if (plan.zero_stage < from_stage) return parameters * each;
+    const Bytes of_experts = experts > 0 ? divide_up(experts * each, plan.expert_copies()) : 0;
+    return divide_up((parameters - experts) * each, plan.sharding_ranks()) + of_experts;
+  };
+  const std::int64_t trained = stage.trained();
+  memory.parameters_count = stage.parameters();
+  memory.parameters = sharded(memory.parameters_count, element_bytes(plan.precision), 3);
+  const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
+  memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
+  memory.main_weights = sharded(
+      trained, [&](std::int64_t n) { return main_weight_bytes(plan, n); }, 1);
+  const Bytes all = sharded(
+      trained, [&](std::int64_t n) { return optimizer_state_bytes(plan, n); }, 1);
+  memory.optimizer_states = all - memory.main_weights;
+}
+
+}  // namespace
+
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
+                      const ModelBlocks& blocks) {
+  const Plan& plan = experiment.plan;
+  StageMemory memory;
+  add_states(stage, experiment, memory);
+  if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, stage.trained(), memory);
+  memory.workspace.weight_gradients = kept_weight_gradients(stage, blocks);
+  memory.workspace.offload_buffers = offload_buffers(stage);
+  if (plan.sharding_ranks() > 1 && plan.zero_stage >= 2) {
+    const Bytes element = element_bytes(plan.precision);
+    if (plan.zero_stage == 2) memory.workspace.gradient_buckets = bucket_of_gradients(stage, plan) * element;
+    if (plan.zero_stage == 3) memory.workspace.gathered_parameters = kept_parameters(stage, plan) * element;
+  }
+  memory.standing = memory.total();
+  const StagePeak peak = find_peak(stage, blocks, plan);
+  memory.activations = peak.activations;
+  memory.workspace += peak.workspace;
+  memory.moment = peak.moment;
+  const double overhead = experiment.software.allocator_overhead * static_cast<double>(memory.total());
+  memory.fragmentation = static_cast<Bytes>(overhead + 0.5);
+  return memory;
+}
+
+}  // namespace orrery

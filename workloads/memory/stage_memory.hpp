@@ -1,0 +1,15 @@
+// The memory of a stage on one GPU when it holds most.
+#pragma once
+
+#include "orrery/stage_memory.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery {
+
+/// Rajbhandari et al. 2020 for parameters, gradients and Adam's states (2 + 2 + 12 bytes a parameter
+/// in mixed precision, 4 + 4 + 8 in 32 bits); activations and workspace by find_peak(). What keeps replicas
+/// in step adds its states to the optimizer's, and models received to the workspace.
+[[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
+                                    const SyncLayout& layout, const ModelBlocks& blocks);
+
+}  // namespace orrery

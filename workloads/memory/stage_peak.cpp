@@ -1,0 +1,122 @@
+#include "workloads/memory/stage_peak.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+/// Micro-batches whose activations a chunk keeps, and those of which it keeps what the gradients of the
+/// weights need.
+struct Held {
+  std::int64_t whole = 0;
+  std::int64_t for_weights = 0;
+
+  void run(PassKind kind) {
+    whole += kind == PassKind::forward ? 1 : 0;
+    whole -= kind == PassKind::backward || kind == PassKind::backward_input ? 1 : 0;
+    for_weights += kind == PassKind::backward_input ? 1 : 0;
+    for_weights -= kind == PassKind::backward_weight ? 1 : 0;
+  }
+};
+
+PeakMoment::Pass pass_of(PassKind kind) {
+  if (kind == PassKind::forward) return PeakMoment::Pass::forward;
+  return hands_on(kind) ? PeakMoment::Pass::backward : PeakMoment::Pass::weight_gradient;
+}
+
+std::int32_t first_layer(const Chunk& chunk) {
+  const auto first = std::ranges::find_if(chunk.blocks, [](const PlacedBlock& b) { return b.layer >= 0; });
+  return first == chunk.blocks.end() ? 0 : first->layer;
+}
+
+class PeakSearch {
+ public:
+  PeakSearch(const Stage& stage, const ModelBlocks& blocks)
+      : stage_(stage), blocks_(blocks), held_(stage.chunks.size()) {}
+
+  void run(const Pass& pass) {
+    const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass.chunk)];
+    const Bytes top = bytes_ + chunk.peak(pass.kind).above;
+    if (top > most_) {
+      most_ = top;
+      at_peak_ = held_;
+      pass_ = pass;
+    }
+    bytes_ += chunk.change(pass.kind);
+    held_[static_cast<std::size_t>(pass.chunk)].run(pass.kind);
+  }
+
+  /// A schedule holds that many micro-batches of the only chunk at most, and then runs backward.
+  void run_forward(std::int64_t micro_batches) {
+    held_[0].whole = micro_batches - 1;
+    bytes_ = held_[0].whole * stage_.chunks[0].change(PassKind::forward);
+    run({PassKind::forward, static_cast<std::int32_t>(micro_batches - 1), 0});
+    run({PassKind::backward, 0, 0});
+  }
+
+  [[nodiscard]] StagePeak found() const {
+    StagePeak peak;
+    if (most_ == 0) return peak;
+    for (std::size_t c = 0; c < at_peak_.size(); ++c) {
+      peak.activations += at_peak_[c].whole * stage_.chunks[c].activations;
+      peak.activations[ActivationKind::for_weights] += at_peak_[c].for_weights * stage_.chunks[c].for_weights;
+    }
+    add_pass(peak);
+    return peak;
+  }
+
+ private:
+  /// What the pass has kept and freed before the block that holds most.
+  void add_pass(StagePeak& peak) const {
+    const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass_.chunk)];
+    const std::size_t at = chunk.peak(pass_.kind).block;
+    const auto block = [&](std::size_t i) -> const Block& { return blocks_.kinds[chunk.blocks[i].kind]; };
+    if (pass_.kind == PassKind::forward) {
+      for (std::size_t i = 0; i <= at; ++i) peak.activations += block(i).activations;
+    }
+    for (std::size_t i = at + 1; pass_.kind != PassKind::forward && i < chunk.blocks.size(); ++i) {
+      if (pass_.kind != PassKind::backward_weight) peak.activations -= block(i).activations;
+      if (pass_.kind == PassKind::backward) continue;
+      const Bytes kept = block(i).for_weights;
+      peak.activations[ActivationKind::for_weights] += pass_.kind == PassKind::backward_input ? kept : -kept;
+    }
+    peak.workspace = workspace_in(chunk.blocks[at], blocks_, pass_.kind);
+    const std::int32_t layer = chunk.blocks[at].layer;
+    const std::int32_t first = first_layer(chunk);
+    peak.moment = {pass_of(pass_.kind), pass_.micro_batch, pass_.chunk, layer < 0 ? -1 : layer - first,
+                   at + 1 == chunk.blocks.size()};
+  }
+
+  const Stage& stage_;
+  const ModelBlocks& blocks_;
+  std::vector<Held> held_;  ///< per chunk
+  Bytes bytes_ = 0;
+  Bytes most_ = 0;
+  std::vector<Held> at_peak_;  ///< before the pass
+  Pass pass_;
+};
+
+}  // namespace
+
+/// The warm-up of interleaved stages is less than 2p + vg passes of the vm there are, with groups of g,
+/// unless a plan has one of its own; gradients of weights that are put off wait for less than 2p passes.
+std::int64_t micro_batches_at_peak(const Plan& plan) {
+  const std::int64_t group = std::max(plan.pipeline_parallel, plan.micro_batch_group_size);
+  return std::min(plan.micro_batches(), 4 * group + plan.warmup_micro_batches);
+}
+
+StagePeak find_peak(const Stage& stage, const ModelBlocks& blocks, const Plan& plan) {
+  PeakSearch search(stage, blocks);
+  const PipelineSchedule& schedule = schedule_of(plan);
+  if (stage.chunks.size() == 1 && schedule.split == BackwardSplit::whole) {
+    search.run_forward(schedule.kept(schedule_shape(plan), stage.index));
+    return search.found();
+  }
+  ScheduleShape shape = schedule_shape(plan);
+  shape.micro_batches = micro_batches_at_peak(plan);
+  for (const Pass& pass : schedule.order(shape, stage.index)) search.run(pass);
+  return search.found();
+}
+
+}  // namespace orrery

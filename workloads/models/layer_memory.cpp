@@ -1,0 +1,74 @@
+// What a layer of a transformer keeps, and holds while it runs backward.
+#include <algorithm>
+
+#include "workloads/models/transformer.hpp"
+
+namespace orrery {
+
+ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
+  ActivationSum sum(recomputed);
+  const bool first = !content.attends();
+  if (!first) shape_.add_attention(sum);
+  if (content.has_experts()) {
+    ExpertShape(model_, plan_, shape_).add(sum, first);
+  } else if (content.mlp != LayerMlp::none) {
+    shape_.add_mlp(sum, first);
+  }
+  return sum;
+}
+
+/// When a layer runs backward, what those before it in its group and it itself made again is held.
+Bytes Transformer::recomputed_by(const LayerKind& kind, const ActivationSum& own) const {
+  if (kind.before == 0) return own.again().total();
+  Bytes sum = -shape_.cut_residual();  // the input of the group
+  for (const LayerContent& content : kinds_.group_up_to(kind))
+    sum += of(content).activations_of(content, {}).kept().total();
+  return sum;
+}
+
+/// Of a group, the input of its first layer is kept.
+void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
+  const Transformer& variant = of(kind.content);
+  const ActivationSum own = variant.activations_of(kind.content, kind.recomputed);
+  if (kind.before == 0) block.activations = own.kept();
+  WorkspaceBytes held = variant.gradients_of(kind.content);
+  held.recomputed = recomputed_by(kind, own);
+  variant.hold_weight_gradients(kind.content, block);
+  block.in(PassKind::backward_input) = held;
+  held.weight_gradients = block.in(PassKind::backward_weight).weight_gradients;
+  block.in(PassKind::backward) = held;
+}
+
+/// Gradients of activations, at the half that runs backward while most is kept.
+WorkspaceBytes Transformer::gradients_of(const LayerContent& content) const {
+  if (content.has_experts()) return ExpertShape(model_, plan_, shape_).gradients();
+  if (content.mlp != LayerMlp::none) return shape_.mlp_gradients();
+  WorkspaceBytes held;
+  held.activation_gradients = shape_.cut_residual();
+  return held;
+}
+
+/// One at a time, or one of each shape for ever. ZeRO-3 has them in its buckets.
+void Transformer::hold_weight_gradients(const LayerContent& content, Block& block) const {
+  if (frozen() || shards_gradients()) return;
+  const ExpertShape experts(model_, plan_, shape_);
+  const Heads heads = shape_.own_heads();
+  const std::int64_t widest = content.has_experts()            ? std::max(experts.ffn, experts.shared_ffn)
+                              : content.mlp == LayerMlp::dense ? shape_.ffn
+                                                               : 0;
+  if (software_.keeps_weight_gradients) {
+    const auto bytes = [&](std::int64_t weights) { return weights * shape_.element; };
+    block.weight_gradients[0] = content.attends() ? bytes(attention_weights(model_, heads)) : 0;
+    block.weight_gradients[1] = content.has_experts() ? 0 : bytes(mlp_weights(model_, widest));
+    if (content.has_experts())
+      block.weight_gradients[2] =
+          bytes(mlp_weights(model_, experts.ffn) + mlp_weights(model_, experts.shared_ffn));
+    return;
+  }
+  const std::int64_t first =
+      (model_.gated_mlp ? 2 : 1) * widest * model_.hidden;  // matrices of an MLP as one
+  const std::int64_t attention = content.attends() ? largest_attention_weight(model_, heads) : 0;
+  block.in(PassKind::backward_weight).weight_gradients = std::max(first, attention) * shape_.element;
+}
+
+}  // namespace orrery
