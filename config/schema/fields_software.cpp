@@ -50,6 +50,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "memory held of each logit from the forward pass of the loss to its backward pass"),
       T::number("loss_bytes_per_logit", "", 0, kMaxBytes, &S::loss_bytes_per_logit, "2",
                 "more of each logit while the loss runs: copies in other widths, gradients"),
+      T::integer("bf16_gradient_memory_bytes", 0, 16, &S::bf16_gradient_memory_bytes, "0",
+                 "memory of each gradient in bf16 training, where copies of several widths are held; 0: one"),
       T::flag("keeps_weight_gradients", &S::keeps_weight_gradients, "false",
               "16-bit gradients of weights, one of each shape, are never given back"),
       T::number("allocator_overhead", "", 0, 10, &S::allocator_overhead, "0",

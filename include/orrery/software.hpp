@@ -35,6 +35,7 @@ struct Software {
   // What it holds in memory.
   double kept_bytes_per_logit = 4;  ///< from the forward pass of the loss to its backward pass
   double loss_bytes_per_logit = 2;  ///< more while either of them runs: copies in other widths, gradients
+  std::int64_t bf16_gradient_memory_bytes = 0;  ///< of each gradient in bf16 training; 0: as wide as they are
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
   double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
@@ -86,19 +87,17 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
-                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
-                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
-                    fused_softmax_multiple, gradient_bytes, flash_version, gemm_speed, flash_speed,
-                    packed_attention_columns, convolution_speed, experts_in_turn, parameter_gather_efficiency,
-                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
-                    keeps_weight_gradients, allocator_overhead, flash_version, gemm_speed, flash_speed,
-                    packed_attention_columns, convolution_speed, parameter_gather_efficiency,
-                    split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
-                    communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
-                    shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
-                    error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(
+        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
+        elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
+        accumulation_bytes_per_parameter, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
+        loss_bytes_per_logit, bf16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead,
+        flash_version, gemm_speed, flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
+        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
+        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
+        overlaps_parameter_gather, shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node,
+        error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

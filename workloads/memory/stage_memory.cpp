@@ -65,6 +65,12 @@ Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(cons
          (experts > 0 ? of(experts, plan.expert_copies()) : 0);
 }
 
+/// Of each gradient.
+Bytes held_gradient_bytes(const Experiment& experiment) {
+  const Bytes held = experiment.software.bf16_gradient_memory_bytes;
+  return experiment.plan.precision == Precision::bf16 && held > 0 ? held : gradient_bytes(experiment);
+}
+
 void add_states(const Stage& stage, const Experiment& experiment, StageMemory& memory) {
   constexpr int kNever = 4;
   const Plan& plan = experiment.plan;
@@ -79,12 +85,9 @@ void add_states(const Stage& stage, const Experiment& experiment, StageMemory& m
   memory.parameters_count = stage.parameters();
   memory.parameters = sharded(memory.parameters_count, element_bytes(plan.precision), 3);
   const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
-  memory.gradients = sharded(trained, gradient_bytes(experiment), gradients_from);
-  memory.main_weights = sharded(
-      trained, [&](std::int64_t n) { return main_weight_bytes(plan, n); }, 1);
-  const Bytes all = sharded(
-      trained, [&](std::int64_t n) { return optimizer_state_bytes(plan, n); }, 1);
-  memory.optimizer_states = all - memory.main_weights;
+  memory.gradients = sharded(trained, held_gradient_bytes(experiment), gradients_from);
+  memory.main_weights = optimizer_memory(stage, plan, main_weight_bytes);
+  memory.optimizer_states = optimizer_memory(stage, plan, optimizer_state_bytes) - memory.main_weights;
 }
 
 }  // namespace

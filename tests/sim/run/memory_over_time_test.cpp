@@ -1,0 +1,86 @@
+// Memory over a simulated step: when a stage holds most, and what it holds from moment to moment.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "orrery/simulate.hpp"
+#include "sim/metrics/memory_moment.hpp"
+#include "sim/run/run.hpp"
+#include "tests/sim/run/experiments.hpp"
+
+using namespace orrery;
+using namespace orrery::test;
+
+namespace {
+
+const char* const kPipelines[] = {
+    R"({"pipeline_parallel": 4, "global_batch_size": 64})",
+    R"({"pipeline_parallel": 4, "global_batch_size": 64, "pipeline_schedule": "zb-h1"})",
+    R"({"pipeline_parallel": 4, "global_batch_size": 64, "pipeline_schedule": "interleaved-1f1b",
+        "virtual_stages": 2, "recompute": {"modules": ["mlp"]}})",
+    R"({"pipeline_parallel": 4, "global_batch_size": 64, "pipeline_schedule": "v-half"})",
+    R"({"data_parallel": 8, "global_batch_size": 64, "zero_stage": 3, "recompute": "full"})",
+};
+
+Experiment pipeline_of(const std::string& plan, const std::string& detail) {
+  return read(R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-h100", "nodes": 1}, "stack": "ideal",
+                  "simulation": {"network": "alpha-beta", "detail": ")" +
+              detail + R"("}, "plan": )" + plan + "}");
+}
+
+}  // namespace
+
+TEST_CASE("a stage holds most when its timeline does, for the first time") {
+  for (const char* const detail : {"layer", "stage"}) {
+    for (const std::string plan : kPipelines) {
+      CAPTURE(plan);
+      CAPTURE(detail);
+      const Run r = run(pipeline_of(plan, detail));
+      const auto& stages = r.report.stage_memory;
+      const auto fullest = std::ranges::max_element(stages, {}, &StageMemory::total);
+      const MemoryTimeline points =
+          memory_over_time(r.view())[static_cast<std::size_t>(fullest - stages.begin())];
+      const auto most = std::ranges::max_element(points, {}, &MemoryPoint::bytes);
+      CHECK(most->bytes == fullest->total());
+      CHECK(points.back().bytes == fullest->standing);
+      REQUIRE(r.report.peak_memory_at_ps.has_value());
+      CHECK(*r.report.peak_memory_at_ps == most->at_ps);
+    }
+  }
+}
+
+TEST_CASE("the moment of the peak is the same where micro-batches only repeat themselves") {
+  for (const std::string plan : kPipelines) {
+    CAPTURE(plan);
+    const Experiment e = pipeline_of(plan, "layer");
+    CHECK(simulate(e).peak_memory_at_ps == run(e).report.peak_memory_at_ps);
+  }
+}
+
+TEST_CASE("categories of memory add up to all of it") {
+  for (const std::string plan : kPipelines) {
+    for (const StageMemory& stage : account_memory(pipeline_of(plan, "layer")).stage_memory) {
+      Bytes sum = 0;
+      for (const MemoryCategory& category : kMemoryCategories) sum += category.bytes(stage);
+      CHECK(sum == stage.total());
+    }
+  }
+}
+
+TEST_CASE("a plan fits if what the allocator reserves does, into what a GPU leaves for it") {
+  Experiment e = pipeline_of(kPipelines[0], "layer");
+  e.software.allocator_overhead = 0.25;
+  const StageMemory most = account_memory(e).stage_memory[0];
+  CHECK(most.fragmentation == (most.total() + 2) / 4);
+  e.cluster.gpu.memory_gb = 100;
+  e.cluster.gpu.memory_reserve_gb = 2;
+  e.cluster.gpu.memory_usable_gb = static_cast<double>(most.reserved()) * 1e-9 + 2;
+  CHECK(account_memory(e).feasible);
+  CHECK(account_memory(e).gpu_usable_memory == most.reserved());
+  e.cluster.gpu.memory_reserve_gb += 1e-9;
+  CHECK_FALSE(account_memory(e).feasible);
+  e.cluster.gpu.memory_reserve_gb = 0;
+  e.cluster.gpu.memory_gb =
+      static_cast<double>(most.reserved() - 1) * 1e-9;  // less than is said to be usable
+  CHECK_FALSE(account_memory(e).feasible);
+}
