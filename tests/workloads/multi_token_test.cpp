@@ -80,7 +80,7 @@ TEST_CASE("the last stage holds the depths and a copy of the embedding") {
   const TransformerShape shape(e.model, e.plan);
   shape.add_attention(layer_activations);
   shape.add_mlp(layer_activations);
-  CHECK(with.stage_memory[3].activations - without.stage_memory[3].activations ==
+  CHECK(with.stage_memory[3].activations.total() - without.stage_memory[3].activations.total() ==
         layer_activations.kept().total() + (3 + 2) * 2 * tokens * h + 4 * tokens * vocab);
   // The gradient of the embedding is summed over both ends once a step.
   const auto sums = [](const Workload& w) {

@@ -50,7 +50,7 @@ TEST_CASE("states in the memory of the host leave the GPU, and gradients and par
     e.plan.bucket_mb = 1;
     const std::int64_t p = stage_memory(e)[1].parameters_count;
     const std::int64_t owned = zero == 0 ? p : p / 2;
-    CHECK(stage_memory(e)[1].optimizer == 0);
+    CHECK(stage_memory(e)[1].optimizer() == 0);
     const Workload w = lower(e);
     const int buckets = static_cast<int>((owned + 499'999) / 500'000);  // of 1 MB in 16 bits
     CHECK(copied(w, Stream::copy_to_host, 1) == Copied{buckets, 2 * owned});
@@ -58,25 +58,25 @@ TEST_CASE("states in the memory of the host leave the GPU, and gradients and par
     CHECK(copied(w, Stream::copy_from_host, 1) == Copied{buckets, 2 * owned});
     e.plan.offload_fraction = 0.25;
     const std::int64_t part = (owned + 3) / 4;
-    CHECK(stage_memory(e)[1].optimizer == 12 * (owned - part));
+    CHECK(stage_memory(e)[1].optimizer() == 12 * (owned - part));
     CHECK(copied(lower(e), Stream::copy_to_host, 1).bytes == 2 * part);
     e.plan.offload_fraction = 0;
-    CHECK(stage_memory(e)[1].optimizer == 12 * owned);
+    CHECK(stage_memory(e)[1].optimizer() == 12 * owned);
     CHECK(copied(lower(e), Stream::copy_to_host, 1) == Copied{});
   }
 }
 
 TEST_CASE("activations in the memory of the host leave three layers of them on the GPU") {
   const StageMemory kept = stage_memory(offloading(Offload::none, 1))[1];
-  CHECK(kept.activations == 3 * 2 * kKept);  // 1F1B: three micro-batches of two layers
+  CHECK(kept.activations.total() == 3 * 2 * kKept);  // 1F1B: three micro-batches of two layers
   const Experiment all = offloading(Offload::activations, 1);
   const StageMemory none = stage_memory(all)[1];
-  CHECK(none.activations == 0);
-  CHECK(none.workspace == kept.workspace + 3 * kKept);
-  CHECK(none.parameters + none.gradients + none.optimizer ==
-        kept.parameters + kept.gradients + kept.optimizer);
+  CHECK(none.activations.total() == 0);
+  CHECK(none.workspace.total() == kept.workspace.total() + 3 * kKept);
+  CHECK(none.parameters + none.gradients + none.optimizer() ==
+        kept.parameters + kept.gradients + kept.optimizer());
   const Experiment half = offloading(Offload::activations, 0.5);
-  CHECK(stage_memory(half)[1].activations == 3 * kKept);
+  CHECK(stage_memory(half)[1].activations.total() == 3 * kKept);
   const Workload w = lower(half);
   CHECK(copied(w, Stream::copy_to_host, 1) == Copied{8, 8 * kKept});
   CHECK(copied(w, Stream::copy_from_host, 1) == Copied{8, 8 * kKept});
@@ -112,7 +112,7 @@ TEST_CASE("a layer's activations come back after they have left, and no more tha
     }
     CHECK(back == 16);
     Bytes held = 0;
-    for (const Op& op : program.ops) held += op.memory_delta;
+    for (const Op& op : program.ops) held += op.memory_at_start + op.memory_at_finish;
     CHECK(held == 0);
   }
 }

@@ -16,7 +16,7 @@ namespace {
 /// Three matrices of 2 MB over 2 ranks at 1 GB/s: to gather or reduce one takes 1 MB / 1 GB/s = 1 ms, a
 /// product 2 * 1000^3 / 1 TFLOP/s = 2 ms. Two micro-batches compute 2 * (3 forward + 5 backward products) =
 /// 32 ms; the optimizer reads 1.5 M parameters of 28 bytes at 10 TB/s in 4.2 us.
-Picoseconds step(const std::vector<std::string>& overrides) {
+Picoseconds step_time(const std::vector<std::string>& overrides) {
   const std::string text =
       R"({"stack": "ideal", "model": {"kind": "mlp", "widths": [1000, 1000, 1000, 1000], "seq_length": 1000},
     "cluster": {"gpu": {"peak_tflops": {"bf16": 1}, "memory_gb": 1, "memory_gb_per_s": 10000}, "nodes": 2,
@@ -24,7 +24,7 @@ Picoseconds step(const std::vector<std::string>& overrides) {
   return simulate(read(text, overrides)).makespan_ps;
 }
 
-constexpr Picoseconds kMillisecond = 1'000'000'000;
+constexpr Picoseconds kThousandthOfSecond = 1'000'000'000;
 constexpr Picoseconds kUpdate = 4'200'000;
 
 std::vector<std::string> warnings_of(const std::vector<std::string>& overrides) {
@@ -39,11 +39,12 @@ std::vector<std::string> warnings_of(const std::vector<std::string>& overrides) 
 
 TEST_CASE("ZeRO-2 that reduces once a step waits for one reduction, not for one a micro-batch") {
   // The parameters are gathered in 3 ms after the update.
-  CHECK(step({"plan.zero_stage=2"}) == (32 + 2 * 3 + 3) * kMillisecond + kUpdate);
-  CHECK(step({"plan.zero_stage=2", "plan.gradient_reduction=every-step"}) ==
-        (32 + 3 + 3) * kMillisecond + kUpdate);
+  CHECK(step_time({"plan.zero_stage=2"}) == (32 + 2 * 3 + 3) * kThousandthOfSecond + kUpdate);
+  CHECK(step_time({"plan.zero_stage=2", "plan.gradient_reduction=every-step"}) ==
+        (32 + 3 + 3) * kThousandthOfSecond + kUpdate);
   // An all-reduce takes twice as long, and all weights are updated.
-  CHECK(step({"plan.gradient_reduction=every-micro-batch"}) == (32 + 2 * 6) * kMillisecond + 2 * kUpdate);
+  CHECK(step_time({"plan.gradient_reduction=every-micro-batch"}) ==
+        (32 + 2 * 6) * kThousandthOfSecond + 2 * kUpdate);
 }
 
 TEST_CASE("ZeRO-3 that keeps parameters gathers them once where it gathered twice") {
@@ -51,14 +52,14 @@ TEST_CASE("ZeRO-3 that keeps parameters gathers them once where it gathered twic
     const auto of = [&](std::vector<std::string> overrides) {
       overrides.emplace_back("plan.zero_stage=3");
       overrides.push_back(std::string("plan.pipeline_schedule=") + schedule);
-      return step(overrides) - kUpdate;
+      return step_time(overrides) - kUpdate;
     };
-    CHECK(of({"plan.prefetch=0"}) == (32 + 2 * (3 + 3 + 3)) * kMillisecond);
-    CHECK(of({"plan.reshard_after_forward=false"}) == (32 + 2 * (3 + 3)) * kMillisecond);
+    CHECK(of({"plan.prefetch=0"}) == (32 + 2 * (3 + 3 + 3)) * kThousandthOfSecond);
+    CHECK(of({"plan.reshard_after_forward=false"}) == (32 + 2 * (3 + 3)) * kThousandthOfSecond);
     CHECK(of({"plan.reshard_after_forward=false", "plan.gradient_reduction=every-step"}) ==
-          (32 + 3 + 3) * kMillisecond);
+          (32 + 3 + 3) * kThousandthOfSecond);
     // In one unit they move together, as long as before.
-    CHECK(of({"plan.fsdp_unit_layers=3"}) == (32 + 2 * (3 + 3 + 3)) * kMillisecond);
+    CHECK(of({"plan.fsdp_unit_layers=3"}) == (32 + 2 * (3 + 3 + 3)) * kThousandthOfSecond);
   }
 }
 
@@ -66,10 +67,10 @@ TEST_CASE("gathered ahead, only the first unit and the last reduction are waited
   const std::vector<std::string> once{"plan.zero_stage=3", "plan.prefetch=3",
                                       "plan.reshard_after_forward=false",
                                       "plan.gradient_reduction=every-step"};
-  CHECK(step(once) == (1 + 32 + 3) * kMillisecond + kUpdate);
+  CHECK(step_time(once) == (1 + 32 + 3) * kThousandthOfSecond + kUpdate);
   std::vector<std::string> overlapped = once;
   overlapped.emplace_back("plan.overlap_gradient_reduce=true");
-  CHECK(step(overlapped) == (1 + 32 + 1) * kMillisecond + kUpdate);
+  CHECK(step_time(overlapped) == (1 + 32 + 1) * kThousandthOfSecond + kUpdate);
 }
 
 TEST_CASE("a plan that reduces with every micro-batch is told what that costs, and the key") {
