@@ -22,7 +22,19 @@ MemoryCounter::MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseco
   }
 }
 
+/// At the start of the next operation of a track, or at its finish.
+Bytes MemoryCounter::change(const Track& track) const {
+  const Op& op = plan_.op(rank_, (*track.ops)[track.next]);
+  return track.starts ? op.memory_at_start : op.memory_at_finish;
+}
+
+void MemoryCounter::advance(Track& track) {
+  track.next += track.starts ? 0 : 1;
+  track.starts = !track.starts;
+}
+
 void MemoryCounter::load(Track& track) {
+  while (track.next < track.ops->size() && change(track) == 0) advance(track);
   if (track.next == track.ops->size()) {
     track.time = kNoTime;
     return;
@@ -41,10 +53,8 @@ Nanoseconds MemoryCounter::next_change() const {
 void MemoryCounter::apply_changes_at(Nanoseconds time) {
   for (Track& track : tracks_) {
     while (track.time == time) {
-      const Op& op = plan_.op(rank_, (*track.ops)[track.next]);
-      value_ += track.starts ? op.memory_at_start : op.memory_at_finish;
-      track.next += track.starts ? 0 : 1;
-      track.starts = !track.starts;
+      value_ += change(track);
+      advance(track);
       load(track);
     }
   }

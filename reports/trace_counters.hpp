@@ -50,6 +50,8 @@ class MemoryCounter {
     bool starts = true;          // the next change is at the start of that operation, not its finish
     Nanoseconds time = kNoTime;  // of that
   };
+  [[nodiscard]] Bytes change(const Track& track) const;
+  static void advance(Track& track);
   void load(Track& track);
   [[nodiscard]] Nanoseconds next_change() const;
   void apply_changes_at(Nanoseconds time);

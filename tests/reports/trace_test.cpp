@@ -39,7 +39,9 @@ struct PairRun : RunFixture {
     const auto first = add_task(0, 5'000);
     const auto send = add_task(5'000, 10'000, {first});
     const auto second = add_task(10'000, 13'500, {send});
-    workload.stage_memory = {{0, 1'000'000, 2'000'000, 3'000'000, 0}, {0, 4'000'000, 0, 0, 0}};
+    workload.stage_memory.resize(2);
+    workload.stage_memory[0].standing = 6'000'000;
+    workload.stage_memory[1].standing = 4'000'000;
     add_op(0, compute_op(work, Phase::forward, Part::attention, 3, 7, 500'000), first);
     add_op(
         0,

@@ -25,8 +25,14 @@ Report finished_report() {
   report.model_flops_per_step = 3'000'000'000'000;
   report.hardware_flops_per_step = 4'000'000'000'000;
   report.peak_tflops_per_gpu = 312;
-  report.gpu_memory = 80'000'000'000;
-  report.stage_memory.assign(3, {1'000, 2'600'000'000, 5'200'000'000, 15'600'000'000, 9'000'000'000});
+  report.gpu_memory = report.gpu_usable_memory = 80'000'000'000;
+  StageMemory memory;
+  memory.parameters_count = 1'000;
+  memory.parameters = 2'600'000'000;
+  memory.gradients = 5'200'000'000;
+  memory.optimizer_states = 15'600'000'000;
+  memory.activations[ActivationKind::mlp] = 9'000'000'000;
+  report.stage_memory.assign(3, memory);
   report.stats.wall_s = 0.01;
   return report;
 }
@@ -37,8 +43,11 @@ Report infeasible_report() {
   report.feasible = false;
   report.reasons = {"stage 0 needs 96.0 GB of 80.0 GB"};
   report.gpus = 8;
-  report.gpu_memory = 80'000'000'000;
-  report.stage_memory.assign(1, {1'000, 90'000'000'000, 0, 0, 6'000'000'000});
+  report.gpu_memory = report.gpu_usable_memory = 80'000'000'000;
+  StageMemory memory;
+  memory.parameters = 90'000'000'000;
+  memory.activations[ActivationKind::mlp] = 6'000'000'000;
+  report.stage_memory.assign(1, memory);
   return report;
 }
 
@@ -109,14 +118,15 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                                "communication",
                                                "critical_path_s",
                                                "stats"});
-  CHECK(keys(json["breakdown_s"]) ==
-        std::vector<std::string>{"compute", "exposed_tensor", "exposed_pipeline", "exposed_data",
-                                 "exposed_context", "exposed_expert", "optimizer", "bubble", "host"});
+  CHECK(keys(json["breakdown_s"]) == std::vector<std::string>{"compute", "exposed_tensor", "exposed_pipeline",
+                                                              "exposed_data", "exposed_context",
+                                                              "exposed_expert", "exposed_offload",
+                                                              "optimizer", "bubble", "host"});
   CHECK(keys(json["utilization"]) == std::vector<std::string>{"gpu_mean", "gpu_min", "links"});
   CHECK(keys(json["utilization"]["links"][0]) == std::vector<std::string>{"kind", "mean", "peak"});
   CHECK(keys(json["memory"]["per_stage"][0]) ==
         std::vector<std::string>{"stage", "parameters_gb", "gradients_gb", "optimizer_gb", "activations_gb",
-                                 "workspace_gb", "peak_gb"});
+                                 "workspace_gb", "peak_gb", "reserved_gb", "categories_gb"});
   CHECK(keys(json["communication"]["bytes_per_gpu"]) ==
         std::vector<std::string>{"tensor", "pipeline", "data", "context", "expert"});
   CHECK(json["memory"]["per_stage"].size() == 3);
@@ -278,9 +288,10 @@ TEST_CASE("names that can be asked for are those of the result") {
     std::ranges::replace(pointer, '.', '/');
     found += all.contains(Json::json_pointer(pointer)) ? 1 : 0;
   }
-  // Two deciles, days of training, a graph, layers of stages and batches of replicas are not in every result.
-  CHECK(found == names.size() - 6);
-  CHECK(names.size() == 82 + 9);  // keys, and the objects they lie in
+  // Two deciles, days of training, a graph, layers of stages, batches of replicas and memory over time are
+  // not in every result.
+  CHECK(found == names.size() - 7);
+  CHECK(names.size() == 86 + 9);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

@@ -35,6 +35,11 @@ std::optional<Precision> StepBuilder::sent_in(Collective collective, Slot commun
   }
 }
 
+std::int64_t StepBuilder::ranks_of(Slot communicator) const {
+  if (communicator == Slot::expert_tensor) return plan_.expert_tensor_parallel;
+  return communicator == Slot::context ? plan_.context_parallel : plan_.tensor_parallel;
+}
+
 /// Gathered values are cast by the rank that has them, and as a whole where they arrive; sums the other way.
 std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
                                      Slot communicator, Wire wire) {
@@ -42,8 +47,7 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
   const WireWidth width(sent, element_bytes(plan_.precision), plan_.precision);
   const Bytes moved = sent ? width.of_kept(bytes) : bytes;
   if (!width.casts()) return collective_as_is(part, collective, moved, after, communicator);
-  const std::int64_t ranks =
-      communicator == Slot::expert_tensor ? plan_.expert_tensor_parallel : plan_.tensor_parallel;
+  const std::int64_t ranks = ranks_of(communicator);
   const Bytes before = collective == Collective::all_gather ? divide_up(bytes, ranks) : bytes;
   const Bytes arrived = collective == Collective::reduce_scatter ? divide_up(bytes, ranks) : bytes;
   std::int32_t at = after;

@@ -65,6 +65,8 @@ class StepBuilder {
 
   std::int32_t add(const Step& step);
   [[nodiscard]] std::optional<Precision> sent_in(Collective collective, Slot communicator) const;
+  /// Of those that gather, or scatter sums.
+  [[nodiscard]] std::int64_t ranks_of(Slot communicator) const;
 
   const Software& software_;
   const Plan& plan_;
