@@ -313,8 +313,8 @@ class Summary {
     if (stages.empty()) return;
     const double usable = static_cast<double>(report_.gpu_usable_memory) / 1e9;
     heading("Memory per GPU", usable > 0 ? fmt::format("GB of {:.1f} that can be used", usable) : "GB");
-    line("  {:<6}{:>11}{:>10}{:>10}{:>12}{:>10}{:>8}{:>9}", "stage", "parameters", "gradients", "optimizer",
-         "activations", "workspace", "total", "reserved");
+    line("  {:<5}{:>11}{:>10}{:>10}{:>12}{:>10}{:>9}", "stage", "parameters", "gradients", "optimizer",
+         "activations", "workspace", "reserved");
     for (std::size_t first = 0; first < stages.size();) {
       std::size_t last = first;
       while (last + 1 < stages.size() && alike(stages[first], stages[last + 1])) ++last;
@@ -340,10 +340,10 @@ class Summary {
       use = fmt::format("  {:>5.1f} %", 100 * share);
       if (share > 1) use = painted("1;31", use + " !");
     }
-    line("  {:<6}{:>11.3f}{:>10.3f}{:>10.3f}{:>12.3f}{:>10.3f}{:>8.2f}{:>9.2f}{}",
+    line("  {:<5}{:>11.3f}{:>10.3f}{:>10.3f}{:>12.3f}{:>10.3f}{:>9.2f}{}",
          first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last), gb(stage.parameters),
          gb(stage.gradients), gb(stage.optimizer()), gb(stage.activations.total()),
-         gb(stage.workspace.total()), gb(stage.total()), gb(stage.reserved()), use);
+         gb(stage.workspace.total()), gb(stage.reserved()), use);
   }
 
   /// Sentences as bullets, wrapped at words.
