@@ -81,8 +81,18 @@ def moe_plans(rows):
 
 
 def is_balanced(row):
-    return ("overlap" not in row["notes"].split(",")[0] and "EP overlap on" not in row["method"]
+    return ("all-to-all overlap" not in row["notes"] and "EP overlap on" not in row["method"]
             and "natural routing" not in row["notes"] and row["mbs"])
+
+
+def overlaps(row):
+    """What two rows say of ZeRO's and tensor-parallel collectives; the others have the defaults of their stack."""
+    if "no overlap of ZeRO or TP" in row["notes"]:
+        return {"plan.overlap_gradient_reduce": False, "plan.overlap_parameter_gather": False,
+                "plan.overlap_tensor_parallel": False}
+    if "zero overlap on" in row["notes"]:
+        return {"plan.overlap_parameter_gather": True, "plan.overlap_tensor_parallel": False}
+    return {}
 
 
 def moe_row(row):
@@ -93,7 +103,7 @@ def moe_row(row):
         "plan.expert_tensor_parallel": 1, "plan.dispatcher": MOE_DISPATCHERS[row["method"]],
         "plan.sequence_parallel": int(row["tp"]) > 1, "plan.recompute": MOE_RECOMPUTE[row["recompute"]],
         "plan.zero_stage": 3 if row["zero"] == "FSDP" else 1, "plan.precision": "bf16", **MEGATRON,
-        "measured.step_time_s": float(row["step_s"]), "source": row["source"],
+        **overlaps(row), "measured.step_time_s": float(row["step_s"]), "source": row["source"],
         "note": f"{row['framework']}; {row['notes']}; recompute: {row['recompute'] or 'not said'}",
     }
 

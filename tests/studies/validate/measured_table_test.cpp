@@ -76,11 +76,6 @@ TEST_CASE("overrides apply to every row") {
 }
 
 TEST_CASE("rows that ask for what is not modelled yet are skipped with the reason") {
-  const auto reason = [](const std::string& header, const std::string& cell) {
-    return read(with(header, cell)).rows.at(0).skipped_because;
-  };
-  CHECK(reason("plan.context_parallel_type", "hierarchical")
-            .starts_with("/plan/context_parallel_type: found \"hierarchical\""));
   const MeasuredTable later =
       read("name,model,cluster,measured.step_time_s\na,t5-11b,dgx-h100,1\nb,gpt3-125m,dgx-h100,\n");
   CHECK(later.rows[0].skipped_because.starts_with("/model: found \"t5-11b\""));
@@ -88,7 +83,7 @@ TEST_CASE("rows that ask for what is not modelled yet are skipped with the reaso
 }
 
 TEST_CASE("a row that is wrong besides is an error") {
-  CHECK(diagnostics(with("plan.context_parallel_type,plan.zero_stage", "hierarchical,7"))
+  CHECK(diagnostics("name,model,cluster,plan.zero_stage,measured.step_time_s\na,t5-11b,dgx-h100,7,1\n")
             .find("/plan/zero_stage: found 7") != std::string::npos);
   CHECK(diagnostics(with("plan.expert_parallel", "0")) ==
         "folder/t.csv:2:31: /plan/expert_parallel: found 0, allowed an integer from 1 to 4000000");
