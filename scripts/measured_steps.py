@@ -15,12 +15,14 @@ def as_it_is(rows):
 
 def torchtitan(rows):
     """TorchTitan's published benchmarks. Models of the Llama kind, which its shape columns do not say; it prints GiB.
-    Its selective recomputation by layers is that of every second one; by operators, which is not expressed, that of the
-    products with an even number in a layer, and of all that is not a product."""
+    Its selective recomputation by layers is that of every second one; by operators, that of the products with an even
+    number in a layer, and of all that is not a product."""
     converted = []
     for row in as_it_is(rows):
         if "selectivelayer" in row["name"]:
             row["plan.recompute"] = json.dumps({"method": "block", "layers": int(row["model.layers"]) // 2})
+        elif row.get("plan.recompute") == "selective":
+            row["plan.recompute"] = json.dumps({"modules": ["operations"]})
         if "measured.memory.peak_gb" in row:
             row["measured.memory.peak_gb"] = float(row["measured.memory.peak_gb"]) * GIB
         converted.append(row | {key: value for key, value in LLAMA.items() if key not in row})
