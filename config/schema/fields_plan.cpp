@@ -70,6 +70,8 @@ const std::vector<Field<Plan>>& plan_fields() {
           "how unequally tokens choose experts; a list is a token_histogram"),
       T::flag("overlap_expert_parallel", &Plan::overlap_expert_parallel, "with dualpipe and dualpipe-v",
               "passes of two micro-batches side by side: one computes while tokens of the other travel"),
+      T::flag("overlap_shared_experts", &Plan::overlap_shared_experts, "false",
+              "shared experts compute while tokens travel to the other experts and back"),
       T::integers("token_histogram", 0, 1e12, &Plan::token_histogram, "none",
                   "tokens of each expert, with token_imbalance histogram"),
       T::flag("sequence_parallel", &Plan::sequence_parallel, "false",

@@ -130,6 +130,7 @@ struct Plan {
   /// A forward pass and the backward pass after it run side by side, one computes while tokens of the other
   /// travel.
   bool overlap_expert_parallel = false;
+  bool overlap_shared_experts = false;  ///< they compute while tokens travel to the other experts and back
   bool sequence_parallel = false;
   std::int64_t micro_batch_size = 1;  ///< samples
   /// Samples of each replica, where they have unequally many; empty: all as many.
@@ -219,17 +220,17 @@ struct Plan {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
-                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
-                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
-                    overlap_expert_parallel, sequence_parallel, micro_batch_size, replica_batch_sizes,
-                    balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
-                    micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
-                    recompute_modules, recompute_layers, recompute_method, zero_stage, zero_group_size,
-                    gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
-                    overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
-                    scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision, optimizer,
-                    offload, offload_fraction, moment_precision, main_weight_precision, tensor_partition);
+    return std::tie(
+        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
+        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
+        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, overlap_shared_experts,
+        sequence_parallel, micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size,
+        pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers,
+        balance_stages, recompute, recompute_modules, recompute_layers, recompute_method, zero_stage,
+        zero_group_size, gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
+        overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb,
+        collectives, rank_order, precision, wire_precision, optimizer, offload, offload_fraction,
+        moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -123,8 +123,31 @@ std::int32_t ExpertLayer::gather_tokens(StepBuilder& to, std::int32_t after) con
   return to.collective(Part::experts, Collective::all_gather, shape_.residual(), after);
 }
 
-std::int32_t ExpertLayer::run_shared(StepBuilder& to, PassKind kind, std::int32_t after) const {
-  return shared_ ? shared_(to, kind, after) : after;
+std::int32_t ExpertLayer::run_shared(StepBuilder& to, PassKind kind, MlpPart part, std::int32_t after) const {
+  return shared_ ? shared_(to, kind, part, after) : after;
+}
+
+/// Shared experts run before tokens leave, or their first product does while they travel.
+ExpertLayer::Sent ExpertLayer::send(StepBuilder& to, PassKind kind, std::int32_t after) const {
+  if (!overlaps_shared()) {
+    const std::int32_t shared = run_shared(to, kind, MlpPart::all, after);
+    return {dispatch(to, shared), shared};
+  }
+  const std::int32_t there = dispatch(to, after);
+  return {there, run_shared(to, kind, MlpPart::first_run, after)};
+}
+
+/// What is done with tokens that are back; the `last` kernel needs what shared experts made, whose second
+/// product may run while tokens come back.
+std::int32_t ExpertLayer::finish(StepBuilder& to, PassKind kind, const Sent& sent, std::int32_t back,
+                                 std::vector<Kernel> kernels, Kernel last) const {
+  if (!overlaps_shared()) {
+    kernels.push_back(last);
+    return gather_tokens(to, to.compute(Part::experts, std::move(kernels), back));
+  }
+  const std::int32_t shared = run_shared(to, kind, MlpPart::last_run, sent.shared);
+  to.compute(Part::experts, std::move(kernels), back);
+  return gather_tokens(to, to.compute(Part::experts, {last}, shared));
 }
 
 std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
@@ -133,18 +156,17 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const std::int32_t routed = to.compute(
       Part::experts, {elementwise(2 * shape_.cut_residual()), router(), choice(), elementwise(own + sent)},
       after);
-  const std::int32_t there = dispatch(to, run_shared(to, PassKind::forward, routed));
+  const Sent tokens = send(to, PassKind::forward, routed);
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
   kernels.push_back(first());
   kernels.push_back(activation(inner()));
   kernels.push_back(second());
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
-  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));
+  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), tokens.there));
   // Weighted sum of the copies, then what shared experts made and the residual.
-  const std::int32_t summed = to.compute(
-      Part::experts, {elementwise(sent + own), elementwise((model_.post_norms ? 5 : 3) * own)}, back);
-  return gather_tokens(to, summed);
+  return finish(to, PassKind::forward, tokens, back, {elementwise(sent + own)},
+                elementwise((model_.post_norms ? 5 : 3) * own));
 }
 
 void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
@@ -160,7 +182,7 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   const Bytes sent = experts_.sent * experts_.row;
   const std::int32_t spread =
       to.compute(Part::experts, {elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent)}, after);
-  const std::int32_t there = dispatch(to, run_shared(to, kind, spread));
+  const Sent tokens = send(to, kind, spread);
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
@@ -169,15 +191,14 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   kernels.push_back(input_gradient(first()));
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   if (kind == PassKind::backward) add_weight_gradients(kernels);
-  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), there));
+  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), tokens.there));
   kernels = {elementwise(sent + own), choice(), input_gradient(router())};
   if (kind == PassKind::backward) kernels.push_back(weight_gradient(router()));
-  kernels.push_back(elementwise(3 * own));
-  return gather_tokens(to, to.compute(Part::experts, std::move(kernels), back));
+  return finish(to, kind, tokens, back, std::move(kernels), elementwise(3 * own));
 }
 
 std::int32_t ExpertLayer::backward_weight(StepBuilder& to, std::int32_t after) const {
-  const std::int32_t shared = run_shared(to, PassKind::backward_weight, after);
+  const std::int32_t shared = run_shared(to, PassKind::backward_weight, MlpPart::all, after);
   std::vector<Kernel> kernels;
   add_weight_gradients(kernels);
   kernels.push_back(weight_gradient(router()));

@@ -11,10 +11,14 @@
 
 namespace orrery {
 
+/// A pass through an MLP, or one of its products with what belongs to it.
+enum class MlpPart : std::uint8_t { all, first_run, last_run };
+
 class ExpertLayer {
  public:
-  /// Writes a pass through the shared experts after a step, and returns the step that completes it.
-  using SharedExperts = std::function<std::int32_t(StepBuilder&, PassKind, std::int32_t)>;
+  /// Writes a pass through the shared experts, or part of it, after a step, and returns the step that
+  /// completes it.
+  using SharedExperts = std::function<std::int32_t(StepBuilder&, PassKind, MlpPart, std::int32_t)>;
 
   /// `shared`: empty where there are none. Keeps references.
   ExpertLayer(const Experiment& experiment, const TransformerShape& shape, SharedExperts shared);
@@ -28,7 +32,16 @@ class ExpertLayer {
   std::int32_t forward(StepBuilder& to, std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, PassKind kind, std::int32_t after) const;
   std::int32_t backward_weight(StepBuilder& to, std::int32_t after) const;
-  std::int32_t run_shared(StepBuilder& to, PassKind kind, std::int32_t after) const;
+  std::int32_t run_shared(StepBuilder& to, PassKind kind, MlpPart part, std::int32_t after) const;
+  [[nodiscard]] bool overlaps_shared() const { return shared_ && plan_.overlap_shared_experts; }
+  /// Where tokens are after `after`, and the shared experts on the way.
+  struct Sent {
+    std::int32_t there = 0;
+    std::int32_t shared = 0;
+  };
+  Sent send(StepBuilder& to, PassKind kind, std::int32_t after) const;
+  std::int32_t finish(StepBuilder& to, PassKind kind, const Sent& sent, std::int32_t back,
+                      std::vector<Kernel> kernels, Kernel last) const;
   std::int32_t dispatch(StepBuilder& to, std::int32_t after) const;
   std::int32_t combine(StepBuilder& to, std::int32_t after) const;
   std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, StepBuilder::Wire wire,

@@ -218,15 +218,6 @@ std::int32_t Transformer::run_mlp(StepBuilder& to, PassKind kind, const LayerHal
   return run(to, kind, Part::mlp, SubBlocks(halves.subs).subspan(1, 1), after);
 }
 
-ExpertLayer Transformer::experts() const {
-  const std::int64_t ffn = ExpertShape(model_, plan_, shape_).shared_ffn;
-  if (ffn == 0) return {experiment_, shape_, {}};
-  const SubBlock shared = shared_experts_sub_block(experiment_, shape_, ffn);
-  return {experiment_, shape_, [this, shared](StepBuilder& to, PassKind kind, std::int32_t after) {
-            return run(to, kind, Part::experts, SubBlocks(&shared, 1), after);
-          }};
-}
-
 LayerHalves Transformer::halves_of(const LayerContent& content) const {
   LayerHalves halves{
       content,

@@ -78,6 +78,9 @@ class Transformer {
   std::int32_t backward_weight(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t run(StepBuilder& to, PassKind kind, Part part, SubBlocks subs, std::int32_t after) const;
   [[nodiscard]] ExpertLayer experts() const;
+  std::int32_t run_product(StepBuilder& to, PassKind kind, MlpPart part, const SubBlock& sub,
+                           std::int32_t after) const;
+  void add_products(PassKind kind, MlpPart part, const SubBlock& sub, std::vector<Kernel>& kernels) const;
   /// That which has the sizes of such layers: this one, or a variant.
   [[nodiscard]] const Transformer& of(const LayerContent& content) const;
   [[nodiscard]] bool has_sizes_of(const LayerContent& content) const;

@@ -67,6 +67,7 @@ void check_without_experts(const Plan& plan, const Complain& complain) {
   refuse("dispatcher", plan.dispatcher != Dispatcher::all_to_all);
   refuse("capacity_factor", plan.capacity_factor > 0);
   refuse("overlap_expert_parallel", plan.overlap_expert_parallel);
+  refuse("overlap_shared_experts", plan.overlap_shared_experts);
   refuse("token_histogram", !plan.token_histogram.empty());
   refuse("token_imbalance", plan.token_imbalance != TokenImbalance::uniform);
 }
@@ -141,6 +142,8 @@ void check_overlap(const Plan& plan, const Complain& complain) {
 void check_experts(const Experiment& e, const Complain& complain) {
   const Plan& plan = e.plan;
   if (e.model.experts == 0) return check_without_experts(plan, complain);
+  if (plan.overlap_shared_experts && e.model.shared_experts == 0)
+    complain({"overlap_shared_experts"}, "found true, allowed only for models with shared_experts");
   check_degrees(e, complain);
   check_histogram(e.model, plan, complain);
   check_overlap(plan, complain);

@@ -94,6 +94,45 @@ TEST_CASE("passes side by side hide what tokens take, and move as much") {
   }
 }
 
+TEST_CASE("shared experts beside the others hide what tokens take, and do as much") {
+  for (const std::vector<std::string>& plan : std::vector<std::vector<std::string>>{
+           {},
+           {"plan.tensor_parallel=2", "plan.expert_parallel=4", "plan.sequence_parallel=true"},
+           {"plan.tensor_parallel=2", "plan.expert_parallel=4", "plan.dispatcher=deduplicated"},
+           {"plan.pipeline_parallel=2", "plan.pipeline_schedule=zb-h1", "plan.expert_parallel=4"},
+           {"plan.recompute=full"}}) {
+    CAPTURE(plan.empty() ? "alone" : plan.back());
+    std::vector<std::string> all{"model.shared_experts=1", "model.hidden=2048", "stack=ideal"};
+    all.insert(all.end(), plan.begin(), plan.end());
+    const Report apart = simulate(mixture(all));
+    all.emplace_back("plan.overlap_shared_experts=true");
+    Experiment e = mixture(all);
+    const Report beside = simulate(e);
+    e.simulation.folding = Folding::off;
+    check_same_times(beside, simulate(e));
+    CHECK(beside.bytes_per_gpu == apart.bytes_per_gpu);
+    // Steps are rounded to picoseconds one by one.
+    CHECK(static_cast<double>(beside.breakdown.compute_ps) ==
+          doctest::Approx(static_cast<double>(apart.breakdown.compute_ps)).epsilon(1e-6));
+    CHECK(beside.makespan_ps < apart.makespan_ps);
+    const auto exposed = static_cast<std::size_t>(Dimension::expert);
+    CHECK(beside.breakdown.exposed_ps[exposed] < apart.breakdown.exposed_ps[exposed]);
+  }
+}
+
+// All 512 tokens of each of 8 ranks take 2 of 8 experts. At worst these are on 2 ranks in turn: a rank that
+// has one expert gets 4 times its mean of 2 x 512 rows, each of which keeps 512 inputs, 2 x 1024 inputs of
+// the activation and 1024 outputs of 2 bytes; 2 micro-batches of one sample, one kept at a time.
+TEST_CASE("the busiest rank's tokens are kept and computed with") {
+  const Report even = simulate(mixture());
+  const Report worst = simulate(mixture({"plan.token_imbalance=worst"}));
+  const std::int64_t rows = 512 * 2;
+  CHECK(worst.stage_memory.front().activations - even.stage_memory.front().activations ==
+        4 * (4 - 1) * rows * (512 + 3 * 1024) * 2);
+  CHECK(worst.step_time_s() > even.step_time_s());
+  CHECK(sent(worst, Dimension::expert) == 4 * sent(even, Dimension::expert));
+}
+
 // Of a layer and micro-batch: tokens to their experts and back, forward and backward. A rank sends 7 of 8
 // parts of its 512 x 2 rows of 512 values of 2 bytes.
 TEST_CASE("tokens travel to their experts and back") {
@@ -169,6 +208,10 @@ TEST_CASE("what experts ask of a plan") {
        "found expert_parallel 8 x expert_tensor_parallel 1 = 8, allowed a divisor of the 4 ranks of a stage");
   says({"plan.overlap_expert_parallel=true"},
        "/plan/overlap_expert_parallel: found true with pipeline_schedule \"1f1b\", allowed with dualpipe");
+  says({"plan.expert_parallel=16"}, "/plan/expert_parallel: found 16, allowed a divisor of experts 8");
+  says({"plan.overlap_shared_experts=true"},
+       "/plan/overlap_shared_experts: found true, allowed only for models with shared_experts");
+  says({"model.window=1024"}, "/model/window: found 1024, allowed at most seq_length 512");
   says({"plan.token_imbalance=[1, 2]"}, "found 2 entries, allowed one for each of 8 experts");
   says({"plan.token_imbalance=[0, 0, 0, 0, 0, 0, 0, 0]"}, "found no tokens, allowed a sum above 0");
   says({"model.experts_per_token=9"}, "/model/experts_per_token: found 9, allowed at most experts 8");
