@@ -128,7 +128,7 @@ void read_fields(const Json& value, const std::vector<Field<T>>& fields, T& obje
   std::vector<std::string_view> names;
   for (const auto& [key, item] : value.get_ref<const Json::object_t&>()) {
     const Path here(path, key);
-    const auto known = std::ranges::find_if(fields, [&](const Field<T>& field) {
+    const auto known = std::ranges::find_if(fields, [&key = key](const Field<T>& field) {
       return field.name.size() == key.size() && field.name.back() == key.back() && field.name == key;
     });
     if (known != fields.end()) {
