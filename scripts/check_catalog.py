@@ -18,7 +18,10 @@ MODEL_KEYS = {
     "positions", "other_parameters",
 }  # and max_positions where positions are learned
 # Keys of some transformers only; latent attention has no head_dim, and one with experts no parallel_block.
-MORE_MODEL_KEYS = {"qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention"}
+MORE_MODEL_KEYS = {
+    "qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention", "encoder_layers",
+    "encoder_seq_length",
+}
 EXPERT_KEYS = {"experts", "experts_per_token", "expert_ffn_hidden"}
 MORE_EXPERT_KEYS = {"shared_experts", "dense_layers", "moe_layer_frequency", "expert_groups", "groups_per_token"}
 CONVNET_KEYS = {
@@ -55,6 +58,7 @@ FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized",
 # Published parameter counts: exact where the weights were released, else as printed, with the share
 # by which the printed figure may be off (rounding, and what the authors left out of their count).
 EXACT = 0.0
+RELATIVE_POSITIONS = 32  # distances of T5, in a table of each stack
 PARAMETERS = {
     "llama-7b": (6_738_415_616, EXACT),
     "llama-13b": (13_015_864_320, EXACT),
@@ -103,6 +107,7 @@ PARAMETERS = {
     "gemma2-27b": (27_227_128_320, EXACT),
     "gemma3-27b": (27.0e9, 0.005),  # 25.6B and 1.4B of embeddings, without the encoder of images
     "mistral-7b": (7_241_732_096, EXACT),
+    "t5-11b": (11_307_321_344, EXACT),
     "olmo2-7b": (7_298_678_784, 0.001),
     "olmo2-13b": (13_716_198_400, 0.001),
     "nemotron-4-340b": (340e9, 0.005),
@@ -146,6 +151,14 @@ def attention_parameters(model):
     return 2 * hidden * q_width + 2 * hidden * kv_width + norms + biases + output_bias
 
 
+def encoder_parameters(model, norm):
+    """Of an encoder and its norm, and of the attention to what it made in each layer of the decoder."""
+    attention = attention_parameters(model) + norm
+    layer = attention + mlp_parameters(model, model["ffn_hidden"]) + norm
+    positions = RELATIVE_POSITIONS * model["heads"] if model["positions"] == "relative" else 0
+    return model["encoder_layers"] * layer + model["layers"] * attention + norm + positions
+
+
 def parameters(model):
     """Parameter count of a transformer; the same formula as workloads/ uses (docs/models.md)."""
     hidden = model["hidden"]
@@ -161,6 +174,10 @@ def parameters(model):
         total += model["vocab"] * hidden
     if model["positions"] == "learned":
         total += model["max_positions"] * hidden
+    if model["positions"] == "relative":
+        total += RELATIVE_POSITIONS * model["heads"]
+    if "encoder_layers" in model:
+        total += encoder_parameters(model, norm)
     return total + model["other_parameters"]
 
 
@@ -213,7 +230,7 @@ class Checker:
         self.expect(entry["kind"] in ("transformer", "moe-transformer"), path, "unknown kind")
         self.expect(entry["attention"] in ("core", "flash"), path, "attention must be core or flash")
         self.expect(entry["normalization"] in ("layernorm", "rmsnorm"), path, "unknown normalization")
-        self.expect(entry["positions"] in ("learned", "rotary"), path, "unknown positions")
+        self.expect(entry["positions"] in ("learned", "rotary", "relative"), path, "unknown positions")
         self.expect(entry["heads"] % entry["kv_heads"] == 0, path, "heads must be a multiple of kv_heads")
         self.parameters(path, parameters(entry))
 

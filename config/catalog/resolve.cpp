@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "config/schema/wording.hpp"
 
@@ -15,13 +13,6 @@ std::vector<std::string_view> names_of(const CatalogData& catalog, CatalogKind k
   std::vector<std::string_view> names;
   for (const auto& [name, entry] : catalog.entries[static_cast<std::size_t>(kind)]) names.push_back(name);
   return names;
-}
-
-/// Names of the interface that the catalog does not have yet.
-std::span<const std::string_view> names_for_later(CatalogKind kind) {
-  static constexpr std::array<std::string_view, 1> kModels{"t5-11b"};
-  if (kind == CatalogKind::model) return kModels;
-  return {};
 }
 
 void merge(Json& target, const Json& given) {
@@ -53,12 +44,8 @@ Json Resolver::entry(CatalogKind kind, const std::string& name, const Path& path
   const CatalogEntry* found = catalog_.find(kind, name);
   if (found == nullptr) {
     const auto known = names_of(catalog_, kind);
-    if (std::ranges::find(names_for_later(kind), name) != names_for_later(kind).end()) {
-      findings_.add_not_modelled(mention, not_modelled_yet(name, known));
-    } else {
-      findings_.add(mention, fmt::format("found {}, allowed a catalog {} ({}) or an object{}", quote(name),
-                                         to_string(kind), joined(known), hint(name, known)));
-    }
+    findings_.add(mention, fmt::format("found {}, allowed a catalog {} ({}) or an object{}", quote(name),
+                                       to_string(kind), joined(known), hint(name, known)));
     return nullptr;
   }
   const std::pair<CatalogKind, std::string> key{kind, name};

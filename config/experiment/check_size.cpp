@@ -28,7 +28,9 @@ double heads(const Model& m) { return most(m, &LayerRun::heads, m.heads); }
 double ffn(const Model& m) { return most(m, &LayerRun::ffn_hidden, m.ffn_hidden); }
 
 /// With those of multi-token prediction.
-double all_layers(const Model& m) { return real(m.layers + m.multi_token_prediction); }
+double all_layers(const Model& m) { return real(m.all_layers() + m.multi_token_prediction); }
+
+double longest(const Model& m) { return real(std::max(m.seq_length, m.encoder_seq_length)); }
 
 /// Weights of one layer at most.
 double layer_weights(const Model& m) {
@@ -43,7 +45,8 @@ double layer_weights(const Model& m) {
   const double from_latent = ranks * heads(m) * real(m.query_dim() + m.value_dim());
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
   const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
-  return real(m.hidden) * (attention + 3 * ffn(m) + experts) + adapters + from_latent;
+  const double cross = m.encoder_layers > 0 ? 2 : 1;  // with cross-attention
+  return real(m.hidden) * (cross * attention + 3 * ffn(m) + experts) + adapters + from_latent;
 }
 
 struct StepBounds {
@@ -68,9 +71,9 @@ StepBounds bounds_of(const Experiment& e) {
   const double losses = 1 + real(m.multi_token_prediction);
   const double depths = 2 * real(m.multi_token_prediction) * real(m.hidden);
   if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions) + depths);
-  const double tokens = real(e.plan.global_batch_size) * real(m.seq_length);
+  const double tokens = real(e.plan.global_batch_size) * longest(m);
   const bool stored = transformer && m.attention == Attention::core;
-  const double scores = transformer ? real(m.seq_length) * heads(m) * real(m.head_dim) : 0;
+  const double scores = transformer ? longest(m) * heads(m) * real(m.head_dim) : 0;
   if (m.kind == ModelKind::convnet) {
     b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
     const double kept =
@@ -78,11 +81,11 @@ StepBounds bounds_of(const Experiment& e) {
     b.bytes = 24 * b.weights + 64 * kept;
     return b;
   }
-  b.flops = tokens * (8 * losses * b.weights + 16 * all_layers(m) * scores);
+  b.flops = tokens * (8 * losses * b.weights + (m.encoder_layers > 0 ? 32 : 16) * all_layers(m) * scores);
   double width = 0;
   if (transformer) {
     width = 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) +
-            (stored ? 3 * heads(m) * real(m.seq_length) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
+            (stored ? 3 * heads(m) * longest(m) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
             routed_width(e);
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
@@ -125,7 +128,7 @@ double slowest_peak(const Gpu& gpu, Precision precision) {
 /// Layers that a rank runs through in a step, over its micro-batches.
 double layer_passes(const Experiment& e) {
   return real(e.plan.micro_batches()) *
-         (real(e.model.layers) / real(e.plan.pipeline_parallel) + real(e.model.multi_token_prediction));
+         (real(e.model.all_layers()) / real(e.plan.pipeline_parallel) + real(e.model.multi_token_prediction));
 }
 
 double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& gpu) {

@@ -172,6 +172,8 @@ class PlanCompletion {
 
   void check_tensor_parallel() {
     if (plan_.sequence_parallel) require_divisor("seq_length", model_.seq_length);
+    if (plan_.sequence_parallel && model_.encoder_layers > 0)
+      require_divisor("encoder_seq_length", model_.encoder_seq_length);
     check_recompute();
     if (model_.kind == ModelKind::mlp) return check_partition();
     if (model_.kind == ModelKind::convnet) return check_whole();
@@ -213,8 +215,8 @@ class PlanCompletion {
                                 kModuleNames[static_cast<std::size_t>(module)], what));
     };
     need(Module::experts, model_.experts > 0, "experts");
-    const bool plain =
-        model_.experts == 0 && !model_.latent() && !model_.parallel_block && model_.lora_rank == 0;
+    const bool plain = model_.experts == 0 && !model_.latent() && !model_.parallel_block &&
+                       model_.lora_rank == 0 && model_.encoder_layers == 0;
     need(Module::operations, plain, "dense layers of seven or six products");
     const bool alone = plan_.recompute_modules == ModuleSet{Module::operations};
     if (plan_.recompute_modules.has(Module::operations) && !alone)
@@ -278,13 +280,16 @@ class PlanCompletion {
     }
     if (plan_.balance_stages) return;
     if (has("stage_layers")) return check_stage_layers();
-    if (model_.layers % virtual_stages() == 0) return;
+    if (model_.all_layers() % virtual_stages() == 0) return;
     add({"pipeline_parallel", "virtual_stages"},
-        fmt::format("found {}, allowed a divisor of layers {}, or give stage_layers", stages_in_words(),
-                    model_.layers));
+        fmt::format("found {}, allowed a divisor of {} {}, or give stage_layers", stages_in_words(),
+                    layers_in_words(), model_.all_layers()));
   }
 
   [[nodiscard]] std::int64_t virtual_stages() const { return plan_.pipeline_parallel * plan_.virtual_stages; }
+  [[nodiscard]] std::string_view layers_in_words() const {
+    return model_.encoder_layers > 0 ? "encoder_layers + layers" : "layers";
+  }
   [[nodiscard]] std::string stages_in_words() const {
     return fmt::format("pipeline_parallel {} x virtual_stages {} = {}", plan_.pipeline_parallel,
                        plan_.virtual_stages, virtual_stages());
@@ -295,8 +300,9 @@ class PlanCompletion {
     const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
     if (static_cast<std::int64_t>(list.size()) != virtual_stages()) {
       add({"stage_layers"}, fmt::format("found {} entries, allowed {}", list.size(), stages_in_words()));
-    } else if (sum != model_.layers) {
-      add({"stage_layers"}, fmt::format("found a sum of {}, allowed layers {}", sum, model_.layers));
+    } else if (sum != model_.all_layers()) {
+      add({"stage_layers"},
+          fmt::format("found a sum of {}, allowed {} {}", sum, layers_in_words(), model_.all_layers()));
     }
   }
 

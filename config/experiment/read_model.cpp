@@ -93,6 +93,28 @@ void check_multi_token_prediction(const Model& model, const Path& path, Findings
                              model.seq_length));
 }
 
+void complete_encoder(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (model.encoder_layers == 0) {
+    if (value.contains("encoder_seq_length"))
+      findings.add(Path(path, "encoder_seq_length"),
+                   "found a value that does nothing, allowed only with encoder_layers");
+    return;
+  }
+  if (!value.contains("encoder_seq_length")) model.encoder_seq_length = model.seq_length;
+  const auto refuse = [&](std::string_view key, bool given) {
+    if (given) findings.add(Path(path, key), "found a value beside encoder_layers, allowed one of them");
+  };
+  refuse("experts", model.experts > 0);
+  refuse("latent_attention", model.latent());
+  refuse("layer_pattern", value.contains("layer_pattern"));
+  refuse("lora_rank", model.lora_rank > 0);
+  refuse("multi_token_prediction", model.multi_token_prediction > 0);
+  refuse("packed_sample_length", model.packed_sample_length > 0);
+  refuse("parallel_block", model.parallel_block);
+  refuse("qk_norm", model.qk_norm != QueryKeyNorm::none);
+  refuse("window", model.window > 0);
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -106,6 +128,7 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   check_latent_attention(model, value, path, findings);
   check_window(model, path, findings);
   check_multi_token_prediction(model, path, findings);
+  complete_encoder(model, value, path, findings);
   if (!value.contains("qkv_biases")) model.qkv_biases = model.biases;
   if (model.latent()) {
     model.head_dim = model.query_dim();

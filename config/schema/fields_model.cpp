@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kAttentions{"core", "flash"};
 constexpr std::array<std::string_view, 2> kNormalizations{"layernorm", "rmsnorm"};
-constexpr std::array<std::string_view, 2> kPositions{"learned", "rotary"};
+constexpr std::array<std::string_view, 3> kPositions{"learned", "rotary", "relative"};
 void set_lora_targets(Model& model, const std::vector<std::size_t>& targets) {
   model.lora_targets = {};
   for (const std::size_t target : targets) model.lora_targets[target] = true;
@@ -128,6 +128,12 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::integer("multi_token_prediction", 0, 64, &Model::multi_token_prediction, "0",
                  "tokens predicted beyond the next one, each by one more layer after the last")
+          .only("transformer"),
+      T::integer("encoder_layers", 0, kMaxLayers, &Model::encoder_layers, "0",
+                 "layers of an encoder; layers are those of a decoder that attends to what it made")
+          .only("transformer"),
+      T::integer("encoder_seq_length", 1, 1e8, &Model::encoder_seq_length, "seq_length",
+                 "with encoder_layers: tokens per sample that the encoder gets")
           .only("transformer"),
       T::integers("widths", 1, 1e7, &Model::widths, "hidden everywhere",
                   "widths d_0 to d_layers: matrix i maps d_(i-1) to d_i")

@@ -22,6 +22,8 @@ struct LayerContent {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t ffn_hidden = 0;
+  bool encodes = false;  ///< in an encoder, whose tokens attend to those behind them too
+  bool crosses = false;  ///< in a decoder, attends to what the encoder made as well
 
   [[nodiscard]] bool attends() const { return attention != LayerAttention::none; }
   [[nodiscard]] bool windowed() const { return attention == LayerAttention::window; }
@@ -38,7 +40,9 @@ struct LayerRun {
   std::int64_t kv_heads = 0;
   std::int64_t ffn_hidden = 0;
 
-  [[nodiscard]] LayerContent content() const { return {attention, mlp, heads, kv_heads, ffn_hidden}; }
+  [[nodiscard]] LayerContent content() const {
+    return {attention, mlp, heads, kv_heads, ffn_hidden, false, false};
+  }
   [[nodiscard]] auto members() const { return std::tie(layers, attention, mlp, heads, kv_heads, ffn_hidden); }
   friend bool operator==(const LayerRun&, const LayerRun&) = default;
 };

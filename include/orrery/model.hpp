@@ -29,7 +29,11 @@ enum class Attention : std::uint8_t {
 };
 
 enum class Normalization : std::uint8_t { layer_norm, rms_norm };
-enum class Positions : std::uint8_t { learned, rotary };
+enum class Positions : std::uint8_t {
+  learned,
+  rotary,
+  relative,  ///< a bias of each score by distance (T5)
+};
 
 /// The matrices of a layer, with the names NeMo and Megatron Bridge give them.
 enum class Linear : std::uint8_t { qkv, proj, fc1, fc2 };
@@ -96,6 +100,9 @@ struct Model {
   std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
   /// Tokens predicted beyond the next one, each by a layer of its own after the last (DeepSeek-V3).
   std::int64_t multi_token_prediction = 0;
+  /// Layers of an encoder before those of a decoder, which attend to what it made. 0: there is none.
+  std::int64_t encoder_layers = 0;
+  std::int64_t encoder_seq_length = 0;  ///< tokens per sample that the encoder gets
   // moe-transformer only
   std::int64_t experts = 0;              ///< among which a router chooses
   std::int64_t experts_per_token = 0;    ///< that it chooses
@@ -149,9 +156,15 @@ struct Model {
     if (!layer_pattern.empty()) return count([this](std::int64_t layer) { return has_experts(layer); });
     return experts > 0 ? (layers - dense_layers) / moe_layer_frequency : 0;
   }
-  /// What a layer is.
+  /// Those of an encoder come first.
+  [[nodiscard]] std::int64_t all_layers() const { return encoder_layers + layers; }
+  /// What one of all_layers() is.
   [[nodiscard]] LayerContent layer(std::int64_t index) const {
-    LayerContent content{LayerAttention::full, LayerMlp::dense, heads, kv_heads, ffn_hidden};
+    LayerContent content{LayerAttention::full, LayerMlp::dense, heads, kv_heads, ffn_hidden, false, false};
+    if (encoder_layers > 0) {
+      (index < encoder_layers ? content.encodes : content.crosses) = true;
+      return content;
+    }
     if (!layer_pattern.empty()) content = run_of(index).content();
     if (content.attends())
       content.attention = windowed(index) ? LayerAttention::window : LayerAttention::full;
@@ -174,8 +187,10 @@ struct Model {
     for (std::int64_t layer = 0; layer < layers; ++layer) sum += is(layer) ? 1 : 0;
     return sum;
   }
-  /// Whether the last stage computes with the embedding as the first does.
-  [[nodiscard]] bool embeds_at_both_ends() const { return tied_embeddings || multi_token_prediction > 0; }
+  /// Whether other layers compute with the embedding as well as the first.
+  [[nodiscard]] bool embeds_again() const {
+    return tied_embeddings || multi_token_prediction > 0 || encoder_layers > 0;
+  }
   [[nodiscard]] bool adapts(Linear which) const {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
@@ -186,9 +201,10 @@ struct Model {
                     packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
                     qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
                     dropout, normalization, positions, max_positions, other_parameters, lora_rank,
-                    lora_targets, multi_token_prediction, experts, experts_per_token, shared_experts,
-                    expert_ffn_hidden, dense_layers, moe_layer_frequency, expert_groups, groups_per_token,
-                    widths, parameters, tensors, forward_gflops_per_sample, activations_per_sample);
+                    lora_targets, multi_token_prediction, encoder_layers, encoder_seq_length, experts,
+                    experts_per_token, shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency,
+                    expert_groups, groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
+                    activations_per_sample);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

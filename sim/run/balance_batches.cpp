@@ -18,7 +18,7 @@ std::vector<Picoseconds> replica_times(const Experiment& experiment, Memo& memo)
   const SyncLayout layout = sync_layout_of(experiment, memo);
   const BlockTimes priced = block_times(experiment, layout, memo);
   const StageTimes times(plan, priced);
-  const auto layers = layers_per_virtual_stage(plan, experiment.model.layers);
+  const auto layers = layers_per_virtual_stage(plan, experiment.model.all_layers());
   const RankGrid grid(plan);
   std::vector<Picoseconds> slowest(static_cast<std::size_t>(plan.data_parallel), 0);
   for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {

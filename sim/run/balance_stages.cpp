@@ -104,7 +104,7 @@ void check_places(const Plan& plan, std::int64_t layers) {
 }
 
 Layers balance(const Experiment& experiment, Memo& memo) {
-  check_places(experiment.plan, experiment.model.layers);
+  check_places(experiment.plan, experiment.model.all_layers());
   const SyncLayout layout = sync_layout_of(experiment, memo);
   const BlockTimes priced = block_times(experiment, layout, memo);
   const StageTimes times(experiment.plan, priced);

@@ -18,8 +18,11 @@ StageTimes::Sums StageTimes::sums_of(const GpuBlockTimes& gpu) const {
   const auto of = [&](std::int64_t kind) { return kind < 0 ? 0 : gpu.times[static_cast<std::size_t>(kind)]; };
   Sums sums{gpu.kind, {0}, of(blocks_.embedding), of(blocks_.head)};
   for (std::int64_t i = 0; i < blocks_.depths; ++i) sums.head = capped_sum(sums.head, of(blocks_.depth));
-  for (const std::uint32_t kind : blocks_.layers)
-    sums.before.push_back(capped_sum(sums.before.back(), of(kind)));
+  for (const std::uint32_t kind : blocks_.layers) {
+    const bool behind = static_cast<std::int64_t>(sums.before.size()) == blocks_.bridged_layer + 1;
+    const Picoseconds before = capped_sum(sums.before.back(), behind ? of(blocks_.bridge) : 0);
+    sums.before.push_back(capped_sum(before, of(kind)));
+  }
   return sums;
 }
 

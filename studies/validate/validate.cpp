@@ -124,7 +124,7 @@ TableResult result_of(const MeasuredTable& table, const PredictionJob*& job,
 }  // namespace
 
 std::int64_t simulation_size(const Experiment& e) {
-  return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.layers + e.plan.gpus();
+  return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.all_layers() + e.plan.gpus();
 }
 
 Prediction predict(const Experiment& experiment, std::span<const std::string> keys, Simulator& simulator) {

@@ -37,7 +37,7 @@ TEST_CASE("parameters of latent attention") {
 TEST_CASE("scores of latent attention are wider than its context") {
   const Experiment e = experiment(latent_model(), 1, 1, 1, 1);
   const TransformerShape shape(e.model, e.plan);
-  const Kernel kernel = AttentionKernels(e, shape, false).forward().front();
+  const Kernel kernel = AttentionKernels(e, shape, {512, 512}).forward().front();
   // 128 heads, 512 x 512 / 2 pairs, 2 FLOPs for each of 192 and 128 values.
   CHECK(kernel.flops == 128LL * 512 * 512 / 2 * 2 * (192 + 128));
   CHECK(kernel.k == 192);
@@ -54,8 +54,8 @@ TEST_CASE("a window leaves each token so many others") {
   CHECK(model.windowed(3));
   const Experiment e = experiment(model, 1, 1, 1, 1);
   const TransformerShape shape(e.model, e.plan);
-  const Flops all = AttentionKernels(e, shape, false).forward().front().flops;
-  const Flops some = AttentionKernels(e, shape, true).forward().front().flops;
+  const Flops all = AttentionKernels(e, shape, {4096, 4096}).forward().front().flops;
+  const Flops some = AttentionKernels(e, shape, {4096, 4096, true, true}).forward().front().flops;
   CHECK(all == 8LL * 4096 * 4096 / 2 * 4 * 64);
   CHECK(some == 8LL * 4096 * 1024 * 4 * 64);
   // Of the whole model: two layers at 4,096 columns and four at 1,024, three passes.

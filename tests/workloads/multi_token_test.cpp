@@ -5,11 +5,13 @@
 
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
+#include "tests/workloads/program_flops.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;
+using orrery::test::flops_of_programs;
 using orrery::test::gpt;
 using orrery::test::llama;
 
@@ -18,17 +20,6 @@ namespace {
 Model predicting(Model model, std::int64_t tokens) {
   model.multi_token_prediction = tokens;
   return model;
-}
-
-Int128 flops_of_programs(const Workload& workload, bool recompute) {
-  Int128 sum = 0;
-  for (const std::uint32_t program : workload.program_of_rank) {
-    for (const Op& op : workload.programs[program].ops) {
-      if (op.kind == Op::Kind::compute && (op.phase == Phase::recompute) == recompute)
-        sum += workload.kernel_sequences[op.work].flops;
-    }
-  }
-  return sum;
 }
 
 }  // namespace

@@ -3,30 +3,16 @@
 
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
+#include "tests/workloads/program_flops.hpp"
 #include "tests/workloads/recomputation.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;
+using orrery::test::flops_of_programs;
 using orrery::test::gpt;
 using orrery::test::llama;
-
-namespace {
-
-/// Sum over all ranks and operations of the FLOPs of their kernels.
-Int128 flops_of_programs(const Workload& workload, bool recompute) {
-  Int128 sum = 0;
-  for (const std::uint32_t program : workload.program_of_rank) {
-    for (const Op& op : workload.programs[program].ops) {
-      if (op.kind == Op::Kind::compute && (op.phase == Phase::recompute) == recompute)
-        sum += workload.kernel_sequences[op.work].flops;
-    }
-  }
-  return sum;
-}
-
-}  // namespace
 
 TEST_CASE("published parameter counts") {
   CHECK(transformer_parameters(llama(32, 4096, 11008, 32, 32, 2048, 32000)) == 6'738'415'616);   // LLaMA 7B

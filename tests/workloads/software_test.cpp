@@ -13,10 +13,10 @@ using orrery::test::gpt;
 
 namespace {
 
-constexpr std::int64_t kLayers = 4, kHidden = 512, kHeads = 8, kSeq = 256, kVocab = 4096;
+constexpr std::int64_t kLayers = 4, kWidth = 512, kHeads = 8, kSequence = 256, kVocab = 4096;
 
 Experiment small(std::int64_t t = 1, std::int64_t p = 1, std::int64_t d = 1, std::int64_t micro_batches = 1) {
-  return experiment(gpt(kLayers, kHidden, kHeads, kSeq, kVocab), t, p, d, micro_batches);
+  return experiment(gpt(kLayers, kWidth, kHeads, kSequence, kVocab), t, p, d, micro_batches);
 }
 
 struct KernelCount {
@@ -72,10 +72,10 @@ Bytes phase_traffic(const Workload& w, Phase phase) {
 
 TEST_CASE("softmax is one kernel where micro-batch x heads is a multiple, five elsewhere") {
   Experiment e = small();
-  const Bytes sbh = kSeq * kHidden * 2;           // in 16 bits
-  const Bytes mask = kSeq * kHidden;              // of dropout, a byte each
-  const Bytes scores = kHeads * kSeq * kSeq;      // elements
-  const Bytes dropout = 2 * 2 * scores + scores;  // read, written, and the mask
+  const Bytes sbh = kSequence * kWidth * 2;             // in 16 bits
+  const Bytes mask = kSequence * kWidth;                // of dropout, a byte each
+  const Bytes scores = kHeads * kSequence * kSequence;  // elements
+  const Bytes dropout = 2 * 2 * scores + scores;        // read, written, and the mask
   const auto forward = [&] { return traffic(kernels(lower(e), Part::attention, Phase::forward, 0)); };
   const auto backward = [&] { return traffic(kernels(lower(e), Part::attention, Phase::backward, 0)); };
   // Norm; softmax in 16 bits, read and written (backward: two read, one written); dropout; residual.
@@ -181,7 +181,7 @@ TEST_CASE("what products hide and what they do not add up to the whole") {
   Experiment e = small(2);
   e.plan.sequence_parallel = true;
   e.plan.overlap_tensor_parallel = true;
-  const Bytes sbh = kSeq * kHidden * 2;
+  const Bytes sbh = kSequence * kWidth * 2;
   const auto gathers = [&] { return moved(lower(e), Dimension::tensor, Collective::all_gather); };
   const auto scatters = [&] { return moved(lower(e), Dimension::tensor, Collective::reduce_scatter); };
   // Attention and MLP each gather once forward, twice backward and scatter once in both. Embedding: scatters
@@ -213,7 +213,7 @@ TEST_CASE("nothing computes after a hidden collective") {
   e.plan.sequence_parallel = true;
   e.plan.overlap_tensor_parallel = true;
   e.software.tensor_overlap = 0.25;
-  const Bytes hidden = kSeq * kHidden * 2 / 4;
+  const Bytes hidden = kSequence * kWidth * 2 / 4;
   const Workload w = lower(e);
   const Program& program = w.programs[0];
   int seen = 0;
@@ -234,7 +234,7 @@ TEST_CASE("memory traffic of loss, accumulation, optimizer and elementwise kerne
   Experiment e = small(1, 1, 4, 3);
   const Workload base = lower(e);
   const auto more = [&](Phase phase) { return phase_traffic(lower(e), phase) - phase_traffic(base, phase); };
-  const std::int64_t logits = kSeq * kVocab;
+  const std::int64_t logits = kSequence * kVocab;
   e.software.forward_bytes_per_logit = 4 + 3.5;
   CHECK(more(Phase::forward) == 3 * logits * 7 / 2);  // three micro-batches
   CHECK(more(Phase::backward) == 0);
@@ -246,7 +246,7 @@ TEST_CASE("memory traffic of loss, accumulation, optimizer and elementwise kerne
 
   // Weights only: 12 h^2 a layer, the tables of tokens and positions, and the head's product.
   e.software.accumulation_bytes_per_parameter = 6;
-  const std::int64_t weights = kLayers * 12 * kHidden * kHidden + (2 * kVocab + kSeq) * kHidden;
+  const std::int64_t weights = kLayers * 12 * kWidth * kWidth + (2 * kVocab + kSequence) * kWidth;
   CHECK(more(Phase::forward) == 0);
   CHECK(more(Phase::backward) == 3 * weights * 6);
   e.software.accumulation_bytes_per_parameter = 0;
@@ -263,9 +263,9 @@ TEST_CASE("memory traffic of loss, accumulation, optimizer and elementwise kerne
   // score.
   e = small();
   e.software.elementwise_traffic = 2;
-  const Bytes sbh = kSeq * kHidden * 2;
+  const Bytes sbh = kSequence * kWidth * 2;
   const Bytes block = 2 * sbh + 3 * sbh + sbh / 2;
-  const Bytes attention = block + 9 * kHeads * kSeq * kSeq;
+  const Bytes attention = block + 9 * kHeads * kSequence * kSequence;
   const Bytes mlp = block + 2 * 4 * sbh;  // the inner activation, four times as wide, read and written
   Experiment plain = small();
   CHECK(phase_traffic(lower(e), Phase::forward) - phase_traffic(lower(plain), Phase::forward) ==

@@ -111,6 +111,8 @@ void check(const Model& model, const Plan& plan) {
     throw InputError(
         "/model/kind",
         "found \"" + kind + "\", allowed transformer, moe-transformer in the explorer's accounting");
+  if (model.encoder_layers > 0)
+    throw InputError("/model/encoder_layers", "found a value, allowed 0 in the explorer's accounting");
   if (!model.layer_pattern.empty())
     throw InputError("/model/layer_pattern",
                      "found a list, allowed none in the explorer's accounting, whose layers are alike");

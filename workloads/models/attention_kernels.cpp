@@ -21,37 +21,48 @@ void AttentionKernels::add_softmax_backward(std::vector<Kernel>& kernels, std::i
 /// the one before.
 Kernel AttentionKernels::fused() const {
   const auto& s = shape_;
-  const std::int64_t rows = plan_.micro_batch_size * s.heads * model_.seq_length;
-  const std::int64_t sample = windowed_ ? model_.window : model_.attended_length();
-  const std::int64_t moved = query_width(model_, s.own_heads()) + key_value_width(model_, s.own_heads()) +
-                             output_width(model_, s.own_heads());
-  const Bytes traffic = plan_.micro_batch_size * model_.seq_length * moved * s.element;
+  const std::int64_t rows = plan_.micro_batch_size * s.heads * span_.queries;
+  const std::int64_t columns = span_.windowed                    ? model_.window
+                               : model_.packed_sample_length > 0 ? model_.packed_sample_length
+                                                                 : span_.keys;
+  const std::int64_t block = columns < span_.keys ? columns : span_.queries;
+  const std::int64_t asked = query_width(model_, s.own_heads()) + output_width(model_, s.own_heads());
+  const std::int64_t moved = span_.queries * asked + span_.keys * key_value_width(model_, s.own_heads());
+  const Bytes traffic = plan_.micro_batch_size * moved * s.element + biases();
   Kernel kernel{
-      Kernel::Kind::attention, divide_up(rows, sample), sample, sample, model_.query_dim(), traffic, 0};
-  kernel.flops = rows * core_flops(model_, 1, sample) / (windowed_ ? 1 : 2);
-  kernel.causal = !windowed_;
-  if (sample < model_.seq_length) kernel.more_columns = software_.packed_attention_columns;
+      Kernel::Kind::attention, divide_up(rows, block), block, columns, model_.query_dim(), traffic, 0};
+  kernel.causal = span_.causal && !span_.windowed;
+  kernel.flops = rows * core_flops(model_, 1, columns) / (kernel.causal ? 2 : 1);
+  if (columns < span_.keys) kernel.more_columns = software_.packed_attention_columns;
   return kernel;
+}
+
+Bytes AttentionKernels::biases() const {
+  return span_.biased ? shape_.heads * span_.queries * span_.keys * shape_.element : 0;
+}
+
+AttentionSpan span_of(const Model& model, const LayerContent& content) {
+  return {model.seq_length, model.seq_length, !content.encodes, content.windowed(),
+          model.positions == Positions::relative};
 }
 
 std::vector<Kernel> AttentionKernels::forward() const {
   const auto& s = shape_;
   const std::int64_t batch = plan_.micro_batch_size * s.heads;
-  const std::int64_t n = model_.seq_length;
   if (model_.attention == Attention::flash) return {fused()};
-  const Bytes scores = batch * n * n * s.element;
-  std::vector<Kernel> kernels{gemm(n, n, model_.query_dim(), batch)};
-  add_softmax(kernels, batch * n * n);
-  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  kernels.push_back(gemm(n, model_.value_dim(), n, batch));
+  const std::int64_t scores = batch * span_.queries * span_.keys;
+  std::vector<Kernel> kernels{gemm(span_.queries, span_.keys, model_.query_dim(), batch)};
+  if (span_.biased) kernels.push_back(elementwise(2 * scores * s.element + biases()));
+  add_softmax(kernels, scores);
+  if (model_.dropout) kernels.push_back(elementwise(scores * (2 * s.element + 1)));
+  kernels.push_back(gemm(span_.queries, model_.value_dim(), span_.keys, batch));
   return kernels;
 }
 
 /// `ahead`: of the forward pass.
 std::vector<Kernel> AttentionKernels::backward(const std::vector<Kernel>& ahead) const {
   const auto& s = shape_;
-  const std::int64_t batch = plan_.micro_batch_size * s.heads;
-  const std::int64_t n = model_.seq_length;
+  const std::int64_t scores = plan_.micro_batch_size * s.heads * span_.queries * span_.keys;
   if (model_.attention == Attention::flash) {
     Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
     fused.flops = fused.flops / 2 * 5;
@@ -59,12 +70,12 @@ std::vector<Kernel> AttentionKernels::backward(const std::vector<Kernel>& ahead)
     fused.backward = true;
     return {fused};
   }
-  const Bytes scores = batch * n * n * s.element;
   const Kernel& score = ahead.front();
   const Kernel& context = ahead.back();
   std::vector<Kernel> kernels{input_gradient(context), weight_gradient(context)};
-  if (model_.dropout) kernels.push_back(elementwise(2 * scores + batch * n * n));
-  add_softmax_backward(kernels, batch * n * n);
+  if (model_.dropout) kernels.push_back(elementwise(scores * (2 * s.element + 1)));
+  add_softmax_backward(kernels, scores);
+  if (span_.biased) kernels.push_back(elementwise(scores * s.element + biases()));
   kernels.push_back(input_gradient(score));
   kernels.push_back(weight_gradient(score));
   return kernels;

@@ -9,16 +9,27 @@
 
 namespace orrery {
 
+/// Which tokens of a sample meet in attention.
+struct AttentionSpan {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  bool causal = true;     ///< keys behind a query are masked
+  bool windowed = false;  ///< queries attend to those of the model's window only
+  bool biased = false;    ///< each score has a bias by distance
+};
+
+/// That of a layer among its own tokens.
+[[nodiscard]] AttentionSpan span_of(const Model& model, const LayerContent& content);
+
 class AttentionKernels {
  public:
-  /// Keeps references.
-  /// `windowed`: tokens attend to those of the model's window only.
-  AttentionKernels(const Experiment& experiment, const TransformerShape& shape, bool windowed)
+  /// Keeps references, but of `span`.
+  AttentionKernels(const Experiment& experiment, const TransformerShape& shape, const AttentionSpan& span)
       : model_(experiment.model),
         plan_(experiment.plan),
         software_(experiment.software),
         shape_(shape),
-        windowed_(windowed) {}
+        span_(span) {}
 
   [[nodiscard]] std::vector<Kernel> forward() const;
   /// `ahead`: of the forward pass.
@@ -26,6 +37,8 @@ class AttentionKernels {
 
  private:
   [[nodiscard]] Kernel fused() const;
+  /// Of the biases of all scores of a head, which samples share.
+  [[nodiscard]] Bytes biases() const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32
   /// bits, scale, mask, softmax, cast back) it is five kernels, in 32 bits.
@@ -39,7 +52,7 @@ class AttentionKernels {
   const Plan& plan_;
   const Software& software_;
   const TransformerShape& shape_;
-  bool windowed_;
+  AttentionSpan span_;
 };
 
 }  // namespace orrery

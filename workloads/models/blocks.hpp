@@ -91,7 +91,10 @@ struct ModelBlocks {
   std::int32_t head = -1;             ///< kind of the block after the last layer, or -1
   std::int32_t depth = -1;            ///< kind of the blocks between the last layer and the head, or -1
   std::int64_t depths = 0;            ///< number of those: of multi-token prediction
-  std::int64_t tied_parameters = 0;   ///< per rank, held by both ends when the pipeline separates them
+  std::int32_t bridge = -1;           ///< kind of the block between encoder and decoder, or -1
+  std::int64_t bridged_layer = -1;    ///< the layer that it stands before
+  std::int64_t tied_parameters = 0;   ///< per rank, of an embedding that several blocks compute with
+  bool tied_head = true;              ///< the head is one of them; the bridge always is
   bool tied_are_trained = true;       ///< so that both ends add up their gradients
   std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on
   TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out

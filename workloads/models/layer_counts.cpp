@@ -5,6 +5,10 @@
 namespace orrery {
 namespace {
 
+LayerContent plain(const Model& model) {
+  return {LayerAttention::full, LayerMlp::dense, model.heads, model.kv_heads, model.ffn_hidden, false, false};
+}
+
 /// Where a pattern says what each layer is.
 std::vector<LayerCount> count_each(const Model& model) {
   std::vector<LayerCount> counts;
@@ -27,19 +31,25 @@ std::vector<LayerCount> split(const Model& model, const LayerContent& rest, cons
   return {{rest, all - of_some}, {some, of_some}};
 }
 
+std::vector<LayerCount> count_stacks(const Model& model) {
+  return {{model.layer(0), model.encoder_layers}, {model.layer(model.encoder_layers), model.layers}};
+}
+
 }  // namespace
 
 std::vector<LayerCount> layers_by_attention(const Model& model) {
+  if (model.encoder_layers > 0) return count_stacks(model);
   if (!model.layer_pattern.empty()) return count_each(model);
-  LayerContent content{LayerAttention::full, LayerMlp::dense, model.heads, model.kv_heads, model.ffn_hidden};
+  LayerContent content = plain(model);
   const LayerContent full = content;
   content.attention = LayerAttention::window;
   return split(model, full, content, model.windowed_layers(), model.windowed(model.layers - 1));
 }
 
 std::vector<LayerCount> layers_by_mlp(const Model& model) {
+  if (model.encoder_layers > 0) return count_stacks(model);
   if (!model.layer_pattern.empty()) return count_each(model);
-  LayerContent content{LayerAttention::full, LayerMlp::dense, model.heads, model.kv_heads, model.ffn_hidden};
+  LayerContent content = plain(model);
   const LayerContent dense = content;
   content.mlp = LayerMlp::experts;
   return split(model, dense, content, model.moe_layers(), model.has_experts(model.layers - 1));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/models/attention_shape.hpp"
+#include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/schedules/placement.hpp"
@@ -10,12 +11,11 @@
 namespace orrery {
 namespace {
 
-/// Forward FLOPs per token of the attention of a layer that is computed again.
+/// Forward FLOPs per token of the self-attention of a layer that is computed again.
 TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
   if (!kind.content.attends()) return 0;
   const Heads heads{kind.content.heads, kind.content.kv_heads};
-  const TotalFlops core =
-      core_flops(m, heads.query, kind.content.windowed() ? m.window : m.attended_length());
+  const TotalFlops core = core_flops(m, heads.query, others_of(m, kind.content));
   if (kind.recomputed.meets({Module::layer, Module::attention}))
     return 2 * TotalFlops{attention_weights(m, heads) + adapter_weights(m, {Linear::qkv, Linear::proj})} +
            core;
@@ -36,8 +36,18 @@ TotalFlops mlp_flops_again(const Model& m, const LayerKind& kind) {
          TotalFlops{mlp_weights(m, kind.content.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};
 }
 
+/// Of a sample.
+TotalFlops cross_flops_again(const Model& m, const LayerKind& kind) {
+  if (!kind.content.crosses) return 0;
+  if (kind.recomputed.meets({Module::layer, Module::attention}))
+    return cross_weight_flops(m) + cross_core_flops(m);
+  return kind.recomputed.has(Module::core_attention) ? cross_core_flops(m) : 0;
+}
+
+/// Of a sample.
 TotalFlops flops_again(const Model& m, const LayerKind& kind) {
-  return attention_flops_again(m, kind) + mlp_flops_again(m, kind);
+  return tokens_of(m, kind.content) * (attention_flops_again(m, kind) + mlp_flops_again(m, kind)) +
+         cross_flops_again(m, kind);
 }
 
 }  // namespace
@@ -58,13 +68,13 @@ ModuleSet recomputed_modules(const Model& model, const Plan& plan) {
 
 LayerKinds::LayerKinds(const Model& model, const Plan& plan)
     : model_(model), plan_(plan), recomputed_(recomputed_modules(model, plan)) {
-  of_layers_.reserve(static_cast<std::size_t>(model.layers));
+  of_layers_.reserve(static_cast<std::size_t>(model.all_layers()));
   std::int64_t layer = 0;
-  for (const std::int64_t layers : layers_per_virtual_stage(plan, model.layers)) {
+  for (const std::int64_t layers : layers_per_virtual_stage(plan, model.all_layers())) {
     add_stage(layer, layer + layers);
     layer += layers;
   }
-  add_stage(layer, model.layers);  // where the stages have yet to be chosen
+  add_stage(layer, model.all_layers());  // where the stages have yet to be chosen
 }
 
 void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
@@ -73,7 +83,7 @@ void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
     return add_groups(from, to);
   for (std::int64_t layer = from; layer < to; ++layer) {
     const bool again = !recomputes_some() || layer - from < plan_.recompute_layers;
-    add({model_.layer(layer), again ? recomputed_ : ModuleSet{}});
+    add({model_.layer(layer), again ? recomputed_ : ModuleSet{}, 0, true, receives(layer, from)});
   }
 }
 
@@ -83,7 +93,7 @@ bool LayerKinds::recomputes_some() const {
 }
 
 LayerKind LayerKinds::of_depth() const {
-  return {model_.layer(model_.layers - 1), recomputes_some() ? ModuleSet{} : recomputed_};
+  return {model_.layer(model_.all_layers() - 1), recomputes_some() ? ModuleSet{} : recomputed_};
 }
 
 void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
@@ -92,8 +102,13 @@ void LayerKinds::add_groups(std::int64_t from, std::int64_t to) {
     const std::int32_t alike = first_alike(first, end);
     for (std::int64_t layer = first; layer < end; ++layer)
       add({model_.layer(layer), recomputed_, static_cast<std::int32_t>(layer - first), layer + 1 == end,
-           alike});
+           receives(layer, from), alike});
   }
+}
+
+/// The bridge keeps it where it stands.
+bool LayerKinds::receives(std::int64_t layer, std::int64_t first_of_stage) const {
+  return model_.encoder_layers > 0 && layer == first_of_stage && layer > model_.encoder_layers;
 }
 
 void LayerKinds::add(const LayerKind& kind) {
@@ -105,7 +120,7 @@ void LayerKinds::add(const LayerKind& kind) {
 /// A shorter group may be alike the beginning of a longer one, whose layers are the same.
 std::int32_t LayerKinds::first_alike(std::int64_t from, std::int64_t to) {
   for (const std::int32_t start : group_starts_) {
-    bool alike = start + (to - from) <= model_.layers;
+    bool alike = start + (to - from) <= model_.all_layers();
     for (std::int64_t i = 0; alike && i < to - from; ++i)
       alike = model_.layer(start + i) == model_.layer(from + i);
     if (alike) return start;
@@ -124,13 +139,13 @@ std::vector<LayerContent> LayerKinds::group_up_to(const LayerKind& kind) const {
 TotalFlops recompute_flops(const Model& model, const Plan& plan, const LayerKinds& kinds) {
   std::vector<std::int64_t> layers(kinds.list().size(), 0);
   for (const std::uint32_t kind : kinds.of_layers()) ++layers[kind];
-  TotalFlops per_token = 0;
+  TotalFlops per_sample = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    per_token += layers[i] * flops_again(model, kinds.list()[i]);
+    per_sample += layers[i] * flops_again(model, kinds.list()[i]);
   const LayerKind depth = kinds.of_depth();
   const TotalFlops projection = depth.recomputes_layers() ? 2 * projection_weights(model) : 0;
-  per_token += model.multi_token_prediction * (flops_again(model, depth) + projection);
-  return TotalFlops{plan.global_batch_size} * model.seq_length * per_token;
+  per_sample += model.multi_token_prediction * (flops_again(model, depth) + model.seq_length * projection);
+  return plan.global_batch_size * per_sample;
 }
 
 }  // namespace orrery

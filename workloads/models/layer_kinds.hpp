@@ -15,6 +15,7 @@ struct LayerKind {
   ModuleSet recomputed;
   std::int32_t before = 0;  ///< layers of its group before it
   bool ends_group = true;
+  bool receives = false;         ///< first in its stage to read what an encoder on another one made
   std::int32_t first_alike = 0;  ///< first layer of the first group of such layers; 0 in groups of one
 
   [[nodiscard]] bool recomputes_layers() const { return recomputed.has(Module::layer); }
@@ -39,6 +40,7 @@ class LayerKinds {
   void add_groups(std::int64_t from, std::int64_t to);
   void add(const LayerKind& kind);
   [[nodiscard]] bool recomputes_some() const;
+  [[nodiscard]] bool receives(std::int64_t layer, std::int64_t first_of_stage) const;
   [[nodiscard]] std::int32_t first_alike(std::int64_t from, std::int64_t to);
 
   const Model& model_;

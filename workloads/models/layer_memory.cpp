@@ -1,6 +1,7 @@
 // What a layer of a transformer keeps, and holds while it runs backward.
 #include <algorithm>
 
+#include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
@@ -9,6 +10,7 @@ ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet
   ActivationSum sum(recomputed);
   const bool first = !content.attends();
   if (!first) shape_.add_attention(sum);
+  if (content.crosses) add_cross_attention(experiment_, shape_, sum);
   if (content.has_experts()) {
     ExpertShape(model_, plan_, shape_).add(sum, first);
   } else if (content.mlp != LayerMlp::none) {

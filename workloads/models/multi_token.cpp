@@ -8,9 +8,7 @@
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
-namespace {
 
-/// Puts steps behind others, whose output is their input.
 void append(Steps& to, Steps more) {
   const auto base = static_cast<std::int32_t>(to.list.size());
   const auto moved = [&](std::int32_t at) { return at == kBlockInput ? to.output : base + at; };
@@ -21,8 +19,6 @@ void append(Steps& to, Steps more) {
   }
   to.output = output;
 }
-
-}  // namespace
 
 Kernel Transformer::projection() const {
   return gemm(shape_.tokens, divide_up(model_.hidden, shape_.tensor), 2 * model_.hidden);

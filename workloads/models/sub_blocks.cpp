@@ -5,16 +5,6 @@
 namespace orrery {
 namespace {
 
-/// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.
-SubBlock between_norms_and_residual(const Software& software, const TransformerShape& shape,
-                                    bool post_norms) {
-  SubBlock block;
-  block.before = {scaled(2 * shape.cut_residual(), software.elementwise_traffic)};
-  block.after = {scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic)};
-  if (post_norms) block.after.push_back(scaled(2 * shape.cut_residual(), software.elementwise_traffic));
-  return block;
-}
-
 void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::int64_t ffn, SubBlock& block) {
   const Model& model = experiment.model;
   const double traffic = experiment.software.elementwise_traffic;
@@ -28,9 +18,19 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
 
 }  // namespace
 
-SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape, bool windowed) {
+SubBlock between_norms_and_residual(const Software& software, const TransformerShape& shape,
+                                    bool post_norms) {
+  SubBlock block;
+  block.before = {scaled(2 * shape.cut_residual(), software.elementwise_traffic)};
+  block.after = {scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic)};
+  if (post_norms) block.after.push_back(scaled(2 * shape.cut_residual(), software.elementwise_traffic));
+  return block;
+}
+
+SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape,
+                             const LayerContent& content) {
   const Model& model = experiment.model;
-  const AttentionKernels kernels(experiment, shape, windowed);
+  const AttentionKernels kernels(experiment, shape, span_of(model, content));
   SubBlock block = between_norms_and_residual(experiment.software, shape, experiment.model.post_norms);
   block.attends = true;
   for (const Kernel& product : attention_inputs(model, shape.own_heads(), shape.tokens))

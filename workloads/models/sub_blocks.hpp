@@ -21,8 +21,11 @@ struct SubBlock {
   bool attends = false;
 };
 
+/// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.
+[[nodiscard]] SubBlock between_norms_and_residual(const Software& software, const TransformerShape& shape,
+                                                  bool post_norms);
 [[nodiscard]] SubBlock attention_sub_block(const Experiment& experiment, const TransformerShape& shape,
-                                           bool windowed);
+                                           const LayerContent& content);
 [[nodiscard]] SubBlock mlp_sub_block(const Experiment& experiment, const TransformerShape& shape);
 /// An MLP of that width on this rank, without norm and residual.
 [[nodiscard]] SubBlock shared_experts_sub_block(const Experiment& experiment, const TransformerShape& shape,

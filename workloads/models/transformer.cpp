@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "workloads/models/attention_work.hpp"
+#include "workloads/models/encoder_decoder.hpp"
 
 namespace orrery {
 namespace {
@@ -28,23 +29,27 @@ Experiment variant_of(const Experiment& experiment, const LayerContent& content)
   model.heads = content.heads;
   model.kv_heads = content.kv_heads;
   model.ffn_hidden = content.ffn_hidden;
+  model.encoder_layers = 0;
+  if (content.encodes) model.seq_length = model.encoder_seq_length;
   return variant;
 }
 
 }  // namespace
 
-Transformer::Transformer(const Experiment& experiment)
+Transformer::Transformer(const Experiment& experiment, bool encodes)
     : model_(experiment.model),
       plan_(experiment.plan),
       experiment_(experiment),
       software_(experiment.software),
       shape_(model_, plan_),
       products_(model_.lora_rank, shape_.element, software_.elementwise_traffic),
+      encodes_(encodes),
       shared_(shared_attention(CommunicatorSpec(plan_))),
       kinds_(model_, plan_) {
   for (const LayerKind& kind : kinds_.list()) {
     if (!of(kind.content).has_sizes_of(kind.content))
-      variants_.push_back(std::make_unique<LayerVariant>(variant_of(experiment, kind.content)));
+      variants_.push_back(
+          std::make_unique<LayerVariant>(variant_of(experiment, kind.content), kind.content.encodes));
   }
 }
 
@@ -52,7 +57,7 @@ Transformer::~Transformer() = default;
 
 bool Transformer::has_sizes_of(const LayerContent& content) const {
   return content.heads == model_.heads && content.kv_heads == model_.kv_heads &&
-         content.ffn_hidden == model_.ffn_hidden;
+         content.ffn_hidden == model_.ffn_hidden && content.encodes == encodes_;
 }
 
 const Transformer& Transformer::of(const LayerContent& content) const {
@@ -198,16 +203,21 @@ std::int32_t Transformer::run(StepBuilder& to, PassKind kind, Part part, SubBloc
 
 std::int32_t Transformer::run_layer(StepBuilder& to, PassKind kind, const LayerHalves& halves,
                                     std::int32_t after) const {
-  const SubBlocks subs = halves.subs;
-  if (model_.parallel_block) return run(to, kind, Part::layer, subs, after);
+  if (model_.parallel_block) return run(to, kind, Part::layer, halves.subs, after);
   std::int32_t out = after;
   for (const bool first : {true, false}) {
-    if (first != (kind == PassKind::forward)) {
-      out = run_mlp(to, kind, halves, out);
-    } else if (halves.content.attends()) {
-      out = run(to, kind, Part::attention, subs.first(1), out);
-    }
+    const bool attention = first == (kind == PassKind::forward);
+    out = attention ? run_attention(to, kind, halves, out) : run_mlp(to, kind, halves, out);
   }
+  return out;
+}
+
+std::int32_t Transformer::run_attention(StepBuilder& to, PassKind kind, const LayerHalves& halves,
+                                        std::int32_t after) const {
+  std::int32_t out = after;
+  if (halves.cross && kind != PassKind::forward) out = run_cross(to, kind, *halves.cross, out);
+  if (halves.content.attends()) out = run(to, kind, Part::attention, SubBlocks(halves.subs).first(1), out);
+  if (halves.cross && kind == PassKind::forward) out = run_cross(to, kind, *halves.cross, out);
   return out;
 }
 
@@ -219,10 +229,9 @@ std::int32_t Transformer::run_mlp(StepBuilder& to, PassKind kind, const LayerHal
 }
 
 LayerHalves Transformer::halves_of(const LayerContent& content) const {
-  LayerHalves halves{
-      content,
-      {attention_sub_block(experiment_, shape_, content.windowed()), mlp_sub_block(experiment_, shape_)},
-      {}};
+  LayerHalves halves{content, {}, {}, {}};
+  halves.subs = {attention_sub_block(experiment_, shape_, content), mlp_sub_block(experiment_, shape_)};
+  if (content.crosses) halves.cross = cross_attention_sub_block(experiment_, shape_);
   if (content.has_experts()) halves.experts.emplace(experts());
   return halves;
 }
@@ -256,6 +265,11 @@ Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet module
   StepBuilder to(experiment_, workload, Phase::recompute);
   std::int32_t out = kBlockInput;
   if (halves.content.attends()) out = run_again(to, Part::attention, halves.subs[0], modules, out);
+  if (halves.cross) {
+    if (modules.has(Module::attention))
+      out = enter(to, Part::attention, out, EncoderOutput(model_, plan_, shape_).bytes);
+    out = run_again(to, Part::attention, *halves.cross, modules, out);
+  }
   if (halves.experts) {
     out = halves.experts->run_again(to, modules, out);
   } else if (halves.content.mlp != LayerMlp::none) {
@@ -299,6 +313,7 @@ Block Transformer::layer(const LayerKind& kind) const {
   Block block;
   hold_activations(kind, block);
   of(kind.content).size_layer(kind.content, block);
+  if (kind.receives) hold_encoder_output(block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
@@ -319,6 +334,11 @@ void Transformer::size_layer(const LayerContent& content, Block& block) const {
     block.tensors -= shape_.mlp_half_tensors();
   }
   if (content.has_experts()) add_experts(block);
+  if (content.crosses) {
+    block.for_weights += cross_activations_for_weights(experiment_, shape_);
+    block.parameters += shape_.attention_half_parameters();
+    block.tensors += shape_.attention_half_tensors() + 1;  // keys and values have a matrix of their own
+  }
 }
 
 void Transformer::add_experts(Block& block) const {
@@ -335,7 +355,7 @@ ModelBlocks Transformer::describe() const {
   blocks.kinds.reserve(6);
   for (const LayerKind& kind : kinds_.list()) blocks.kinds.push_back(layer(kind));
   blocks.embedding = static_cast<std::int32_t>(blocks.kinds.size());
-  blocks.kinds.push_back(embedding());
+  blocks.kinds.push_back(at_entrance().embedding());
   blocks.head = blocks.embedding + 1;
   blocks.kinds.push_back(head());
   if (model_.multi_token_prediction > 0) {
@@ -343,14 +363,31 @@ ModelBlocks Transformer::describe() const {
     blocks.depths = model_.multi_token_prediction;
     blocks.kinds.push_back(depth());
   }
+  if (model_.encoder_layers > 0) {
+    blocks.bridge = static_cast<std::int32_t>(blocks.kinds.size());
+    blocks.bridged_layer = model_.encoder_layers;
+    blocks.kinds.push_back(bridge());
+  }
   blocks.layers = kinds_.of_layers();
   blocks.tied_are_trained = !frozen();
-  blocks.tied_parameters = model_.embeds_at_both_ends() ? shape_.vocab * model_.hidden : 0;
-  const bool sliced = plan_.sequence_parallel && tensor_parallel();
-  blocks.boundaries.assign(blocks.layers.size() + 1, {shape_.residual(), sliced, sliced});
+  blocks.tied_parameters = model_.embeds_again() ? shape_.vocab * model_.hidden : 0;
+  blocks.tied_head = model_.tied_embeddings || model_.multi_token_prediction > 0;
+  blocks.boundaries = boundaries();
   blocks.model_flops = transformer_model_flops(model_, plan_.global_batch_size);
   blocks.recompute_flops = recompute_flops(model_, plan_, kinds_);
   return blocks;
+}
+
+/// Stages of a decoder hand on what the encoder made beside their own stream, and its gradient back.
+std::vector<Boundary> Transformer::boundaries() const {
+  const bool sliced = plan_.sequence_parallel && tensor_parallel();
+  std::vector<Boundary> all(static_cast<std::size_t>(model_.all_layers()) + 1,
+                            {shape_.residual(), sliced, sliced});
+  if (model_.encoder_layers == 0) return all;
+  const Bytes encoded = EncoderOutput(model_, plan_, shape_).bytes;
+  const auto behind = static_cast<std::size_t>(model_.encoder_layers) + 1;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].bytes = encoded + (i < behind ? 0 : shape_.residual());
+  return all;
 }
 
 void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
@@ -358,7 +395,8 @@ void Transformer::write_steps(ModelBlocks& blocks, Workload& workload) const {
   workload.messages.reserve(kUsualMessages);
   for (std::size_t i = 0; i < kinds_.list().size(); ++i)
     write_layer(blocks.kinds[i], kinds_.list()[i], workload);
-  write_embedding(blocks.kinds[static_cast<std::size_t>(blocks.embedding)], workload);
+  at_entrance().write_embedding(blocks.kinds[static_cast<std::size_t>(blocks.embedding)], workload);
+  if (blocks.bridge >= 0) write_bridge(blocks.kinds[static_cast<std::size_t>(blocks.bridge)], workload);
   Block& head = blocks.kinds[static_cast<std::size_t>(blocks.head)];
   head.of(PassKind::forward) = head_forward(workload);
   for (const PassKind kind : backward_kinds(splits_backward(plan_)))

@@ -1,5 +1,6 @@
 // The blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the layers,
-// vocabulary.cpp the embedding and the head, multi_token.cpp what predicts further tokens.
+// vocabulary.cpp the embedding and the head, multi_token.cpp what predicts further tokens,
+// encoder_decoder.cpp what joins two stacks of layers.
 #pragma once
 
 #include <array>
@@ -18,6 +19,9 @@
 
 namespace orrery {
 
+/// Puts steps behind others, whose output is their input.
+void append(Steps& to, Steps more);
+
 /// Both of a layer, attention first, or one of them.
 using SubBlocks = std::span<const SubBlock>;
 
@@ -25,6 +29,7 @@ using SubBlocks = std::span<const SubBlock>;
 struct LayerHalves {
   LayerContent content;
   std::array<SubBlock, 2> subs;
+  std::optional<SubBlock> cross;  ///< attention to what the encoder made, between them
   std::optional<ExpertLayer> experts;
 };
 
@@ -35,7 +40,8 @@ struct LayerVariant;
 
 class Transformer {
  public:
-  explicit Transformer(const Experiment& experiment);
+  /// `encodes`: its tokens are those of an encoder.
+  explicit Transformer(const Experiment& experiment, bool encodes = false);
   ~Transformer();
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
@@ -86,6 +92,9 @@ class Transformer {
   [[nodiscard]] bool has_sizes_of(const LayerContent& content) const;
   [[nodiscard]] LayerHalves halves_of(const LayerContent& content) const;
   std::int32_t run_layer(StepBuilder& to, PassKind kind, const LayerHalves& halves, std::int32_t after) const;
+  std::int32_t run_attention(StepBuilder& to, PassKind kind, const LayerHalves& halves,
+                             std::int32_t after) const;
+  std::int32_t run_cross(StepBuilder& to, PassKind kind, const SubBlock& sub, std::int32_t after) const;
   std::int32_t run_mlp(StepBuilder& to, PassKind kind, const LayerHalves& halves, std::int32_t after) const;
   [[nodiscard]] Steps recompute_layers(const LayerKind& kind, Workload& workload) const;
   [[nodiscard]] Steps recompute_modules(const LayerHalves& halves, ModuleSet modules,
@@ -121,6 +130,11 @@ class Transformer {
   void hold_table_gradient(std::int64_t weights, Block& block) const;
   static void hold_at_loss(const Block& loss, Block& block);
   [[nodiscard]] Block depth() const;
+  [[nodiscard]] Block bridge() const;
+  void hold_encoder_output(Block& block) const;
+  void write_bridge(Block& block, Workload& workload) const;
+  [[nodiscard]] const Transformer& at_entrance() const;
+  [[nodiscard]] std::vector<Boundary> boundaries() const;
   [[nodiscard]] Block embedding() const;
   [[nodiscard]] Block head() const;
 
@@ -130,13 +144,15 @@ class Transformer {
   const Software& software_;
   TransformerShape shape_;
   WeightProducts products_;
+  bool encodes_;
   const SharedAttention* shared_;  ///< how ranks share attention, or nullptr
   LayerKinds kinds_;
   std::vector<std::unique_ptr<LayerVariant>> variants_;
 };
 
 struct LayerVariant {
-  explicit LayerVariant(Experiment changed) : experiment(std::move(changed)), transformer(experiment) {}
+  LayerVariant(Experiment changed, bool encodes)
+      : experiment(std::move(changed)), transformer(experiment, encodes) {}
 
   Experiment experiment;
   Transformer transformer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/models/layer_counts.hpp"
 
@@ -52,49 +53,61 @@ std::int64_t weights_met(const Model& m, const LayerContent& content) {
   return content.has_experts() ? expert_weights_met(m) : mlp_weights(m, content.ffn_hidden);
 }
 
-/// Products with weights of all layers, forward, per token: 2 FLOPs a weight that it meets.
-TotalFlops weight_flops_per_token(const Model& m) {
-  TotalFlops sum = TotalFlops{m.multi_token_prediction} * projection_weights(m);
-  for (const LayerCount& some : layers_by_attention(m))
-    if (some.content.attends())
-      sum += TotalFlops{some.layers} * attention_weights(m, {some.content.heads, some.content.kv_heads});
+/// Products with weights of all layers, forward, per sample: 2 FLOPs a weight and token that meets it.
+TotalFlops weight_flops(const Model& m) {
+  TotalFlops sum = TotalFlops{2} * m.seq_length * m.multi_token_prediction * projection_weights(m);
+  for (const LayerCount& some : layers_by_attention(m)) {
+    const LayerContent& c = some.content;
+    if (c.attends())
+      sum += TotalFlops{2} * some.layers * tokens_of(m, c) * attention_weights(m, {c.heads, c.kv_heads});
+    if (c.crosses) sum += some.layers * cross_weight_flops(m);
+  }
   for (const LayerCount& some : layers_by_mlp(m))
-    sum += TotalFlops{some.layers} * weights_met(m, some.content);
-  return 2 * sum;
+    sum += TotalFlops{2} * some.layers * tokens_of(m, some.content) * weights_met(m, some.content);
+  return sum;
 }
 
-/// Scores and context of all layers, a causal mask left aside.
-TotalFlops core_flops_per_token(const Model& m) {
+/// Scores and context of all layers per sample, a causal mask left aside.
+TotalFlops core_flops_of_layers(const Model& m) {
   TotalFlops sum = 0;
-  for (const LayerCount& some : layers_by_attention(m))
-    if (some.content.attends())
-      sum += TotalFlops{some.layers} *
-             core_flops(m, some.content.heads, some.content.windowed() ? m.window : m.attended_length());
+  for (const LayerCount& some : layers_by_attention(m)) {
+    const LayerContent& c = some.content;
+    if (c.attends())
+      sum += TotalFlops{some.layers} * tokens_of(m, c) * core_flops(m, c.heads, others_of(m, c));
+    if (c.crosses) sum += some.layers * cross_core_flops(m);
+  }
   return sum;
 }
 
 }  // namespace
 
+std::int64_t others_of(const Model& m, const LayerContent& content) {
+  if (content.encodes) return m.encoder_seq_length;
+  return content.windowed() ? m.window : m.attended_length();
+}
+
 std::int64_t projection_weights(const Model& m) { return 2 * m.hidden * m.hidden; }
 
 std::int64_t transformer_parameters(const Model& m) {
   std::int64_t layers = 0;
-  for (const LayerCount& some : layers_by_attention(m))
-    if (some.content.attends())
-      layers += some.layers * attention_half(m, {some.content.heads, some.content.kv_heads});
+  for (const LayerCount& some : layers_by_attention(m)) {
+    const std::int64_t halves = (some.content.attends() ? 1 : 0) + (some.content.crosses ? 1 : 0);
+    layers += some.layers * halves * attention_half(m, {some.content.heads, some.content.kv_heads});
+  }
   for (const LayerCount& some : layers_by_mlp(m)) layers += some.layers * mlp_half(m, some.content);
   const std::int64_t depths = m.multi_token_prediction * (projection_weights(m) + 3 * norm_count(m));
   const std::int64_t tables = m.vocab * m.hidden * (m.tied_embeddings ? 1 : 2) +
                               (m.positions == Positions::learned ? m.max_positions * m.hidden : 0);
-  return layers + depths + adapters_of_model(m) + norm_count(m) + tables + m.other_parameters;
+  const std::int64_t stacks = m.encoder_layers > 0 ? 2 : 1;
+  return layers + depths + adapters_of_model(m) + stacks * (norm_count(m) + relative_positions(m, m.heads)) +
+         tables + m.other_parameters;
 }
 
 TotalFlops transformer_model_flops(const Model& m, std::int64_t samples) {
-  const TotalFlops tokens = TotalFlops{samples} * m.seq_length;
   const std::int64_t losses = 1 + m.multi_token_prediction;
-  const TotalFlops weights = weight_flops_per_token(m) + TotalFlops{2} * losses * m.hidden * m.vocab;
-  const TotalFlops trained = core_flops_per_token(m) + 2 * adapters_of_model(m);
-  return tokens * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
+  const TotalFlops weights = weight_flops(m) + TotalFlops{2} * m.seq_length * losses * m.hidden * m.vocab;
+  const TotalFlops trained = core_flops_of_layers(m) + TotalFlops{2} * m.seq_length * adapters_of_model(m);
+  return samples * ((m.lora_rank > 0 ? 2 : 3) * weights + 3 * trained);
 }
 
 std::int64_t adapter_weights(const Model& m, std::initializer_list<Linear> beside) {
@@ -139,7 +152,7 @@ std::int64_t TransformerShape::adapters() const {
 std::int64_t TransformerShape::adapter_tensors() const { return 2 * adapters(); }
 
 std::int64_t TransformerShape::embedding_parameters() const {
-  return vocab * model_.hidden +
+  return vocab * model_.hidden + relative_positions(model_, heads) +
          (model_.positions == Positions::learned ? model_.max_positions * model_.hidden : 0);
 }
 
@@ -162,6 +175,10 @@ std::int64_t TransformerShape::mlp_half_tensors() const {
 std::int64_t TransformerShape::mlp_norm_tensors() const {
   return norms_of_mlp(model_) * tensors_per_norm(model_);
 }
+
+std::int64_t TransformerShape::final_norm_parameters() const { return norm_count(model_); }
+
+std::int64_t TransformerShape::final_norm_tensors() const { return tensors_per_norm(model_); }
 
 std::int64_t TransformerShape::head_tensors() const {
   return tensors_per_norm(model_) + (model_.tied_embeddings ? 0 : 1);

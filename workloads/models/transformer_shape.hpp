@@ -16,6 +16,9 @@ namespace orrery {
 /// Weights of the adapters (LoRA) of a whole layer beside those matrices.
 [[nodiscard]] std::int64_t adapter_weights(const Model& model, std::initializer_list<Linear> beside);
 
+/// How many tokens those of a layer attend to, all but for the causal mask.
+[[nodiscard]] std::int64_t others_of(const Model& model, const LayerContent& content);
+
 /// Weights that put the input of a depth of multi-token prediction together.
 [[nodiscard]] std::int64_t projection_weights(const Model& model);
 
@@ -55,6 +58,8 @@ struct TransformerShape {
   [[nodiscard]] std::int64_t mlp_norm_parameters() const;
   [[nodiscard]] std::int64_t mlp_norm_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
+  [[nodiscard]] std::int64_t final_norm_parameters() const;
+  [[nodiscard]] std::int64_t final_norm_tensors() const;
   /// What a depth of multi-token prediction has beside its layer: a projection of 2h values and three norms.
   [[nodiscard]] std::int64_t depth_parameters() const;
   [[nodiscard]] std::int64_t depth_tensors() const;

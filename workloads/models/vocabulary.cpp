@@ -9,7 +9,7 @@ Block Transformer::embedding() const {
   block.activations[ActivationKind::vocabulary] = shape_.dropout_mask();
   block.for_weights = frozen() ? 0 : shape_.cut_residual();  // gradient of the output
   block.parameters = shape_.embedding_parameters();
-  block.tensors = model_.positions == Positions::learned ? 2 : 1;
+  block.tensors = model_.positions == Positions::rotary ? 1 : 2;
   hold_table_gradient(shape_.vocab * model_.hidden, block);
   return frozen() ? freeze(std::move(block)) : block;
 }

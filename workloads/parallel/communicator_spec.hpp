@@ -49,7 +49,7 @@ struct CommunicatorSpec {
   bool pipeline_wraps = false;           ///< the last pipeline rank sends to the first as well
   bool pipeline_reverses = false;        ///< ranks hold chunks against their order as well
   bool mirrored = false;                 ///< rank p - 1 - r of a pipeline has the weights of rank r
-  bool tied = false;                     ///< first and last stage add up the gradients of one embedding
+  std::vector<std::int64_t> tied;        ///< pipeline ranks that add up the gradients of one embedding
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
   std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
   std::vector<GossipRound> rounds;

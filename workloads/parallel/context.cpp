@@ -291,6 +291,9 @@ void check_context(const Experiment& e, const Complain& complain) {
   if (!e.model.attends())
     return complain({"context_parallel"}, "found " + std::to_string(e.plan.context_parallel) +
                                               ", allowed 1 for models that are no transformer");
+  if (e.model.encoder_layers > 0)
+    return complain({"context_parallel"}, "found " + std::to_string(e.plan.context_parallel) +
+                                              ", allowed 1 with model.encoder_layers");
   const DataParallelSync& sync = e.data_parallel_sync;
   if (sync.method != SyncMethod::all_reduce || sync.by_node())
     complain({"context_parallel"},

@@ -205,8 +205,8 @@ void DataParallel::reduce_rest_of(Weights of, OpId last) {
 }
 
 void DataParallel::sum_tied_embedding(OpId last) {
-  const bool end = stage_.index == 0 || stage_.index == stage_.stages - 1;
-  if (blocks_.tied_parameters == 0 || !blocks_.tied_are_trained || stage_.map.ends_meet() || !end) return;
+  const std::vector<std::int64_t>& tied = layout_.spec().tied;
+  if (std::ranges::find(tied, stage_.index) == tied.end()) return;
   Op op;
   op.kind = Op::Kind::communicate;
   op.stream = Stream::data;

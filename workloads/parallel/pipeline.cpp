@@ -1,6 +1,7 @@
 // Pipeline parallelism: ranks of neighbouring stages hand activations forward and their gradients backward.
 // The ends of the pipeline add up the gradients of an embedding that both hold.
 #include "workloads/parallel/kinds.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -51,18 +52,25 @@ void form_reverse_neighbours(const CommunicatorSpec& spec, std::uint32_t first, 
   });
 }
 
-std::uint32_t tied_slots(const CommunicatorSpec& spec) {
-  return spec.tied && spec.grid.size(Axis::pipeline) > 1 ? 1 : 0;
-}
+std::uint32_t tied_slots(const CommunicatorSpec& spec) { return spec.tied.empty() ? 0 : 1; }
 
 void form_tied_embeddings(const CommunicatorSpec& spec, std::uint32_t slot, GroupWriter& to) {
   const RankGrid& grid = spec.grid;
   grid.for_each_group({Axis::pipeline}, [&](RankCoordinates at) {
-    to.join(grid.rank(at), slot);
-    at[Axis::pipeline] = grid.size(Axis::pipeline) - 1;
-    to.join(grid.rank(at), slot);
+    for (const std::int64_t stage : spec.tied) {
+      at[Axis::pipeline] = stage;
+      to.join(grid.rank(at), slot);
+    }
     to.close();
   });
+}
+
+/// The rank of a bridge between encoder and decoder is known where chunks lie in turn on the ranks.
+void check_encoder(const Experiment& e, const Complain& complain) {
+  if (e.model.encoder_layers == 0 || chunk_map(e.plan).placement == ChunkPlacement::wraps_around) return;
+  complain({"pipeline_schedule"}, "found \"" + e.plan.pipeline_schedule +
+                                      "\" with encoder_layers, allowed schedules whose chunks lie in turn on "
+                                      "the ranks");
 }
 
 }  // namespace
@@ -80,7 +88,7 @@ constinit const CommunicatorKind kReverseNeighbourStages{"pipeline against the o
                                                          form_reverse_neighbours};
 
 constinit const CommunicatorKind kTiedEmbeddings{
-    "tied embedding", Dimension::pipeline, Slot::embedding, kTiedStreams, false,
-    tied_slots,       form_tied_embeddings};
+    "tied embedding", Dimension::pipeline,  Slot::embedding, kTiedStreams, false,
+    tied_slots,       form_tied_embeddings, nullptr,         check_encoder};
 
 }  // namespace orrery

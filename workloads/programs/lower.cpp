@@ -41,7 +41,7 @@ void check_passes(const Plan& plan, const Model& model) {
   const std::int64_t chunks = shape.stages * shape.chunks;
   const bool walks = shape.chunks > 1 || splits_backward(plan) != BackwardSplit::whole;
   const std::int64_t passes = walks ? micro_batches_at_peak(plan) * chunks : 0;
-  if (passes <= kMostOperations && model.layers <= kMostOperations) return;
+  if (passes <= kMostOperations && model.all_layers() <= kMostOperations) return;
   throw InputError("/plan/global_batch_size", "makes " + std::to_string(passes) +
                                                   " passes per step (micro-batches x stages), allowed are " +
                                                   std::to_string(kMostOperations));
@@ -77,7 +77,8 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   workload.active_parameters =
       experiment.model.experts > 0 ? active_parameters(experiment.model) : workload.parameters;
   workload.samples = plan.global_batch_size;
-  workload.tokens = plan.global_batch_size * experiment.model.seq_length;
+  workload.tokens =
+      plan.global_batch_size * (experiment.model.seq_length + experiment.model.encoder_seq_length);
   workload.steps = experiment.simulation.steps;
   return result;
 }

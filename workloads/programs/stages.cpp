@@ -103,6 +103,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
   for (std::int64_t layer = from; layer < to; ++layer) {
+    if (layer == blocks.bridged_layer) place(blocks.bridge, -1, Part::embedding);
     place(blocks.layers[static_cast<std::size_t>(layer)], layer, Part::layer);
   }
   for (std::int64_t depth = 0; last && depth < blocks.depths; ++depth)
@@ -114,13 +115,14 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
   return chunk;
 }
 
-/// The last stage holds a copy of the tied embedding, but where its rank has the embedding already.
-void tie_head(const ModelBlocks& blocks, bool in_place, PlacedBlock& head, Chunk& chunk) {
+/// A block computes with an embedding that others have as well; its rank holds a copy, but where it has the
+/// embedding already.
+void tie(const ModelBlocks& blocks, bool in_place, PlacedBlock& block, Chunk& chunk) {
   const std::int64_t copied = in_place ? 0 : blocks.tied_parameters;
   const std::int64_t trained = blocks.tied_are_trained ? copied : 0;
-  head.parameters += copied;
-  head.trained += trained;
-  head.used += blocks.tied_parameters;
+  block.parameters += copied;
+  block.trained += trained;
+  block.used += blocks.tied_parameters;
   chunk.parameters += copied;
   chunk.trained += trained;
 }
@@ -197,7 +199,7 @@ Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
   const auto chunks = static_cast<std::size_t>(map.chunks);
   const auto copies = static_cast<std::size_t>(map.copies());
   blocks_.reserve(
-      copies * (blocks.layers.size() + static_cast<std::size_t>(blocks.depths) + 2));  // chunks refer to them
+      copies * (blocks.layers.size() + static_cast<std::size_t>(blocks.depths) + 3));  // chunks refer to them
   chunks_.resize(p * chunks);
   for (std::int64_t copy = 0; copy < map.copies(); ++copy) place_model(plan, blocks, map, copy);
   stages_.reserve(p);
@@ -209,13 +211,21 @@ Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
 void Stages::place_model(const Plan& plan, const ModelBlocks& blocks, const ChunkMap& map,
                          std::int64_t copy) {
   const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
+  std::vector<bool> embeds(static_cast<std::size_t>(map.ranks), false);  // ranks that hold the embedding
   std::int64_t layer = 0;
   for (std::size_t virtual_stage = 0; virtual_stage < counts.size(); ++virtual_stage) {
     const bool last = virtual_stage + 1 == counts.size();
     const ChunkPlace at = map.place(static_cast<std::int64_t>(virtual_stage), copy);
     Chunk& chunk = chunks_[static_cast<std::size_t>(at.rank * map.chunks + at.chunk)];
     chunk = make_chunk(blocks, layer, layer + counts[virtual_stage], virtual_stage == 0, last, blocks_);
-    if (last && blocks.head >= 0) tie_head(blocks, map.ends_meet(), blocks_.back(), chunk);
+    const auto rank = static_cast<std::size_t>(at.rank);
+    embeds[rank] = embeds[rank] || virtual_stage == 0 || (last && map.ends_meet());
+    for (PlacedBlock& block : std::span(blocks_).last(chunk.blocks.size())) {
+      const auto kind = static_cast<std::int32_t>(block.kind);
+      if (kind != blocks.bridge && (kind != blocks.head || !blocks.tied_head)) continue;
+      tie(blocks, embeds[rank], block, chunk);
+      embeds[rank] = true;
+    }
     if (plan.zero_stage == 3 && plan.sharding_ranks() > 1)
       ShardedChunk(plan, std::span(blocks_).last(chunk.blocks.size())).hold_parameters();
     find_pass_peaks(blocks, splits_backward(plan), chunk);

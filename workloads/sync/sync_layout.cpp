@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <string>
 
 #include "orrery/error.hpp"
@@ -84,9 +85,24 @@ bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
   return true;
 }
 
-/// Whether both ends of a pipeline add up the gradients of one embedding.
-bool ties_gradients(const Model& model) {
-  return model.attends() && model.embeds_at_both_ends() && model.lora_rank == 0;
+/// Pipeline ranks that add up the gradients of one embedding; none where one rank has all of it.
+std::vector<std::int64_t> tied_ranks(const Experiment& experiment, const ChunkMap& map) {
+  const Model& model = experiment.model;
+  if (!model.attends() || !model.embeds_again() || model.lora_rank > 0 || map.ends_meet()) return {};
+  std::set<std::int64_t> ranks{map.place(0, 0).rank};
+  if (model.tied_embeddings || model.multi_token_prediction > 0)
+    ranks.insert(map.place(map.virtual_stages() - 1, 0).rank);
+  std::int64_t layers = 0;  // up to the stage
+  std::int64_t stage = -1;
+  for (const std::int64_t some : layers_per_virtual_stage(experiment.plan, model.all_layers())) {
+    layers += some;
+    ++stage;
+    if (model.encoder_layers == 0 || layers <= model.encoder_layers) continue;
+    ranks.insert(map.place(stage, 0).rank);
+    break;
+  }
+  if (ranks.size() == 1) return {};
+  return {ranks.begin(), ranks.end()};
 }
 
 CommunicatorSpec spec_of(const Experiment& experiment) {
@@ -98,7 +114,7 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   spec.pipeline_wraps = map.placement == ChunkPlacement::wraps_around && map.chunks > 1;
   spec.pipeline_reverses = map.placement != ChunkPlacement::wraps_around;
   spec.mirrored = map.copies() > 1;
-  spec.tied = ties_gradients(experiment.model) && !map.ends_meet();
+  spec.tied = tied_ranks(experiment, map);
   spec.experts.present = experiment.model.experts > 0;
   if (plan.dispatcher != Dispatcher::all_to_all)
     spec.experts.ranks_in_node = expert_ranks_in_node(experiment);

@@ -70,7 +70,8 @@ class RandomExperiment {
                                           number("fsdp_unit_layers", pick({1, 1, 2, 3}))
                                     : flag("overlap_parameter_gather");
     return R"("model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,)" +
-           std::string(pick({"", R"("lora_rank": 8, )", R"("multi_token_prediction": 1, )"})) +
+           std::string(pick({"", R"("lora_rank": 8, )", R"("multi_token_prediction": 1, )",
+                             R"("encoder_layers": 8, "encoder_seq_length": 128, )"})) +
            key("attention", pick({"core", "flash"})) + "," +
            key("tied_embeddings", pick({"true", "false"}), false) + "}," + cluster(t * p * d) +
            ",\"plan\": {" + number("tensor_parallel", t) + number("pipeline_parallel", p) +

@@ -63,6 +63,11 @@ const std::vector<std::string> kExperiments{
                   "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
+    // An encoder and a decoder, each on a stage.
+    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 128,
+                  "encoder_layers": 4, "encoder_seq_length": 256, "positions": "relative"},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
+        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "sequence_parallel": true, "global_batch_size": 8}})",
     // Passes side by side in two copies of the model.
     R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
                   "attention": "flash", "experts": 4, "experts_per_token": 2},

@@ -76,14 +76,15 @@ TEST_CASE("overrides apply to every row") {
 }
 
 TEST_CASE("rows that ask for what is not modelled yet are skipped with the reason") {
-  const MeasuredTable later =
-      read("name,model,cluster,measured.step_time_s\na,t5-11b,dgx-h100,1\nb,gpt3-125m,dgx-h100,\n");
-  CHECK(later.rows[0].skipped_because.starts_with("/model: found \"t5-11b\""));
+  const MeasuredTable later = read(
+      "name,model,cluster.base,cluster.overrides,measured.step_time_s\n"
+      "a,gpt3-125m,dgx-h100,\"[{\"\"link\"\": 0}]\",1\nb,gpt3-125m,dgx-h100,,\n");
+  CHECK(later.rows[0].skipped_because.starts_with("/cluster/overrides/0/link: found key \"link\""));
   CHECK(later.rows[1].skipped_because == "nothing was measured");
 }
 
 TEST_CASE("a row that is wrong besides is an error") {
-  CHECK(diagnostics("name,model,cluster,plan.zero_stage,measured.step_time_s\na,t5-11b,dgx-h100,7,1\n")
+  CHECK(diagnostics("name,model,cluster,plan.zero_stage,measured.step_time_s\na,gpt3-125m,dgx-h100,7,1\n")
             .find("/plan/zero_stage: found 7") != std::string::npos);
   CHECK(diagnostics(with("plan.expert_parallel", "0")) ==
         "folder/t.csv:2:31: /plan/expert_parallel: found 0, allowed an integer from 1 to 4000000");

@@ -1,0 +1,40 @@
+// Encoder and decoder (Vaswani et al. 2017; Raffel et al. 2020, "T5"): layers of the decoder attend to what
+// the encoder made as well.
+#pragma once
+
+#include "workloads/models/activation_sum.hpp"
+#include "workloads/models/sub_blocks.hpp"
+#include "workloads/models/transformer_shape.hpp"
+
+namespace orrery {
+
+/// Tokens of a sample that go through layers of that content.
+[[nodiscard]] std::int64_t tokens_of(const Model& model, const LayerContent& content);
+
+/// Forward FLOPs of a sample in the cross-attention of a layer: products with weights, scores and context.
+[[nodiscard]] TotalFlops cross_weight_flops(const Model& model);
+[[nodiscard]] TotalFlops cross_core_flops(const Model& model);
+
+/// Entries of the tables of relative positions, one for the self-attention of each stack (Raffel et al. 2020,
+/// section 2.1): 32 distances a head, which all its layers share.
+[[nodiscard]] std::int64_t relative_positions(const Model& model, std::int64_t heads);
+
+/// What the encoder made, on one rank.
+struct EncoderOutput {
+  EncoderOutput(const Model& model, const Plan& plan, const TransformerShape& shape);
+
+  std::int64_t tokens;
+  Bytes bytes;  ///< of a micro-batch
+  Bytes cut;    ///< what a rank holds of them outside the products
+};
+
+/// The kernels of the cross-attention of a layer: queries of the decoder's tokens, keys and values of the
+/// encoder's.
+[[nodiscard]] SubBlock cross_attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
+/// Bytes that it makes per micro-batch, but for what the encoder made.
+void add_cross_attention(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
+/// Bytes kept from the gradients of its inputs to those of its weights.
+[[nodiscard]] Bytes cross_activations_for_weights(const Experiment& experiment,
+                                                  const TransformerShape& shape);
+
+}  // namespace orrery
