@@ -7,6 +7,7 @@
 
 #include "reports/csv_field.hpp"
 #include "reports/json_text.hpp"
+#include "reports/memory_result.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
@@ -39,8 +40,6 @@ Json of_peak(const Report& report, double share) {
 Json spread(const Report& report, double seconds) {
   return report.has_spread() ? timed(report, seconds) : absent();
 }
-
-double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
 /// Picoseconds summed over GPUs and steps, as seconds per GPU and step.
 Json mean_seconds(const Report& report, Int128 sum_ps) {
@@ -75,65 +74,9 @@ Json links(const Report& report) {
   return links;
 }
 
-/// Of the stage that has most.
-Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
-  Bytes most = 0;
-  for (const StageMemory& stage : report.stage_memory) most = std::max(most, (stage.*bytes)());
-  return most;
-}
-
-Json categories(const StageMemory& stage) {
-  Json::object_t bytes;
-  bytes.reserve(std::size(kMemoryCategories));
-  for (const MemoryCategory& category : kMemoryCategories)
-    bytes.emplace_back(category.name, gigabytes(category.bytes(stage)));
-  return bytes;
-}
-
-Json memory_timeline(const Report& report) {
-  if (report.memory_timeline.empty()) return absent();
-  Json stages = Json::array();
-  for (const MemoryTimeline& points : report.memory_timeline) {
-    Json times = Json::array();
-    Json held = Json::array();
-    for (const MemoryPoint& point : points) {
-      times.push_back(to_seconds(point.at_ps));
-      held.push_back(gigabytes(point.bytes));
-    }
-    stages.push_back({{"stage", stages.size()}, {"at_s", std::move(times)}, {"gb", std::move(held)}});
-  }
-  return stages;
-}
-
-Json per_stage(const Report& report) {
-  Json stages = Json::array();
-  for (const StageMemory& stage : report.stage_memory) {
-    Json::object_t one;
-    one.reserve(9);
-    one.emplace_back("stage", stages.size());
-    one.emplace_back("parameters_gb", gigabytes(stage.parameters));
-    one.emplace_back("gradients_gb", gigabytes(stage.gradients));
-    one.emplace_back("optimizer_gb", gigabytes(stage.optimizer()));
-    one.emplace_back("activations_gb", gigabytes(stage.activations.total()));
-    one.emplace_back("workspace_gb", gigabytes(stage.workspace.total()));
-    one.emplace_back("peak_gb", gigabytes(stage.total()));
-    one.emplace_back("reserved_gb", gigabytes(stage.reserved()));
-    one.emplace_back("categories_gb", categories(stage));
-    stages.push_back(std::move(one));
-  }
-  return stages;
-}
-
 template <class Names, class Value>
 Json name_of(const Names& names, Value value) {
   return names[static_cast<std::size_t>(value)];
-}
-
-Json recomputed_modules(const Plan& plan) {
-  Json names = Json::array();
-  for (std::size_t i = 0; i < kModuleNames.size(); ++i)
-    if (plan.recompute_modules.has(static_cast<Module>(i))) names.push_back(kModuleNames[i]);
-  return names;
 }
 
 /// Absent where all stages, or replicas, have equally many.
@@ -169,7 +112,8 @@ const ResultKey kKeys[] = {
     {"plan.stage_layers", [](const R& r) -> Json { return listed(r.plan.stage_layers); }, Needs::origin},
     {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
      Needs::origin},
-    {"plan.recompute_modules", [](const R& r) -> Json { return recomputed_modules(r.plan); }, Needs::origin},
+    {"plan.recompute_modules", [](const R& r) -> Json { return names_of(r.plan.recompute_modules); },
+     Needs::origin},
     {"plan.recompute_layers", [](const R& r) -> Json { return r.plan.recompute_layers; }, Needs::origin},
     {"plan.recompute_method",
      [](const R& r) -> Json { return name_of(kRecomputeMethodNames, r.plan.recompute_method); },
@@ -247,7 +191,7 @@ const ResultKey kKeys[] = {
     {"memory.fits", [](const R& r) -> Json { return r.feasible; }},
     {"memory.usable_gb", [](const R& r) -> Json { return gigabytes(r.gpu_usable_memory); }},
     {"memory.capacity_gb", [](const R& r) -> Json { return gigabytes(r.gpu_memory); }},
-    {"memory.per_stage", [](const R& r) -> Json { return per_stage(r); }, Needs::nothing, true},
+    {"memory.per_stage", [](const R& r) -> Json { return memory_per_stage(r); }, Needs::nothing, true},
     {"communication.bytes_per_gpu.tensor", [](const R& r) -> Json { return sent(r, Dimension::tensor); },
      Needs::traffic},
     {"communication.bytes_per_gpu.pipeline", [](const R& r) -> Json { return sent(r, Dimension::pipeline); },

@@ -183,11 +183,8 @@ class Summary {
 
   /// "full", "mlp and norm", "full (first 4 layers of a stage)".
   static std::string recomputed(const Plan& p) {
-    std::vector<std::string_view> modules;
-    for (std::size_t i = 0; i < kModuleNames.size(); ++i)
-      if (p.recompute_modules.has(static_cast<Module>(i))) modules.push_back(kModuleNames[i]);
     std::string text = p.recompute == Recompute::modules
-                           ? fmt::format("{}", fmt::join(modules, " + "))
+                           ? fmt::format("{}", fmt::join(names_of(p.recompute_modules), " + "))
                            : std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]);
     if (p.recompute_layers == 0) return text;
     if (p.recompute_method == RecomputeMethod::block)

@@ -156,8 +156,7 @@ class ResolvedTree {
   Tree recompute() const {
     const Plan& plan = e_.plan;
     Tree out = part(plan, recompute_fields());
-    for (std::size_t i = 0; i < kModuleNames.size(); ++i)
-      if (plan.recompute_modules.has(static_cast<Module>(i))) out["modules"].push_back(kModuleNames[i]);
+    for (const std::string_view name : names_of(plan.recompute_modules)) out["modules"].push_back(name);
     const bool plain = plan.recompute_layers == 0 && plan.recompute_method == RecomputeMethod::uniform;
     return plan.recompute != Recompute::modules && plain ? *value_of(plan, recompute_field(), menus_) : out;
   }

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace orrery {
 
@@ -57,6 +58,13 @@ class ModuleSet {
 
   std::uint32_t bits_ = 0;
 };
+
+[[nodiscard]] inline std::vector<std::string_view> names_of(ModuleSet modules) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kModuleNames.size(); ++i)
+    if (modules.has(static_cast<Module>(i))) names.push_back(kModuleNames[i]);
+  return names;
+}
 
 /// Which layers are computed again, as Megatron-LM has it.
 enum class RecomputeMethod : std::uint8_t {
