@@ -138,7 +138,7 @@ def qwen1_row(row):
         "cluster.base": "dgx-a100-80gb", "cluster.gpus_per_node": gpus, "cluster.nodes": 1,
         "plan.data_parallel": gpus, "plan.micro_batch_size": int(row["mbs"]),
         "plan.global_batch_size": int(row["gbs"]), "plan.recompute": "full", "plan.precision": "bf16",
-        "stack": "fsdp-2023", "measured.memory.peak_gb": float(row["mem_gb"]) / gpus,
+        "stack": "huggingface-2023", "measured.memory.peak_gb": float(row["mem_gb"]) / gpus,
         "source": "Qwen, profiling of fine-tuning in its README (github QwenLM/Qwen)",
         "note": "how memory was read is not published",
     }
@@ -149,7 +149,7 @@ MOONLIGHT = {
     "model.heads": 16, "model.vocab": 163840, "model.seq_length": 4096, **LLAMA,
     "model.latent_attention": '{"kv_rank": 512, "rope_dim": 64, "nope_dim": 128, "value_dim": 128}',
     "model.experts": 64, "model.experts_per_token": 6, "model.shared_experts": 2, "model.expert_ffn_hidden": 1408,
-    "model.dense_layers": 1, "plan.expert_tensor_parallel": 1,
+    "model.dense_layers": 1, "plan.expert_tensor_parallel": 1, "plan.moment_precision": "bf16",
 }
 BRIDGE_MODELS = {
     "bridge-moonlight": MOONLIGHT,  # its recipe keeps gradients and Adam's moments in 16 bits
