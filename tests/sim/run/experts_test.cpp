@@ -127,8 +127,12 @@ TEST_CASE("the busiest rank's tokens are kept and computed with") {
   const Report even = simulate(mixture());
   const Report worst = simulate(mixture({"plan.token_imbalance=worst"}));
   const std::int64_t rows = 512 * 2;
-  CHECK(worst.stage_memory.front().activations - even.stage_memory.front().activations ==
-        4 * (4 - 1) * rows * (512 + 3 * 1024) * 2);
+  // Of four layers; at the peak the last one may have let its inputs go.
+  const Bytes layer = (4 - 1) * rows * (512 + 3 * 1024) * 2;
+  const Bytes more =
+      worst.stage_memory.front().activations.total() - even.stage_memory.front().activations.total();
+  CHECK(more > 3 * layer);
+  CHECK(more <= 4 * layer);
   CHECK(worst.step_time_s() > even.step_time_s());
   CHECK(sent(worst, Dimension::expert) == 4 * sent(even, Dimension::expert));
 }
