@@ -13,17 +13,17 @@ from command_line import CommandLineCase, orrery
 
 
 class MeasurementCommands(CommandLineCase):
-    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,plan.context_parallel_type,measured.step_time_s,source"):
+    def table(self, *rows, header="name,model,cluster.base,plan.data_parallel,cluster.overrides,measured.step_time_s,source"):
         path = self.path / "t.csv"
         path.write_text("\n".join([header, *rows]) + "\n")
         return path
 
     def test_validate(self):
         table = self.table("a,gpt3-125m,dgx-a100-80gb,8,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here",
-                           "c,gpt3-125m,dgx-a100-80gb,,hierarchical,0.1,here", "d,gpt3-175b,dgx-a100-80gb,,,9,here")
+                           'c,gpt3-125m,dgx-a100-80gb,,"[{""gpu"": 0, ""speed"": 0.5, ""link"": 0}]",0.1,here', "d,gpt3-175b,dgx-a100-80gb,,,9,here")
         out = orrery("validate", table, "--json", self.path / "v.json", "--csv", self.path / "v.csv", "--markdown", self.path / "v.md")
         self.assertEqual((out.returncode, out.stderr), (0, ""))
-        self.assertIn("1 row skipped: /plan/context_parallel_type", out.stdout)
+        self.assertIn("1 row skipped: /cluster/overrides/0/link", out.stdout)
         self.assertIn("does not fit", out.stdout)
         (result,) = json.loads((self.path / "v.json").read_text())["tables"]
         self.assertEqual(result["table"], "t")
@@ -43,7 +43,7 @@ class MeasurementCommands(CommandLineCase):
         with open(self.path / "v.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["name"] for row in rows], ["a", "b", "d", "c"])
-        self.assertIn("context_parallel_type", rows[3]["skipped"])
+        self.assertIn("link", rows[3]["skipped"])
         self.assertIn("# Validation results", (self.path / "v.md").read_text())
         single = json.loads(orrery("simulate", self.experiment, "--json", "-", "plan={}").stdout)
         self.assertEqual(result["rows"][0]["predicted"], single["step_time_s"])

@@ -78,7 +78,8 @@ TEST_CASE("overrides apply to every row") {
 TEST_CASE("rows that ask for what is not modelled yet are skipped with the reason") {
   const MeasuredTable later = read(
       "name,model,cluster.base,cluster.overrides,measured.step_time_s\n"
-      "a,gpt3-125m,dgx-h100,\"[{\"\"link\"\": 0}]\",1\nb,gpt3-125m,dgx-h100,,\n");
+      "a,gpt3-125m,dgx-h100,\"[{\"\"gpu\"\": 0, \"\"speed\"\": 0.5, \"\"link\"\": "
+      "0}]\",1\nb,gpt3-125m,dgx-h100,,\n");
   CHECK(later.rows[0].skipped_because.starts_with("/cluster/overrides/0/link: found key \"link\""));
   CHECK(later.rows[1].skipped_because == "nothing was measured");
 }

@@ -18,7 +18,7 @@ MeasuredTable small_table() {
       "measured.step_time_s\n"
       "a,gpt3-125m,dgx-a100-80gb,,1,,0.05\n"
       "\"b|,\",gpt3-125m,dgx-a100-80gb,,2,3,0.04\n"
-      "c,gpt3-125m,dgx-a100-80gb,\"[{\"\"link\"\": 0}]\",2,,1\n"
+      "c,gpt3-125m,dgx-a100-80gb,\"[{\"\"gpu\"\": 0, \"\"speed\"\": 0.5, \"\"link\"\": 0}]\",2,,1\n"
       "d,gpt3-175b,dgx-a100-80gb,,8,,1\n");
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("what a run alone can refuse is an error in its line") {
 TEST_CASE("a table of which nothing can be simulated has no statistics") {
   const MeasuredTable table = read(
       "name,model,cluster.base,cluster.overrides,measured.mfu\n"
-      "c,gpt3-125m,dgx-a100-80gb,\"[{\"\"link\"\": 0}]\",0.4\n");
+      "c,gpt3-125m,dgx-a100-80gb,\"[{\"\"gpu\"\": 0, \"\"speed\"\": 0.5, \"\"link\"\": 0}]\",0.4\n");
   const auto results = validate({table}, 1);
   CHECK(results[0].main_key == "mfu");
   CHECK(results[0].main() == nullptr);
