@@ -159,7 +159,9 @@ ModelBlocks describe_mlp(const Experiment& experiment) { return Chain(experiment
 
 void write_mlp_steps(const Experiment& experiment, ModelBlocks& blocks, Workload& workload) {
   const Chain chain(experiment);
-  for (std::size_t i = 0; i < blocks.kinds.size(); ++i) {
+  const auto matrices =
+      static_cast<std::size_t>(experiment.model.layers);  // offloaded ones are kinds behind them
+  for (std::size_t i = 0; i < matrices; ++i) {
     blocks.kinds[i].of(PassKind::forward) = chain.forward(i, workload);
     for (const PassKind kind : backward_kinds(splits_backward(experiment.plan)))
       blocks.kinds[i].of(kind) = chain.backward(i, kind, workload);
