@@ -50,6 +50,8 @@ const std::vector<Field<Software>>& software_fields() {
                 "memory held of each logit from the forward pass of the loss to its backward pass"),
       T::number("loss_bytes_per_logit", "", 0, kMaxBytes, &S::loss_bytes_per_logit, "2",
                 "more of each logit while the loss runs: copies in other widths, gradients"),
+      T::flag("keeps_narrow_inputs", &S::keeps_narrow_inputs, "false",
+              "inputs of products with weights are kept as they were cast, in 8 or 4 bits"),
       T::integer("bf16_gradient_memory_bytes", 0, 16, &S::bf16_gradient_memory_bytes, "0",
                  "memory of each gradient in bf16 training, where copies of several widths are held; 0: one"),
       T::flag("keeps_weight_gradients", &S::keeps_weight_gradients, "false",

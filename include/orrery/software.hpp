@@ -33,8 +33,9 @@ struct Software {
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
 
   // What it holds in memory.
-  double kept_bytes_per_logit = 4;  ///< from the forward pass of the loss to its backward pass
-  double loss_bytes_per_logit = 2;  ///< more while either of them runs: copies in other widths, gradients
+  double kept_bytes_per_logit = 4;   ///< from the forward pass of the loss to its backward pass
+  double loss_bytes_per_logit = 2;   ///< more while either of them runs: copies in other widths, gradients
+  bool keeps_narrow_inputs = false;  ///< inputs of products are kept as they were cast, in 8 or 4 bits
   std::int64_t bf16_gradient_memory_bytes = 0;  ///< of each gradient in bf16 training; 0: as wide as they are
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
@@ -92,12 +93,12 @@ struct Software {
         parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
         elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
         accumulation_bytes_per_parameter, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
-        loss_bytes_per_logit, bf16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead,
-        flash_version, gemm_speed, flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
-        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
-        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
-        overlaps_parameter_gather, shards_in_nodes, tensor_overlap, gathers_tensors, error_p10_one_node,
-        error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
+        loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
+        allocator_overhead, flash_version, gemm_speed, flash_speed, packed_attention_columns,
+        convolution_speed, experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
+        data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
+        overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, tensor_overlap, gathers_tensors,
+        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

@@ -92,6 +92,19 @@ TEST_CASE("of operations every other product is kept, and attention") {
   CHECK(run_again(ungated) == ungated.hardware_flops - ungated.model_flops);
 }
 
+TEST_CASE("inputs of products are kept as they were cast") {
+  Experiment e = dense();
+  e.plan.precision = Precision::fp8;
+  const Bytes wide = kept(e);
+  e.software.keeps_narrow_inputs = true;
+  // Eight layers' worth (two micro-batches of four): two outputs of norms and that of the activation lose a
+  // byte a value; of the context there is a copy of one byte more.
+  const std::int64_t lost = 2 * kModelWidth + kInnerWidth - 512;
+  CHECK(kept(e) == wide - 8 * kPassTokens * lost);
+  e.plan.precision = Precision::bf16;
+  CHECK(kept(e) == wide);
+}
+
 TEST_CASE("what runs again does the FLOPs of the formula") {
   const std::int64_t tokens = 8 * kSampleLength;
   const std::int64_t mlp = 2 * 3 * kModelWidth * kInnerWidth;

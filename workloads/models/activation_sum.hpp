@@ -8,14 +8,25 @@ namespace orrery {
 
 class ActivationSum {
  public:
-  /// `recomputed`: the modules that are computed again.
-  explicit ActivationSum(ModuleSet recomputed) : recomputed_(recomputed) {}
+  /// Bytes of 32 values of 16 bits.
+  static constexpr std::int64_t kWide = 64;
+
+  /// `recomputed`: the modules that are computed again. `input_of_32`: bytes in which 32 values of inputs of
+  /// products with weights are kept; kWide: as they are.
+  explicit ActivationSum(ModuleSet recomputed, std::int64_t input_of_32 = kWide)
+      : recomputed_(recomputed), input_of_32_(input_of_32) {}
 
   /// A tensor that those modules make, and every layer that is computed again as a whole.
   void add(ActivationKind kind, Bytes bytes, ModuleSet made_in = {}) {
     const bool again = recomputed_.has(Module::layer) || recomputed_.meets(made_in);
     (again ? again_ : kept_)[kind] += bytes;
   }
+  /// The same of the input of a product with weights alone.
+  void add_product_input(ActivationKind kind, Bytes bytes, ModuleSet made_in = {}) {
+    add(kind, narrows() ? (bytes * input_of_32_ + kWide - 1) / kWide : bytes, made_in);
+  }
+  /// Whether inputs of products are kept in fewer bits than they have.
+  [[nodiscard]] bool narrows() const { return input_of_32_ != kWide; }
   [[nodiscard]] bool recomputes(Module module) const { return recomputed_.has(module); }
   /// The input of the layer.
   void add_input(Bytes bytes) { kept_[ActivationKind::residual] += bytes; }
@@ -26,6 +37,7 @@ class ActivationSum {
 
  private:
   ModuleSet recomputed_;
+  std::int64_t input_of_32_;
   ActivationBytes kept_;
   ActivationBytes again_;
 };

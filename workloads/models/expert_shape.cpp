@@ -77,9 +77,10 @@ void ExpertShape::add(ActivationSum& sum, bool first) const {
   first ? sum.add_input(stream) : sum.add(ActivationKind::residual, stream);
   sum.add(ActivationKind::residual, stream, {Module::norm});
   sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
-  sum.add(kExperts, kept_by_products(model_.hidden + inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
+  sum.add_product_input(kExperts, kept_by_products(model_.hidden, 0), {Module::experts});
+  sum.add(kExperts, kept_by_products(inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
           {Module::experts});
-  sum.add(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
+  sum.add_product_input(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
 }
 
 /// Most is held when rows have come, at the second product or at the activation, as in an MLP.

@@ -7,7 +7,8 @@
 namespace orrery {
 
 ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
-  ActivationSum sum(recomputed);
+  const bool narrow = software_.keeps_narrow_inputs && is_narrow(plan_.precision);
+  ActivationSum sum(recomputed, narrow ? bytes_of_32(plan_.precision) : ActivationSum::kWide);
   const bool first = !content.attends();
   if (!first) shape_.add_attention(sum);
   if (content.crosses) add_cross_attention(experiment_, shape_, sum);

@@ -220,7 +220,7 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   const Bytes stream = cut_residual();
   const bool normalised = keeps_input(Linear::qkv) || (model_.parallel_block && keeps_input(Linear::fc1));
   sum.add_input(stream);
-  if (normalised) sum.add(kStream, stream, {norm, operations});
+  if (normalised) sum.add_product_input(kStream, stream, {norm, operations});
   if (model_.post_norms) sum.add(kStream, stream, {attention});
   sum.add(kStream, dropout_mask());
   const std::int64_t made = query_width(model_, own_heads()) + key_value_width(model_, own_heads());
@@ -230,8 +230,12 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   const std::int64_t rest = attention_width_kept(model_, own_heads()) - made + (made - projected) - keys;
   sum.add(kAttention, tokens * rest * element, {attention});
   sum.add(kAttention, tokens * keys * element, {attention, operations});
-  const bool context = model_.attention == Attention::flash || keeps_input(Linear::proj);
-  if (context) sum.add(kAttention, tokens * output_width(model_, own_heads()) * element, {attention});
+  // Fused attention needs its output as it is, the product after it as all products need their inputs.
+  const bool fused = model_.attention == Attention::flash;
+  const Bytes context = tokens * output_width(model_, own_heads()) * element;
+  if (fused) sum.add(kAttention, context, {attention});
+  if (keeps_input(Linear::proj) && (!fused || sum.narrows()))
+    sum.add_product_input(kAttention, context, {attention});
   sum.add(kAttention, adapter_activations({Linear::qkv, Linear::proj}), {attention});
   const std::int64_t scores = tokens * model_.seq_length * heads;
   const Bytes core = model_.attention == Attention::flash
@@ -248,7 +252,7 @@ void TransformerShape::add_mlp(ActivationSum& sum, bool first) const {
   const Bytes stream = cut_residual();
   if (!model_.parallel_block) {
     first ? sum.add_input(stream) : sum.add(kStream, stream, {operations});
-    if (keeps_input(Linear::fc1)) sum.add(kStream, stream, {norm, operations});
+    if (keeps_input(Linear::fc1)) sum.add_product_input(kStream, stream, {norm, operations});
     sum.add(kStream, dropout_mask());
   }
   if (model_.post_norms) sum.add(kStream, stream, {mlp});
@@ -257,7 +261,8 @@ void TransformerShape::add_mlp(ActivationSum& sum, bool first) const {
     sum.add(kMlp, tokens * ffn * element, {mlp, operations});
     if (sum.recomputes(operations)) sum.add_input(stream);  // the output of the last product, which is odd
   }
-  if (keeps_input(Linear::fc2)) sum.add(kMlp, tokens * ffn * element, {mlp, activation, operations});
+  if (keeps_input(Linear::fc2))
+    sum.add_product_input(kMlp, tokens * ffn * element, {mlp, activation, operations});
   sum.add(kMlp, adapter_activations({Linear::fc1, Linear::fc2}), {mlp});
 }
 
