@@ -58,7 +58,7 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
 void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scope) {
   if (!value.is_object()) return read_field(value, recompute_field(), plan, path, scope);
   read_fields(value, recompute_fields(), plan, path, scope);
-  if (value.contains("modules") && plan.recompute_modules.empty())
+  if (value.contains("modules") && value["modules"] == Json::array())
     scope.findings.add(Path(path, "modules"), "found an empty list, allowed at least one module");
   const bool whole = !value.contains("modules") || plan.recompute_modules.has(Module::layer);
   plan.recompute = whole ? Recompute::full : Recompute::modules;
