@@ -1,32 +1,22 @@
 // The result object of the interface: its keys, and how it is written as JSON, as one row of CSV and as a
 // list of figures.
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "reports/csv_field.hpp"
 #include "reports/json_text.hpp"
+#include "reports/result_key.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
 
-using Json = nlohmann::ordered_json;
-
-/// One value of the result, under a dotted path such as memory.peak_gb.
-struct ResultKey {
-  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process, warnings };
-  std::string_view path;
-  Json (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
-  Needs needs = Needs::nothing;                   ///< what has to be measured for it
-  bool is_list = false;                           ///< of objects, which has no place in a row of CSV
-};
-
 namespace {
 
+using Json = ResultJson;
 using Needs = ResultKey::Needs;
-
-Json absent() { return Json(Json::value_t::discarded); }
 
 /// `value`, or null in a report without timing.
 Json timed(const Report& report, double value) { return report.makespan_ps > 0 ? Json(value) : Json(); }
@@ -124,14 +114,6 @@ Json memory_per_stage(const Report& report) {
   return stages;
 }
 
-template <class Names, class Value>
-Json name_of(const Names& names, Value value) {
-  return names[static_cast<std::size_t>(value)];
-}
-
-/// Absent where all stages, or replicas, have equally many.
-Json listed(const std::vector<std::int64_t>& list) { return list.empty() ? absent() : Json(list); }
-
 /// Of a method that gossips.
 Json graph_name(const DataParallelSync& sync) {
   if (!sync.gossips()) return absent();
@@ -141,7 +123,7 @@ Json graph_name(const DataParallelSync& sync) {
 using R = Report;
 
 /// In the order in which they are written; those of one object lie side by side.
-const ResultKey kKeys[] = {
+const ResultKey kFirstKeys[] = {
     {"name", [](const R& r) -> Json { return r.name; }, Needs::origin},
     {"feasible", [](const R& r) -> Json { return r.feasible; }},
     {"reasons", [](const R& r) -> Json { return r.reasons; }, Needs::origin},
@@ -149,31 +131,11 @@ const ResultKey kKeys[] = {
     {"warnings", [](const R& r) -> Json { return r.warnings; }, Needs::warnings},
     {"model", [](const R& r) -> Json { return r.model; }, Needs::origin},
     {"cluster", [](const R& r) -> Json { return r.cluster; }, Needs::origin},
-    {"plan.tensor_parallel", [](const R& r) -> Json { return r.plan.tensor_parallel; }, Needs::origin},
-    {"plan.pipeline_parallel", [](const R& r) -> Json { return r.plan.pipeline_parallel; }, Needs::origin},
-    {"plan.data_parallel", [](const R& r) -> Json { return r.plan.data_parallel; }, Needs::origin},
-    {"plan.sequence_parallel", [](const R& r) -> Json { return r.plan.sequence_parallel; }, Needs::origin},
-    {"plan.micro_batch_size", [](const R& r) -> Json { return r.plan.micro_batch_size; }, Needs::origin},
-    {"plan.global_batch_size", [](const R& r) -> Json { return r.plan.global_batch_size; }, Needs::origin},
-    {"plan.replica_batch_sizes", [](const R& r) -> Json { return listed(r.plan.replica_batch_sizes); },
-     Needs::origin},
-    {"plan.pipeline_schedule", [](const R& r) -> Json { return r.plan.pipeline_schedule; }, Needs::origin},
-    {"plan.virtual_stages", [](const R& r) -> Json { return r.plan.virtual_stages; }, Needs::origin},
-    {"plan.stage_layers", [](const R& r) -> Json { return listed(r.plan.stage_layers); }, Needs::origin},
-    {"plan.recompute", [](const R& r) -> Json { return name_of(kRecomputeNames, r.plan.recompute); },
-     Needs::origin},
-    {"plan.recompute_modules", [](const R& r) -> Json { return names_of(r.plan.recompute_modules); },
-     Needs::origin},
-    {"plan.recompute_layers", [](const R& r) -> Json { return r.plan.recompute_layers; }, Needs::origin},
-    {"plan.recompute_method",
-     [](const R& r) -> Json { return name_of(kRecomputeMethodNames, r.plan.recompute_method); },
-     Needs::origin},
-    {"plan.zero_stage", [](const R& r) -> Json { return r.plan.zero_stage; }, Needs::origin},
-    {"plan.gradient_reduction",
-     [](const R& r) -> Json { return kGradientReductionNames[r.plan.reduces_every_micro_batch() ? 1 : 0]; },
-     Needs::origin},
-    {"plan.precision", [](const R& r) -> Json { return name_of(kPrecisionNames, r.plan.precision); },
-     Needs::origin},
+    {"stack", [](const R& r) -> Json { return r.stack; }, Needs::origin},
+};
+
+/// Those behind the plan's.
+const ResultKey kFigureKeys[] = {
     {"data_parallel_sync.method",
      [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); },
      Needs::origin},
@@ -278,6 +240,21 @@ const ResultKey kKeys[] = {
     {"stats.peak_rss_mb", [](const R& r) -> Json { return r.stats.peak_rss_mb; }, Needs::process},
 };
 
+/// All of them, in the order in which they are written.
+const std::vector<const ResultKey*>& all_keys() {
+  static const std::vector<const ResultKey*> keys = [] {
+    std::vector<const ResultKey*> list;
+    const auto add = [&](std::span<const ResultKey> part) {
+      for (const ResultKey& key : part) list.push_back(&key);
+    };
+    add(kFirstKeys);
+    add(plan_keys());
+    add(kFigureKeys);
+    return list;
+  }();
+  return keys;
+}
+
 /// The objects that a key lies in, with the dot; "" at the top.
 std::string_view object_of(std::string_view path) {
   const std::size_t dot = path.rfind('.');
@@ -376,9 +353,7 @@ std::string cell(const Json& value) {
 
 }  // namespace
 
-ResultSelection::ResultSelection() {
-  for (const ResultKey& key : kKeys) keys_.push_back(&key);
-}
+ResultSelection::ResultSelection() { keys_ = all_keys(); }
 
 ResultSelection::ResultSelection(std::span<const std::string> names) {
   const auto is_named = [names](const ResultKey& key) {
@@ -386,8 +361,8 @@ ResultSelection::ResultSelection(std::span<const std::string> names) {
       return key.path == name || (key.path.starts_with(name) && key.path[name.size()] == '.');
     });
   };
-  for (const ResultKey& key : kKeys) {
-    if (is_named(key)) keys_.push_back(&key);
+  for (const ResultKey* key : all_keys()) {
+    if (is_named(*key)) keys_.push_back(key);
   }
 }
 
@@ -406,13 +381,13 @@ Figures ResultSelection::figures() const {
 
 std::vector<std::string_view> ResultSelection::names() {
   std::vector<std::string_view> names;
-  for (const ResultKey& key : kKeys) {
-    for (std::size_t dot = key.path.find('.'); dot != std::string_view::npos;
-         dot = key.path.find('.', dot + 1)) {
-      const std::string_view object = key.path.substr(0, dot);
+  for (const ResultKey* key : all_keys()) {
+    for (std::size_t dot = key->path.find('.'); dot != std::string_view::npos;
+         dot = key->path.find('.', dot + 1)) {
+      const std::string_view object = key->path.substr(0, dot);
       if (std::ranges::find(names, object) == names.end()) names.push_back(object);
     }
-    names.push_back(key.path);
+    names.push_back(key->path);
   }
   return names;
 }

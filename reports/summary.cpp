@@ -7,6 +7,7 @@
 #include <string>
 
 #include "orrery/printable.hpp"
+#include "reports/plan_lines.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
@@ -35,65 +36,6 @@ std::string duration(double seconds) {
   if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} us", seconds * 1e6);
-}
-
-/// "tp 8 x pp 4 x dp 2".
-std::string degrees(const Plan& plan) {
-  constexpr std::array kOrder{Axis::tensor, Axis::context, Axis::expert, Axis::pipeline, Axis::data};
-  std::string text;
-  for (const Axis axis : kOrder) {
-    const AxisRow& row = kAxes[static_cast<std::size_t>(axis)];
-    if (!row.always_named && plan.degree(axis) == 1) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", row.name, plan.degree(axis));
-  }
-  return text;
-}
-
-/// "7, 14 x 8, 7".
-std::string runs_of(const std::vector<std::int64_t>& list) {
-  std::string text;
-  for (auto first = list.begin(); first != list.end();) {
-    const auto next = std::find_if(first, list.end(), [&](std::int64_t value) { return value != *first; });
-    text += text.empty() ? "" : ", ";
-    text += next - first > 1 ? fmt::format("{} x {}", next - first, *first) : std::to_string(*first);
-    first = next;
-  }
-  return text;
-}
-
-/// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
-std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
-  const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
-  const bool by_node = sync.by_node();
-  const bool compressed = sync.compression.method != Compression::Method::none;
-  if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
-  if (sync.method == SyncMethod::none) return "stay apart";
-  std::string text(at(kSyncMethodNames, sync.method));
-  if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
-  const std::string_view ending = workers == 1 ? "" : "s";
-  text += fmt::format(", {} worker{}", workers, ending);
-  if (by_node) text += fmt::format(" (node{})", ending);
-  switch (sync.method) {
-    case SyncMethod::parameter_server:
-      text += fmt::format(", servers {}", sync.servers);
-      break;
-    case SyncMethod::local_sgd:
-    case SyncMethod::gossip_pga:
-    case SyncMethod::diloco:
-      text += fmt::format(", period {}", sync.period);
-      break;
-    case SyncMethod::gossip_aga:
-      text += fmt::format(", periods {} to {}", sync.period, sync.final_period);
-      break;
-    default:
-      break;
-  }
-  if (sync.method == SyncMethod::diloco && sync.fragments > 1)
-    text += fmt::format(", fragments {}", sync.fragments);
-  if (sync.gossips() && sync.overlap != SyncOverlap::none)
-    text += fmt::format(", {}", at(kSyncOverlapNames, sync.overlap));
-  if (compressed) text += fmt::format(", {}", at(Compression::kNames, sync.compression.method));
-  return text;
 }
 
 /// A bar for a share of 0..1 of `cells` cells, in eighths of a cell.
@@ -177,41 +119,8 @@ class Summary {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
     wrapped("", size + (report_.samples_per_step > 0 ? " per step" : ""));
-    plan();
+    for (const std::string& sentence : plan_lines(report_)) wrapped("", sentence);
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
-  }
-
-  /// "full", "mlp and norm", "full (first 4 layers of a stage)".
-  static std::string recomputed(const Plan& p) {
-    std::string text = p.recompute == Recompute::modules
-                           ? fmt::format("{}", fmt::join(names_of(p.recompute_modules), " + "))
-                           : std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]);
-    if (p.recompute_layers == 0) return text;
-    if (p.recompute_method == RecomputeMethod::block)
-      return text + fmt::format(" (first {} layers of a {})", p.recompute_layers,
-                                p.virtual_stages > 1 ? "chunk" : "stage");
-    return text + fmt::format(" (in groups of {} layers)", p.recompute_layers);
-  }
-
-  void plan() {
-    const Plan& p = report_.plan;
-    const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
-    std::string text =
-        fmt::format("{}, {}{} micro-batches of {}", degrees(p), p.replica_batch_sizes.empty() ? "" : "up to ",
-                    p.micro_batches(), p.micro_batch_size);
-    if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
-    if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
-    if (p.recompute != Recompute::none) text += ", recompute " + recomputed(p);
-    if (p.zero_stage > 0) text += fmt::format(", ZeRO-{}", p.zero_stage);
-    if (p.shards_in_groups()) text += fmt::format(" in groups of {}", p.sharding_ranks());
-    if (p.sequence_parallel) text += ", sequence parallel";
-    wrapped("", fmt::format("{}, {}", text, at(kPrecisionNames, p.precision)));
-    if (!p.stage_layers.empty()) wrapped("", fmt::format("stages of {} layers", runs_of(p.stage_layers)));
-    if (!p.replica_batch_sizes.empty())
-      wrapped("", fmt::format("replicas of {} samples", runs_of(p.replica_batch_sizes)));
-    if (p.data_parallel == 1) return;
-    const std::string sync = synchronization(report_.data_parallel_sync, report_.workers);
-    if (!sync.empty()) wrapped("", "replicas: " + sync);
   }
 
   /// Samples of one token, such as images, are samples.

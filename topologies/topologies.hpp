@@ -19,6 +19,7 @@ struct FabricSite;
 /// One way to wire the GPUs of a node. `build` returns null where the GPUs are not joined at all.
 struct NodeWiringEntry : MenuEntry {
   std::unique_ptr<NodeWiringModel> (*build)(const NodeSite&);
+  bool nvlink = false;  ///< its links are NVLinks
 };
 
 /// One way to wire nodes to each other.

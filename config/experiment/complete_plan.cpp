@@ -23,7 +23,6 @@ class PlanCompletion {
         cluster_(experiment.cluster),
         plan_(experiment.plan),
         sync_(experiment.data_parallel_sync),
-        software_(experiment.software),
         given_(given),
         menus_(menus),
         findings_(findings) {}
@@ -31,17 +30,13 @@ class PlanCompletion {
   void run() {
     complete_context();
     complete_precision();
-    complete_overlap();
     check_tensor_parallel();
     check_layers();
     check_sync();
     if (!has("expert_tensor_parallel") && model_.experts > 0)
       plan_.expert_tensor_parallel = plan_.tensor_parallel;
-    if (!has("overlap_expert_parallel"))
-      plan_.overlap_expert_parallel = model_.experts > 0 && plan_.expert_parallel > 1 &&
-                                      !plan_.moves_weights_every_micro_batch() &&
-                                      plan_.pipeline_schedule.starts_with("dualpipe");
     if (!complete_data_parallel()) return;
+    complete_overlap(experiment_, given_, menus_, findings_);
     complete_context_groups();
     check_dimensions();
     complete_sharding(experiment_, given_, findings_);
@@ -121,14 +116,6 @@ class PlanCompletion {
         fmt::format("found no peak of fp16 or bf16, allowed for {} plans with one of them alone: what "
                     "is no product with weights runs in 16 bits",
                     kPrecisionNames[static_cast<std::size_t>(plan_.precision)]));
-  }
-
-  /// What a plan leaves open overlaps as the software does by itself.
-  void complete_overlap() {
-    if (!model_.attends()) return;
-    if (!has("overlap_tensor_parallel")) plan_.overlap_tensor_parallel = software_.overlaps_tensor_parallel;
-    if (!has("overlap_parameter_gather"))
-      plan_.overlap_parameter_gather = software_.overlaps_parameter_gather;
   }
 
   /// The part of a sequence that a rank has says how many share it.
@@ -372,7 +359,6 @@ class PlanCompletion {
   const Cluster& cluster_;
   Plan& plan_;
   const DataParallelSync& sync_;
-  const Software& software_;
   const Json& given_;
   const Menus& menus_;
   Findings& findings_;

@@ -21,6 +21,10 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
 /// `plan` is the object the plan was read from. Call it only without findings.
 void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
 
+/// Fills in which communication runs beside compute, where `plan`, the object the plan was read from, leaves
+/// it open; after the degrees are complete.
+void complete_overlap(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
+
 /// Fills in and checks how many samples a plan of known degrees has, and each replica; whether they are
 /// sound. `given` is the object the plan was read from.
 bool complete_batch(Plan& plan, const Json& given, const Complain& complain);

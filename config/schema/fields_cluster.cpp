@@ -50,6 +50,8 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "share of the peak FlashAttention 2 nears with long sequences and wide heads; 0: as GEMMs"),
       T::number("flash3_efficiency", "", 0, 1, &Gpu::flash3_efficiency, "0",
                 "the same for FlashAttention 3; 0: not on this GPU"),
+      T::number("communication_interference", "", 0, 0.9, &Gpu::communication_interference, "0",
+                "share of its pace that compute loses while tensor, data or expert traffic runs beside it"),
       T::number("host_link_gb_per_s", "GB/s", 0, kMaxRate, &Gpu::host_link_gb_per_s, "0",
                 "to the memory of its host, one direction; 0: unknown, and nothing can be offloaded"),
       T::number("host_memory_gb_per_s", "GB/s", 1e-3, kMaxRate, &Gpu::host_memory_gb_per_s, "51.2",

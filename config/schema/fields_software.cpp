@@ -78,8 +78,10 @@ const std::vector<Field<Software>>& software_fields() {
                 "the first reduction over data-parallel workers in a step waits for the last of them"),
       T::number("exchange_wait_ms", "ms", 0, kMaxMicroseconds, &S::exchange_wait_ms, "0",
                 "the first exchange with gossip neighbours in a step waits for them"),
-      T::number("communication_interference", "", 0, 0.9, &S::communication_interference, "0",
-                "share of its pace that compute loses while data-parallel communication runs beside it"),
+      T::number(
+          "communication_interference", "", 0, 0.9, &S::communication_interference,
+          "cluster.gpu.communication_interference",
+          "share of its pace that compute loses while communication runs beside it, in place of the GPU's"),
       T::number(
           "jitter", "", 0, 10, &S::jitter, "0",
           "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
@@ -91,9 +93,8 @@ const std::vector<Field<Software>>& software_fields() {
               "the default of plan.overlap_parameter_gather"),
       T::flag("shards_in_nodes", &S::shards_in_nodes, "false",
               "the default of plan.zero_group_size is the replicas of a node, not all"),
-      T::number(
-          "tensor_overlap", "", 0, 1, &S::tensor_overlap, "0",
-          "with overlap_tensor_parallel, share of sequence parallelism's collectives hidden by products"),
+      T::number("tensor_overlap", "", 0, 1, &S::tensor_overlap, "0",
+                "with overlap_tensor_chunks, share of sequence parallelism's collectives hidden by products"),
       T::flag("gathers_tensors", &S::gathers_tensors, "false",
               "ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once"),
       T::number("error_p10_one_node", "", -1, 100, &S::error_p10_one_node, "0",

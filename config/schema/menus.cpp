@@ -29,14 +29,19 @@ void check_schedule(const Experiment& experiment, const Complain& complain) {
                                   experiment.plan.pipeline_schedule);
 }
 
-/// Names of the schedules for which `has` holds.
-template <class Has>
-std::vector<std::string> schedules_with(const Has& has) {
+/// Names of the entries for which `has` holds.
+template <class Entries, class Has>
+std::vector<std::string> names_with(const Entries& entries, const Has& has) {
   std::vector<std::string> result;
-  for (const PipelineSchedule& schedule : pipeline_schedules()) {
-    if (has(schedule)) result.emplace_back(schedule.name);
+  for (const auto& entry : entries) {
+    if (has(entry)) result.emplace_back(entry.name);
   }
   return result;
+}
+
+template <class Has>
+std::vector<std::string> schedules_with(const Has& has) {
+  return names_with(pipeline_schedules(), has);
 }
 
 }  // namespace
@@ -51,7 +56,8 @@ Menus menus() {
           check_dimensions,
           schedules_with([](const PipelineSchedule& s) { return s.chunks == 2; }),
           schedules_with([](const PipelineSchedule& s) { return s.sets_warm_up; }),
-          check_schedule};
+          check_schedule,
+          names_with(node_wirings(), [](const NodeWiringEntry& wiring) { return wiring.nvlink; })};
 }
 
 }  // namespace orrery

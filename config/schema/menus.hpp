@@ -27,6 +27,7 @@ struct Menus {
   std::vector<std::string> warm_up_schedules{};  ///< those that take a warm-up from the plan
   /// Says what stands against the schedule of a completed plan; null: nothing.
   void (*check_schedule)(const Experiment&, const Complain&) = nullptr;
+  std::vector<std::string> nvlink_wirings{};  ///< those of node_wirings that are made of NVLinks
 };
 
 /// What an experiment can name, from the tables of all rooms.

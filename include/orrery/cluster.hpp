@@ -39,7 +39,10 @@ struct Gpu {
   double memory_ramp_us = 0;       ///< start and end of a memory-bound kernel
   double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
   double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
-  std::string calibration{};       ///< where the constants above come from
+  /// Share of its pace that compute loses while tensor, data or expert traffic runs beside it, which takes
+  /// SMs and memory bandwidth.
+  double communication_interference = 0;
+  std::string calibration{};  ///< where the constants above come from
 
   double host_link_gb_per_s = 0;       ///< to the memory of its host, one direction; 0: unknown
   double host_memory_gb_per_s = 51.2;  ///< its share of the bandwidth of the host's memory
@@ -55,8 +58,8 @@ struct Gpu {
     return std::tie(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
                     kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock,
                     gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us, gemm_start_us, memory_ramp_us,
-                    flash_efficiency, flash3_efficiency, calibration, host_link_gb_per_s,
-                    host_memory_gb_per_s);
+                    flash_efficiency, flash3_efficiency, communication_interference, calibration,
+                    host_link_gb_per_s, host_memory_gb_per_s);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

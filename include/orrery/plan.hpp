@@ -161,8 +161,11 @@ struct Plan {
   bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
   bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
   bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
-  bool scatter_gather = true;             ///< tensor ranks send 1/t of an activation each
-  double bucket_mb = 40;                  ///< gradient bucket, 1e6 bytes; 0: one bucket
+  /// With sequence_parallel and overlap_tensor_parallel: products work chunk by chunk and hide a share of its
+  /// collectives, Software::tensor_overlap.
+  bool overlap_tensor_chunks = false;
+  bool scatter_gather = true;  ///< tensor ranks send 1/t of an activation each
+  double bucket_mb = 40;       ///< gradient bucket, 1e6 bytes; 0: one bucket
   /// Algorithm per collective, a name of `collective_algorithms()` or "auto".
   std::array<std::string, kCollectiveCount> collectives{"auto", "auto", "auto", "auto", "auto", "auto"};
   std::string rank_order = "tp-cp-ep-dp-pp";  ///< dimensions, innermost first
@@ -176,6 +179,10 @@ struct Plan {
   std::optional<Precision> main_weight_precision = Precision::fp32;
   std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
 
+  /// Whether part of sequence parallelism's collectives moves while products compute.
+  [[nodiscard]] bool hides_tensor_collectives() const {
+    return tensor_parallel > 1 && sequence_parallel && overlap_tensor_chunks;
+  }
   /// Micro-batches per replica and step; of the replica that has most.
   [[nodiscard]] std::int64_t micro_batches() const {
     const std::int64_t samples = replica_batch_sizes.empty() ? global_batch_size / data_parallel
@@ -228,9 +235,9 @@ struct Plan {
         pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers,
         balance_stages, recompute, recompute_modules, recompute_layers, recompute_method, zero_stage,
         zero_group_size, gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
-        overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel, scatter_gather, bucket_mb,
-        collectives, rank_order, precision, wire_precision, optimizer, offload, offload_fraction,
-        moment_precision, main_weight_precision, tensor_partition);
+        overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks,
+        scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision, optimizer, offload,
+        offload_fraction, moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

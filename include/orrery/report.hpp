@@ -10,6 +10,7 @@
 
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/software.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
 #include "orrery/workload.hpp"
@@ -78,6 +79,10 @@ struct Report {
   std::string model;  ///< catalog names, where there are some
   std::string cluster;
   Plan plan;
+  std::string stack;                      ///< calibration of the software, where it has one
+  Software software;                      ///< what it decides beside the plan: what overlaps, widths
+  double tensor_overlap = 0;              ///< share of sequence parallelism's collectives that products hide
+  double communication_interference = 0;  ///< share of its pace that compute loses beside communication
   DataParallelSync data_parallel_sync;
   std::int64_t workers = 0;  ///< that it keeps in step: replicas, or nodes
   bool feasible = true;

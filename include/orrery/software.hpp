@@ -61,9 +61,8 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
-  /// Share of its pace that compute loses while data-parallel communication runs beside it, which takes
-  /// SMs and memory bandwidth.
-  double communication_interference = 0;
+  /// Gpu::communication_interference under this software; -1: the GPU's.
+  double communication_interference = -1;
 
   /// Stragglers: all kernels of a GPU in a step take 1 + jitter E times as long, E exponential with mean 1
   /// and drawn for every GPU and step.
@@ -73,8 +72,7 @@ struct Software {
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
   bool shards_in_nodes = false;  ///< the default of plan.zero_group_size is the replicas of a node, not all
-  /// With overlap_tensor_parallel, the share of sequence parallelism's collectives that products chunked
-  /// for it hide.
+  /// With Plan::overlap_tensor_chunks, the share of sequence parallelism's collectives that products hide.
   double tensor_overlap = 0;
   /// ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once.
   bool gathers_tensors = false;

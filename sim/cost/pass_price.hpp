@@ -14,14 +14,16 @@ namespace orrery {
 struct PassPrice {
   Picoseconds duration_ps = 0;
   Picoseconds lead_ps = 0;
-  ComputePrice compute;  ///< what the GPU computes in that time
+  ComputePrice compute;       ///< what the GPU computes in that time
+  Picoseconds slowed_ps = 0;  ///< of that, what traffic of the pass beside it adds
 };
 
 /// @param kernel_sequences        prices of Workload::kernel_sequences
 /// @param messages_ps  durations of Workload::messages; those of the pass are read
+/// @param interference  share of its pace that compute loses beside messages of the pass
 [[nodiscard]] PassPrice price_pass(const PassWork& pass, const Workload& workload,
                                    std::span<const ComputePrice> kernel_sequences,
-                                   std::span<const Picoseconds> messages_ps);
+                                   std::span<const Picoseconds> messages_ps, double interference = 0);
 
 /// The messages of a pass, each with the number of its steps.
 struct PassMessage {

@@ -66,10 +66,12 @@ class ListPricer {
   }
 
   void add_pass(std::uint32_t pass, CallPrice& result) {
-    const PassPrice price = price_pass(workload_.passes[pass], workload_, list_.kernel_sequences, durations_);
+    const PassPrice price =
+        price_pass(workload_.passes[pass], workload_, list_.kernel_sequences, durations_, list_.interference);
     result.costs.push_back({price.duration_ps, 0, 0});
     result.leads.push_back(price.lead_ps);
     list_.passes[pass] = price.compute;
+    list_.slowed_ps[pass] = price.slowed_ps;
   }
 
   static bool takes_equally_long(const CallPrice& price) {
@@ -87,6 +89,15 @@ class ListPricer {
 };
 
 }  // namespace
+
+double communication_interference(const Experiment& experiment) {
+  if (experiment.software.communication_interference >= 0)
+    return experiment.software.communication_interference;
+  double most = 0;
+  for (std::size_t c = 0; c < experiment.cluster.gpu_classes(); ++c)
+    most = std::max(most, experiment.cluster.gpu_of_class(c).communication_interference);
+  return most;
+}
 
 std::vector<ComputePrice> price_kernel_sequences(const Workload& workload, const Experiment& experiment,
                                                  const Gpu& gpu) {
@@ -122,7 +133,8 @@ PriceList price(const Workload& workload, const Channels& channels, const Experi
   list.rank_speeds = RankSpeeds(experiment);
   if (experiment.cluster.gpu_classes() > 1)
     list.rank_speeds.set_prices(price_kernel_sequences_by_class(workload, experiment));
-  if (experiment.plan.weight_copies() > 1) list.interference = experiment.software.communication_interference;
+  list.slowed_ps.resize(workload.passes.size());
+  list.interference = communication_interference(experiment);
   ListPricer(workload, channels, experiment.software.split_node_efficiency, with_links, prices, list).run();
   return list;
 }

@@ -62,10 +62,15 @@ struct PriceList {
   std::vector<ComputePrice> passes;            ///< per Workload::passes: the compute in it
   std::vector<CallPrice> calls;                ///< per Channels::calls
   std::vector<std::vector<CallPrice>>
-      in_passes;            ///< per call of a pass: of its messages, where links are asked for
-  RankSpeeds rank_speeds;   ///< of the ranks' kernels
-  double interference = 0;  ///< Software::communication_interference, where replicas communicate
+      in_passes;                       ///< per call of a pass: of its messages, where links are asked for
+  RankSpeeds rank_speeds;              ///< of the ranks' kernels
+  double interference = 0;             ///< communication_interference() of the experiment
+  std::vector<Picoseconds> slowed_ps;  ///< per Workload::passes: PassPrice::slowed_ps
 };
+
+/// Share of its pace that compute loses beside tensor, data and expert traffic: what the software says, else
+/// that of the GPUs, of which the one that loses most.
+[[nodiscard]] double communication_interference(const Experiment& experiment);
 
 /// Of Workload::kernel_sequences on `gpu`.
 [[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/cost/price_list.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
@@ -120,6 +121,31 @@ std::string impossible_mfu(const Experiment& experiment, const Report& report) {
       why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
 }
 
+/// What of sequence parallelism's collectives products hide; "" where the software hides none.
+std::string hidden_collectives(const Experiment& experiment) {
+  const Plan& plan = experiment.plan;
+  const double share = experiment.software.tensor_overlap;
+  const bool asked = plan.tensor_parallel > 1 && plan.sequence_parallel && plan.overlap_tensor_parallel;
+  if (share == 0 || !asked) return "";
+  if (!plan.hides_tensor_collectives())
+    return "gathers and scatters of tensor ranks are not hidden behind products, which was measured inside "
+           "NVLink domains alone (plan.overlap_tensor_chunks: false)";
+  return fmt::format(
+      "{:.3g} % of the gathers and scatters of tensor ranks are hidden behind products "
+      "(software.tensor_overlap), as measured inside NVLink domains",
+      100 * share);
+}
+
+/// What compute loses beside communication; "" where it loses nothing.
+std::string interference(const Experiment& experiment) {
+  const double share = communication_interference(experiment);
+  if (experiment.plan.gpus() == 1 || share == 0) return "";
+  return fmt::format(
+      "compute loses {:.3g} % of its speed while tensor, data or expert traffic runs beside it "
+      "(communication_interference)",
+      100 * share);
+}
+
 /// What is left of the memory of a GPU for others; "" where nothing is said of it.
 std::string memory_reserve(const Gpu& gpu) {
   if (gpu.memory_reserve_gb == 0) return "";
@@ -156,8 +182,9 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  for (std::string sentence : {memory_reserve(experiment.cluster.gpu), automatic_collectives(experiment.plan),
-                               overloaded_links(report), impossible_mfu(experiment, report)})
+  for (std::string sentence :
+       {hidden_collectives(experiment), interference(experiment), memory_reserve(experiment.cluster.gpu),
+        automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "orrery/simulate.hpp"
+#include "sim/cost/price_list.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/run/assumptions.hpp"
@@ -44,6 +45,10 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.model = experiment.model.name;
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
+  report.stack = experiment.stack;
+  report.software = experiment.software;
+  report.tensor_overlap = experiment.plan.hides_tensor_collectives() ? experiment.software.tensor_overlap : 0;
+  report.communication_interference = communication_interference(experiment);
   report.data_parallel_sync = experiment.data_parallel_sync;
   report.workers = sync_workers(experiment).workers;
   if (!report.feasible) report.reasons.push_back(out_of_memory(experiment, report.stage_memory));

@@ -1,7 +1,6 @@
 #include "sim/tasks/interference.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/tasks/host_lag.hpp"
 
@@ -11,44 +10,21 @@ namespace {
 bool communicates(const Op& op) { return op.kind == Op::Kind::communicate; }
 bool computes(const Op& op) { return !communicates(op) && op.stream == Stream::compute; }
 
-/// Data-parallel collectives, and messages to and from gossip neighbours.
+/// What a pass gets from another stage, which comes when that one is done: taken to be not before the pass
+/// ahead of it ends here, so that what it brings about is beside none but its own.
+bool arrives(const Op& op) {
+  return communicates(op) && op.part == Part::stage && op.dep_begin == op.dep_end;
+}
+
+/// Tensor, data and expert traffic, and messages to and from gossip neighbours. Not what a stage gathers that
+/// it received in parts: when it arrives is not known here.
 bool is_beside(const Op& op) {
-  return communicates(op) && (op.stream == Stream::data || op.stream >= send_stream(0));
+  if (!communicates(op) || op.part == Part::stage) return false;
+  return op.stream == Stream::tensor || op.stream == Stream::data || op.stream == Stream::expert ||
+         op.stream >= send_stream(0);
 }
 
 }  // namespace
-
-void BusyTimes::add(Picoseconds begin, Picoseconds end) {
-  if (begin == end) return;
-  const auto after =
-      std::upper_bound(spans_.begin() + static_cast<std::ptrdiff_t>(first_), spans_.end(), begin,
-                       [](Picoseconds at, const Span& span) { return at < span.begin; });
-  spans_.insert(after, {begin, end});
-}
-
-Picoseconds BusyTimes::finish(Picoseconds start, Picoseconds duration, double share) {
-  Picoseconds at = start;
-  auto left = static_cast<double>(duration);
-  for (std::size_t i = first_; i < spans_.size(); ++i) {
-    const auto [begin, end] = spans_[i];
-    if (end <= at) {
-      if (i == first_ && end <= start) ++first_;
-      continue;
-    }
-    const auto free = static_cast<double>(std::max<Picoseconds>(0, begin - at));
-    if (left <= free) break;
-    left -= free;
-    at = std::max(at, begin);
-    const double done = static_cast<double>(end - at) * (1 - share);
-    if (left <= done) {
-      left /= 1 - share;
-      break;
-    }
-    left -= done;
-    at = end;
-  }
-  return at + static_cast<Picoseconds>(std::floor(left + 0.5));
-}
 
 Interference::Interference(const Workload& workload, const Channels& channels, const PriceList& prices)
     : workload_(workload), channels_(channels), prices_(prices) {
@@ -67,14 +43,15 @@ Interference::Order Interference::order_of(const Program& program) const {
   const auto later = [begin](std::uint32_t a, std::uint32_t b) {
     return a == begin ? b : b == begin ? a : std::max(a, b);
   };
+  std::uint32_t computed = begin;
   for (std::uint32_t i = 0; i < begin; ++i) {
     const Op& op = program.ops[i];
     if (computes(op)) {
-      ready[i] = i;
+      ready[i] = computed = i;
       continue;
     }
     std::uint32_t& stream = ready_stream[static_cast<std::size_t>(op.stream)];
-    ready[i] = stream;
+    ready[i] = later(arrives(op) ? computed : begin, stream);
     for (const std::uint32_t dep : program.dependencies(op)) ready[i] = later(ready[i], ready[dep]);
     stream = ready[i];
     (last[ready[i]] == kNone ? order.first[ready[i]] : order.next[last[ready[i]]]) = i;
@@ -105,11 +82,14 @@ std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
   return result;
 }
 
-/// Of its pace that an operation loses: a pass loses nothing while it communicates.
+/// Of its pace that an operation loses: a pass loses nothing while it communicates, and not twice what its
+/// own traffic takes.
 double Interference::share(const Op& op, Picoseconds duration) const {
   if (op.kind != Op::Kind::pass || duration == 0) return prices_.interference;
   const auto compute = static_cast<double>(prices_.passes[op.work].duration_ps);
-  return prices_.interference * std::min(1.0, compute / static_cast<double>(duration));
+  const auto slowed = static_cast<double>(prices_.slowed_ps[op.work]);
+  const double loses = prices_.interference * compute - slowed;
+  return std::clamp(loses / static_cast<double>(duration), 0.0, prices_.interference);
 }
 
 std::vector<Picoseconds> Interference::delays(const Program& program, const Order& order,
@@ -120,6 +100,7 @@ std::vector<Picoseconds> Interference::delays(const Program& program, const Orde
   BusyTimes busy;
   const auto start_of = [&](const Op& op) {
     Picoseconds start = stream_free[static_cast<std::size_t>(op.stream)];
+    if (arrives(op)) start = std::max(start, stream_free[static_cast<std::size_t>(Stream::compute)]);
     for (const std::uint32_t dep : program.dependencies(op)) start = std::max(start, finish[dep]);
     return start;
   };

@@ -1,4 +1,4 @@
-// How much longer compute takes beside data-parallel communication, whose kernels take SMs and memory
+// How much longer compute takes beside tensor, data and expert traffic, whose kernels take SMs and memory
 // bandwidth. Told from the program of a rank and the prices of its operations, before anything runs.
 #pragma once
 
@@ -8,28 +8,11 @@
 
 #include "orrery/content_hash.hpp"
 #include "orrery/workload.hpp"
+#include "sim/cost/busy_times.hpp"
 #include "sim/cost/price_list.hpp"
 #include "sim/matching/channels.hpp"
 
 namespace orrery {
-
-/// A GPU that computes while something else runs on it, of which the times are known.
-class BusyTimes {
- public:
-  /// In any order, as long as no `finish` was asked for that it would have changed.
-  void add(Picoseconds begin, Picoseconds end);
-  /// When compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the busy
-  /// times. Starts never fall.
-  Picoseconds finish(Picoseconds start, Picoseconds duration, double share);
-
- private:
-  struct Span {
-    Picoseconds begin = 0;
-    Picoseconds end = 0;
-  };
-  std::vector<Span> spans_;  ///< by begin
-  std::size_t first_ = 0;    ///< those before it have ended
-};
 
 class Interference {
  public:
@@ -41,9 +24,9 @@ class Interference {
 
   /// [op of its program]: what each operation on the compute stream of `rank` takes on top of its price. Each
   /// rank is looked at as if it waited for no other: operations start when their streams and dependencies on
-  /// this rank are done, and communication takes what it takes alone. While any data-parallel communication
-  /// runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind share the list, which stays
-  /// valid.
+  /// this rank are done, and communication takes what it takes alone. While any tensor, data or expert
+  /// traffic runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind share the list,
+  /// which stays valid.
   [[nodiscard]] std::span<const Picoseconds> of(std::uint32_t rank);
 
  private:
@@ -52,7 +35,7 @@ class Interference {
     std::vector<std::uint32_t>
         first;  ///< [op], and one for the begin: the first that is ready after it, or kNone
     std::vector<std::uint32_t> next;  ///< [op]: the next one that is
-    bool beside = false;              ///< whether some of it is data-parallel
+    bool beside = false;              ///< whether some of it may run beside compute
   };
   [[nodiscard]] Order order_of(const Program& program) const;
   [[nodiscard]] std::vector<Picoseconds> durations(std::uint32_t rank) const;

@@ -180,7 +180,7 @@ TEST_CASE("gradients of four bytes: twice the reduction and twice the memory, pa
 TEST_CASE("what products hide and what they do not add up to the whole") {
   Experiment e = small(2);
   e.plan.sequence_parallel = true;
-  e.plan.overlap_tensor_parallel = true;
+  e.plan.overlap_tensor_parallel = e.plan.overlap_tensor_chunks = true;
   const Bytes sbh = kSequence * kWidth * 2;
   const auto gathers = [&] { return moved(lower(e), Dimension::tensor, Collective::all_gather); };
   const auto scatters = [&] { return moved(lower(e), Dimension::tensor, Collective::reduce_scatter); };
@@ -198,9 +198,9 @@ TEST_CASE("what products hide and what they do not add up to the whole") {
     CHECK(scatters() == KernelCount{scattered + kLayers * 2 * 2, scattered * sbh});
   }
   // It takes the plan's overlap, and sequence parallelism.
-  e.plan.overlap_tensor_parallel = false;
+  e.plan.overlap_tensor_chunks = false;
   CHECK(gathers() == KernelCount{gathered, gathered * sbh});
-  e.plan.overlap_tensor_parallel = true;
+  e.plan.overlap_tensor_chunks = true;
   e.plan.sequence_parallel = false;
   CHECK(gathers() == KernelCount{});
   const KernelCount sums = moved(lower(e), Dimension::tensor, Collective::all_reduce);
@@ -211,7 +211,7 @@ TEST_CASE("what products hide and what they do not add up to the whole") {
 TEST_CASE("nothing computes after a hidden collective") {
   Experiment e = small(2);
   e.plan.sequence_parallel = true;
-  e.plan.overlap_tensor_parallel = true;
+  e.plan.overlap_tensor_parallel = e.plan.overlap_tensor_chunks = true;
   e.software.tensor_overlap = 0.25;
   const Bytes hidden = kSequence * kWidth * 2 / 4;
   const Workload w = lower(e);

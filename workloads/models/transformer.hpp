@@ -52,7 +52,7 @@ class Transformer {
  private:
   /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
   [[nodiscard]] Bytes hidden() const {
-    if (!tensor_parallel() || !plan_.sequence_parallel || !plan_.overlap_tensor_parallel) return 0;
+    if (!plan_.hides_tensor_collectives()) return 0;
     return static_cast<Bytes>(static_cast<double>(shape_.residual()) * software_.tensor_overlap);
   }
   /// Kernels beside the products, which a framework fuses more or less.

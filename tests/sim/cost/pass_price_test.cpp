@@ -24,8 +24,8 @@ struct Prices {
     }
     workload.messages.resize(messages.size());
   }
-  [[nodiscard]] PassPrice of(const PassWork& steps) const {
-    return price_pass(steps, workload, kernel_sequences, messages);
+  [[nodiscard]] PassPrice of(const PassWork& steps, double interference = 0) const {
+    return price_pass(steps, workload, kernel_sequences, messages, interference);
   }
 };
 
@@ -46,6 +46,17 @@ TEST_CASE("compute and collectives that do not wait for each other overlap") {
   const Prices prices({10, 20}, 0, {15});
   // 0 to 10 compute, then 10 to 25 the collective beside 10 to 30 compute.
   CHECK(prices.of({{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 0}}).duration_ps == 30);
+}
+
+TEST_CASE("compute beside collectives of its pass is slower") {
+  const Prices prices({10, 20}, 0, {15});
+  // From 10 to 25 the collective beside compute at 0.6 of its speed: 9 of 20 are done, 11 follow.
+  const PassPrice price = prices.of({{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 0}}, 0.4);
+  CHECK(price.duration_ps == 25 + 11);
+  CHECK(price.compute.duration_ps == 10 + 15 + 11);
+  CHECK(price.slowed_ps == 6);
+  // Nothing is beside it where compute waits.
+  CHECK(prices.of({{kCompute, 0, -1}, {kCollective, 0, 0}, {kCompute, 1, 1}}, 0.4).slowed_ps == 0);
 }
 
 TEST_CASE("the host leads where issuing takes longer than computing") {

@@ -167,8 +167,6 @@ const std::set<std::string> kUntold{
     "cluster.gpu.name",            // of the cluster, its own is told
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes
-    "plan.collectives.all-to-all",
-    "plan.collectives.send-recv",  // one algorithm does these
 };
 
 /// Adds values to try of every key below a node of a JSON Schema, `key`.

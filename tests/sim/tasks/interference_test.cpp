@@ -1,4 +1,4 @@
-// What data-parallel communication beside it adds to compute, by hand: times in ps, small numbers.
+// What tensor, data and expert traffic beside it adds to compute, by hand: times in ps, small numbers.
 #include "sim/tasks/interference.hpp"
 
 #include <doctest/doctest.h>
@@ -133,13 +133,24 @@ TEST_CASE("a gather is beside the block before the one that waits for it, though
   CHECK(w.delays(0.5) == Delays{0, 100, 0, 100, 0, 0});
 }
 
-TEST_CASE("collectives of the tensor group let time pass but slow nothing") {
+TEST_CASE("messages between stages let time pass but slow nothing") {
   Written w;
   const auto first = w.compute(1000);
   w.communicate(400, {first});
-  const auto sum = w.communicate(300, {first}, Stream::tensor, Slot::tensor);
-  w.compute(1000, {sum});  // 100 of the 400 are left
+  const auto input = w.communicate(300, {first}, Stream::recv_forward, Slot::tensor);
+  w.compute(1000, {input});  // 100 of the 400 are left
   CHECK(w.delays(0.5) == Delays{0, 0, 0, 50});
+}
+
+TEST_CASE("tensor and expert traffic slow compute as that of replicas does, all at once not more") {
+  for (const Stream stream : {Stream::tensor, Stream::expert}) {
+    Written w;
+    const auto first = w.compute(1000);
+    w.communicate(300, {first}, stream, Slot::tensor);
+    w.communicate(400, {first});
+    w.compute(1000);  // 400 at half the pace
+    CHECK(w.delays(0.5) == Delays{0, 0, 0, 200});
+  }
 }
 
 TEST_CASE("collectives of one stream follow each other") {

@@ -1,0 +1,52 @@
+// Which communication of a plan runs beside compute, where the plan leaves it open.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "config/experiment/read_parts.hpp"
+#include "orrery/rank_grid.hpp"
+#include "workloads/parallel/ranks_in_node.hpp"
+
+namespace orrery {
+namespace {
+
+/// Whether NVLinks join all tensor ranks that belong together.
+bool tensor_ranks_share_nvlink(const Experiment& experiment, const Menus& menus) {
+  const Cluster& cluster = experiment.cluster;
+  if (cluster.graph ||
+      std::ranges::find(menus.nvlink_wirings, cluster.node.kind) == menus.nvlink_wirings.end())
+    return false;
+  return ranks_in_node(RankGrid(experiment.plan), Axis::tensor, cluster) == experiment.plan.tensor_parallel;
+}
+
+/// What lacks for products to work chunk by chunk, as the end of a sentence; "" where nothing does.
+std::string_view obstacle_to_chunks(const Plan& plan) {
+  if (plan.tensor_parallel == 1) return "tensor_parallel";
+  if (!plan.sequence_parallel) return "sequence_parallel";
+  return plan.overlap_tensor_parallel ? "" : "overlap_tensor_parallel";
+}
+
+}  // namespace
+
+void complete_overlap(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings) {
+  Plan& plan = experiment.plan;
+  const auto has = [&](std::string_view key) { return given.contains(key); };
+  if (experiment.model.attends()) {
+    const Software& software = experiment.software;
+    if (!has("overlap_tensor_parallel")) plan.overlap_tensor_parallel = software.overlaps_tensor_parallel;
+    if (!has("overlap_parameter_gather")) plan.overlap_parameter_gather = software.overlaps_parameter_gather;
+  }
+  if (!has("overlap_expert_parallel"))
+    plan.overlap_expert_parallel = experiment.model.experts > 0 && plan.expert_parallel > 1 &&
+                                   !plan.moves_weights_every_micro_batch() &&
+                                   plan.pipeline_schedule.starts_with("dualpipe");
+  const std::string_view obstacle = obstacle_to_chunks(plan);
+  if (!has("overlap_tensor_chunks")) {
+    plan.overlap_tensor_chunks = obstacle.empty() && tensor_ranks_share_nvlink(experiment, menus);
+  } else if (plan.overlap_tensor_chunks && !obstacle.empty()) {
+    findings.add_idle("/plan/overlap_tensor_chunks",
+                      "found true, which does nothing without " + std::string(obstacle));
+  }
+}
+
+}  // namespace orrery

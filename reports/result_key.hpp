@@ -1,0 +1,31 @@
+// The keys of the result object, and what their tables share. Internal to reports/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+
+#include "orrery/report.hpp"
+
+namespace orrery {
+
+using ResultJson = nlohmann::ordered_json;
+
+/// One value of the result, under a dotted path such as memory.peak_gb.
+struct ResultKey {
+  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process, warnings };
+  std::string_view path;
+  ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
+  Needs needs = Needs::nothing;                         ///< what has to be measured for it
+  bool is_list = false;                                 ///< of objects, which has no place in a row of CSV
+};
+
+/// Of a report that does not have a key.
+inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); }
+
+/// Keys of the plan as it was run, with every default in force.
+[[nodiscard]] std::span<const ResultKey> plan_keys();
+
+}  // namespace orrery

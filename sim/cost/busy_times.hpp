@@ -1,0 +1,29 @@
+// When something else runs on a GPU that computes, and how much later compute is done for it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// A GPU that computes while something else runs on it, of which the times are known.
+class BusyTimes {
+ public:
+  /// In any order, as long as no `finish` was asked for that it would have changed.
+  void add(Picoseconds begin, Picoseconds end);
+  /// When compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the busy
+  /// times. Starts never fall.
+  Picoseconds finish(Picoseconds start, Picoseconds duration, double share);
+
+ private:
+  struct Span {
+    Picoseconds begin = 0;
+    Picoseconds end = 0;
+  };
+  std::vector<Span> spans_;  ///< by begin
+  std::size_t first_ = 0;    ///< those before it have ended
+};
+
+}  // namespace orrery
