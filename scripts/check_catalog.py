@@ -31,7 +31,8 @@ GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
 HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s"}  # of GPUs whose host is known
-MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb"} | HOST_KEYS
+# 0 interference: engines of their own do what others do on their SMs.
+MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
@@ -45,12 +46,12 @@ CONSTANTS = {
     "gpu": ({
         "kernel_launch_us", "gemm_efficiency", "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock",
         "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
-        "flash3_efficiency",
+        "flash3_efficiency", "communication_interference",
     }, set()),
     "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency"}),
     "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS),
 }
-CAN_BE_ZERO = {"gemm_efficiency_fp8", "flash3_efficiency", "nvls_efficiency", "base_latency_us", "ramp_us"}
+CAN_BE_ZERO = {"gemm_efficiency_fp8", "flash3_efficiency", "communication_interference", "nvls_efficiency", "base_latency_us", "ramp_us"}
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"}
 NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
 FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "star", "full-mesh"}
