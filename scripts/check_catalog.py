@@ -48,12 +48,15 @@ CONSTANTS = {
         "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
         "flash3_efficiency", "communication_interference",
     }, set()),
-    "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency"}),
-    "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS),
+    "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency", "nvls_latency_us", "host_gb_per_s"}),
+    "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS | {"flow_gbps"}),
 }
-CAN_BE_ZERO = {"gemm_efficiency_fp8", "flash3_efficiency", "communication_interference", "nvls_efficiency", "base_latency_us", "ramp_us"}
+CAN_BE_ZERO = {
+    "gemm_efficiency_fp8", "flash3_efficiency", "communication_interference", "nvls_efficiency", "nvls_latency_us",
+    "base_latency_us", "ramp_us",
+}
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"}
-NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}
+NODE_KINDS = {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "pcie-host", "none"}
 FABRIC_KINDS = {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "star", "full-mesh"}
 
 # Published parameter counts: exact where the weights were released, else as printed, with the share
@@ -114,12 +117,12 @@ PARAMETERS = {
     "nemotron-4-340b": (340e9, 0.005),
 }
 GPUS = {
-    "v100", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
+    "v100", "v100-16gb", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
     "rtx4090", "t4", "mi300x", "tpu-v5p", "trainium2",
 }
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
-    "dgx-b300", "gb200-nvl72", "gb300-nvl72", "hgx-h20", "mi300x", "tpu-v5p", "v100-tcp-25g", "a3-mega", "a3-high",
+    "dgx-b300", "gb200-nvl72", "gb300-nvl72", "hgx-h20", "mi300x", "tpu-v5p", "v100-tcp-25g", "a3-mega", "a3-high", "g4dn-12xlarge", "p3-16xlarge",
 }
 
 

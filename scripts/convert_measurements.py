@@ -4,17 +4,19 @@
     scripts/convert_measurements.py FOLDER [TABLE...]
 
 FOLDER holds the source tables (CSV; lines that begin with # are remarks). Without a TABLE all of them are written to
-catalog/measurements. A function of measured_memory.py or measured_steps.py makes one table and says how it maps the
-columns; what a source does not publish is said in the column `note` of the row."""
+catalog/measurements, collectives to tests/workloads/collectives. A function of measured_memory.py,
+measured_steps.py or measured_collectives.py makes one table and says how it maps the columns; what a source does not
+publish is said in the column `note` of the row."""
 
 import csv
 import pathlib
 import sys
 
+import measured_collectives
 import measured_memory
 import measured_steps
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "catalog" / "measurements"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIRST = ["name", "model", "model.base"]
 LAST = ["source", "note"]
 GROUPS = ["model", "cluster", "plan", "software", "stack", "measured"]
@@ -54,8 +56,10 @@ def cell(value):
 
 
 def write(name, rows):
-    with open(OUT / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns(rows), lineterminator="\n", restval="")
+    runs = name not in measured_collectives.TABLES
+    folder = ROOT / ("catalog/measurements" if runs else "tests/workloads/collectives")
+    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns(rows) if runs else list(rows[0]), lineterminator="\n", restval="")
         writer.writeheader()
         for row in rows:
             writer.writerow({key: cell(value) for key, value in row.items() if value is not None})
@@ -65,7 +69,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    tables = measured_memory.TABLES | measured_steps.TABLES
+    tables = measured_memory.TABLES | measured_steps.TABLES | measured_collectives.TABLES
     for name in sys.argv[2:] or tables:
         if name not in tables:
             sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")

@@ -119,12 +119,24 @@ void ClusterTopology::set_overheads(const Cluster& cluster) {
   node_overhead_ =
       wiring_ ? collective_overhead(node.base_latency_us, node.ramp_us, node.ramp_efficiency, "/cluster/node")
               : fabric_overhead_;
-  if (wiring_) reduction_bytes_per_s_ = wiring_->reduction_bytes_per_s();
-  if (wiring_ && node.nvls_efficiency > 0 && reduction_bytes_per_s_ == 0) {
-    throw InputError("/cluster/node/nvls_efficiency", "found " + number_text(node.nvls_efficiency) +
-                                                          " for the wiring \"" + node.kind +
-                                                          "\"; only nvswitch reduces in the switch");
+  if (fabric_ && fabric.flow_gbps > 0)
+    flow_bytes_per_s_ =
+        link_rate(fabric.flow_gbps * 1e9 / 8, fabric.efficiency, "/cluster/fabric", "flow_gbps");
+  if (!wiring_) return;
+  gpu_bytes_per_s_ = 0;
+  for (const Link& link : wiring_->links()) {
+    if (link.from == VertexId{0}) gpu_bytes_per_s_ += link.bytes_per_s;
   }
+  reduction_bytes_per_s_ = wiring_->reduction_bytes_per_s();
+  reduction_latency_ps_ = wiring_->reduction_latency_ps();
+  const auto refuse = [&](const std::string& key, double value, const std::string& why) {
+    throw InputError("/cluster/node/" + key,
+                     "found " + number_text(value) + " for the wiring \"" + node.kind + "\"; only " + why);
+  };
+  if (node.nvls_efficiency > 0 && reduction_bytes_per_s_ == 0)
+    refuse("nvls_efficiency", node.nvls_efficiency, "nvswitch reduces in the switch");
+  if (node.host_gb_per_s > 0 && node.kind != "pcie-host")
+    refuse("host_gb_per_s", node.host_gb_per_s, "pcie-host stages messages in the host's memory");
 }
 
 FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {

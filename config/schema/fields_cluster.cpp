@@ -9,8 +9,8 @@ constexpr double kMaxNicGbps = 5.6e5;
 constexpr double kMinRate = 1e-6;
 constexpr double kMaxLatency = 1e7;
 
-constexpr std::array<std::string_view, 6> kWirings{
-    "nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"};
+constexpr std::array<std::string_view, 7> kWirings{"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh",
+                                                   "pcie",     "pcie-host",        "none"};
 constexpr std::array<std::string_view, 9> kFabrics{
     "switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "dragonfly", "star", "full-mesh"};
 
@@ -73,7 +73,7 @@ const std::vector<Field<NodeWiring>>& node_fields() {
       T::choice("kind", {{}, &Menus::node_wirings, kWirings}, &NodeWiring::kind, "",
                 "how the GPUs of a node are wired"),
       T::number("link_gb_per_s", "GB/s", kMinRate, kMaxLinkGbPerS, &NodeWiring::link_gb_per_s, "",
-                "one direction, per GPU port (nvswitch, pcie) or per link (the others)"),
+                "one direction, per GPU port (nvswitch, pcie, pcie-host) or per link (the others)"),
       T::number("latency_us", "us", 0, kMaxLatency, &NodeWiring::latency_us, "0",
                 "GPU to GPU through one link or one switch"),
       T::number("efficiency", "", 1e-3, 1, &NodeWiring::efficiency, "1",
@@ -86,6 +86,10 @@ const std::vector<Field<NodeWiring>>& node_fields() {
                 "share of the sustained pace at which small messages move"),
       T::number("nvls_efficiency", "", 0, 1, &NodeWiring::nvls_efficiency, "0",
                 "share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: none"),
+      T::number("nvls_latency_us", "us", 0, kMaxLatency, &NodeWiring::nvls_latency_us, "0",
+                "of a way to the switch that reduces and back; 0: as latency_us"),
+      T::number("host_gb_per_s", "GB/s", 0, kMaxLinkGbPerS, &NodeWiring::host_gb_per_s, "0",
+                "what the host's memory takes, and gives, of all messages of a node; only pcie-host"),
       T::integer("domain_nodes", 1, kMaxGpus, &NodeWiring::domain_nodes, "1",
                  "nodes that share one switch (an NVLink domain: 18 trays of an NVL72); only nvswitch"),
       T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
@@ -104,6 +108,8 @@ const std::vector<Field<Fabric>>& fabric_fields() {
                 "per switch crossed, or per hop where nodes are wired directly"),
       T::number("efficiency", "", 1e-3, 1, &Fabric::efficiency, "1",
                 "share of nic_gbps that collectives sustain"),
+      T::number("flow_gbps", "Gb/s", 0, kMaxNicGbps, &Fabric::flow_gbps, "0",
+                "most of one message between two GPUs, over all its connections; 0: no limit"),
       T::number("oversubscription", "", 1, 1e6, &Fabric::oversubscription, "1",
                 "capacity below a leaf switch over capacity above it"),
       T::flag("adaptive_routing", &Fabric::adaptive_routing, "false",

@@ -75,6 +75,10 @@ struct NodeWiring {
   double ramp_efficiency = 1;  ///< share of the sustained pace at which small messages move, 0..1
   /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
   double nvls_efficiency = 0;
+  double nvls_latency_us = 0;  ///< of a way to the switch that reduces and back; 0: latency_us
+  /// Wiring pcie-host: what the host's memory takes, and gives again, of all messages of its GPUs, 1e9
+  /// bytes/s.
+  double host_gb_per_s = 0;
   /// Nodes that share one switch, an NVLink domain (NVL72: 18 trays); only where `kind` is nvswitch.
   std::int64_t domain_nodes = 1;
   std::string calibration{};  ///< where the constants above come from
@@ -82,7 +86,7 @@ struct NodeWiring {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
-                    nvls_efficiency, domain_nodes, calibration);
+                    nvls_efficiency, nvls_latency_us, host_gb_per_s, domain_nodes, calibration);
   }
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
@@ -94,6 +98,7 @@ struct Fabric {
   double nic_gbps = 0;          ///< per NIC and direction, 1e9 bits/s
   double latency_us = 0;        ///< per switch crossed, or per hop where nodes are wired directly
   double efficiency = 1;        ///< share of nic_gbps that collectives sustain, 0..1
+  double flow_gbps = 0;         ///< most of one message between two GPUs (its connections); 0: no limit
   double oversubscription = 1;  ///< capacity below a leaf switch over capacity above it, >= 1
   /// fat-tree, rail-optimized: messages spread evenly over all ways up, not each destination over its own.
   bool adaptive_routing = false;
@@ -107,8 +112,8 @@ struct Fabric {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(kind, nics_per_node, nic_gbps, latency_us, efficiency, oversubscription, adaptive_routing,
-                    shape, base_latency_us, ramp_us, ramp_efficiency, calibration);
+    return std::tie(kind, nics_per_node, nic_gbps, latency_us, efficiency, flow_gbps, oversubscription,
+                    adaptive_routing, shape, base_latency_us, ramp_us, ramp_efficiency, calibration);
   }
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };

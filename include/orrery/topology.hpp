@@ -80,6 +80,13 @@ class Topology {
   /// Pace at which each GPU sends and receives while the switch of its domain reduces and copies
   /// (NVLink SHARP), in bytes/s; 0 where no switch does.
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
+  /// What a way to that switch and back takes; 0: as any message.
+  [[nodiscard]] Picoseconds reduction_latency_ps() const { return reduction_latency_ps_; }
+  /// Most that one message from a domain to another one moves at, in bytes/s.
+  [[nodiscard]] std::int64_t flow_bytes_per_s() const { return flow_bytes_per_s_; }
+  /// Most that the kernels of a GPU send, and receive, in a group over several domains, over the links of its
+  /// node and NICs together: what all of its links in the node carry.
+  [[nodiscard]] std::int64_t gpu_bytes_per_s() const { return gpu_bytes_per_s_; }
 
  protected:
   Topology() = default;
@@ -92,6 +99,9 @@ class Topology {
   CollectiveOverhead node_overhead_;
   CollectiveOverhead fabric_overhead_;
   std::int64_t reduction_bytes_per_s_ = 0;
+  Picoseconds reduction_latency_ps_ = 0;
+  std::int64_t flow_bytes_per_s_ = kMaxLinkBytesPerS;
+  std::int64_t gpu_bytes_per_s_ = kMaxLinkBytesPerS;
 };
 
 }  // namespace orrery

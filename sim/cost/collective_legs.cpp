@@ -66,7 +66,9 @@ RoutedRound LegBuilder::route_round(const Round& round, bool in_switch, const Ro
   RoutedRound result{0, routed.slowest, round.repeat};
   if (in_switch)
     result.slowest.bytes_per_s = std::min(routed.slowest.bytes_per_s, topology_.reduction_bytes_per_s());
-  if (routed.stages > 0) {
+  if (in_switch && topology_.reduction_latency_ps() > 0) {
+    result.latency_ps = topology_.reduction_latency_ps() * round.hops * round.repeat;
+  } else if (routed.stages > 0) {
     result.latency_ps = static_cast<Picoseconds>(
         divide_rounded(routed.stage_latency_sum * round.hops * round.repeat, routed.stages));
   }
@@ -98,9 +100,18 @@ void LegBuilder::load_links(const Round& round) {
   const std::vector<Link>& links = topology_.links();
   stage_latency_.clear();
   largest_share_ = 0;
+  largest_flow_ = 0;
+  sent_.assign(members_.size(), 0);
+  received_.assign(members_.size(), 0);
   for (const RoundMessage& message : round.messages) {
     route_.clear();
-    topology_.route(GpuId{members_[message.from]}, GpuId{members_[message.to]}, route_);
+    const GpuId from{members_[message.from]};
+    const GpuId to{members_[message.to]};
+    topology_.route(from, to, route_);
+    if (topology_.domain_of(from) != topology_.domain_of(to))
+      largest_flow_ = std::max(largest_flow_, message.share);
+    sent_[message.from] += message.share;
+    received_[message.to] += message.share;
     Picoseconds latency = 0;
     for (const LinkId link : route_) {
       latency += links[index(link)].latency_ps;
@@ -129,16 +140,23 @@ void LegBuilder::sort_touched() {
   }
 }
 
+/// The busiest link, or what is no link: the largest message over the fabric, and the busiest GPU.
 SlowestLink LegBuilder::slowest_link() const {
   SlowestLink slowest;
-  for (const std::uint32_t link : touched_) {
-    const std::int64_t bytes_per_s = topology_.links()[link].bytes_per_s;
-    if (static_cast<Int128>(load_[link]) * slowest.bytes_per_s >
-        static_cast<Int128>(slowest.share) * bytes_per_s) {
-      slowest = {load_[link], bytes_per_s};
-    }
-  }
+  const auto consider = [&](std::int64_t share, std::int64_t bytes_per_s) {
+    if (static_cast<Int128>(share) * slowest.bytes_per_s > static_cast<Int128>(slowest.share) * bytes_per_s)
+      slowest = {share, bytes_per_s};
+  };
+  for (const std::uint32_t link : touched_) consider(load_[link], topology_.links()[link].bytes_per_s);
+  if (inside_domain_) return slowest;
+  consider(largest_flow_, topology_.flow_bytes_per_s());
+  consider(busiest_gpu(), topology_.gpu_bytes_per_s());
   return slowest;
+}
+
+/// The largest sum of shares that a member sends or receives.
+std::int64_t LegBuilder::busiest_gpu() const {
+  return std::max(std::ranges::max(sent_), std::ranges::max(received_));
 }
 
 void LegBuilder::add_latencies(RoutedMessages& routed) const {
@@ -153,7 +171,7 @@ void LegBuilder::add_latencies(RoutedMessages& routed) const {
 
 void LegBuilder::take_uses(RoutedMessages& routed) const {
   constexpr auto kOne = static_cast<std::int64_t>(kWeightOne);
-  std::int64_t rate = std::numeric_limits<std::int64_t>::max();
+  std::int64_t rate = most_rate();
   routed.uses.clear();
   for (const std::uint32_t link : touched_) {
     const std::int64_t weight = std::max<std::int64_t>(load_[link] * kOne / largest_share_, 1);
@@ -161,6 +179,17 @@ void LegBuilder::take_uses(RoutedMessages& routed) const {
     routed.uses.push_back({LinkId{link}, static_cast<std::uint64_t>(weight)});
   }
   routed.rate = std::max<std::int64_t>(rate, 1);
+}
+
+/// Pace of a full-size message that the largest one over the fabric and the busiest GPU allow.
+std::int64_t LegBuilder::most_rate() const {
+  if (inside_domain_ || largest_share_ == 0) return std::numeric_limits<std::int64_t>::max();
+  const auto pace = [&](std::int64_t bytes_per_s, std::int64_t share) {
+    return static_cast<std::int64_t>(static_cast<Int128>(bytes_per_s) * largest_share_ /
+                                     std::max<std::int64_t>(share, 1));
+  };
+  return std::min(pace(topology_.flow_bytes_per_s(), largest_flow_),
+                  pace(topology_.gpu_bytes_per_s(), busiest_gpu()));
 }
 
 void LegBuilder::drop_loads() {

@@ -48,6 +48,8 @@ class LegBuilder {
   void load_links(const Round& round);
   void sort_touched();
   [[nodiscard]] SlowestLink slowest_link() const;
+  [[nodiscard]] std::int64_t busiest_gpu() const;
+  [[nodiscard]] std::int64_t most_rate() const;
   void add_latencies(RoutedMessages& routed) const;
   void append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                     std::vector<LinkUse>& uses);
@@ -65,6 +67,9 @@ class LegBuilder {
   std::vector<Picoseconds> stage_latency_;  ///< per stage: of its slowest message; -1 if it has none
   std::vector<LinkId> route_;
   std::uint32_t largest_share_ = 0;
+  std::uint32_t largest_flow_ = 0;  ///< largest share of a message from a domain to another one
+  std::vector<std::int64_t> sent_;  ///< per member: shares of the round at hand
+  std::vector<std::int64_t> received_;
 };
 
 }  // namespace orrery

@@ -35,20 +35,55 @@ std::string compute(const Gpu& gpu, const std::string& of = "") {
       of, 100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 
+/// Whether GPUs meet on the links of a node.
+bool wired(const Cluster& cluster) {
+  return !cluster.graph && cluster.gpus_per_domain() > 1 && cluster.node.kind != "none";
+}
+
+/// Whether they meet on those of the fabric.
+bool joined(const Cluster& cluster) {
+  return !cluster.graph && (cluster.gpus() > cluster.gpus_per_domain() || !wired(cluster));
+}
+
 /// One sentence on whose measurements apply; "" where no part of the experiment has a calibration.
 std::string calibrations(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
-  const bool wired = !cluster.graph && cluster.gpus_per_domain() > 1 && cluster.node.kind != "none";
-  const bool joined = !cluster.graph && (cluster.gpus() > cluster.gpus_per_domain() || !wired);
   std::string text;
   const auto add = [&](std::string_view part, const std::string& name) {
     if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part, name);
   };
   for (std::size_t c = 0; c < cluster.gpu_classes(); ++c) add("gpu", cluster.gpu_of_class(c).calibration);
-  if (wired) add("node", cluster.node.calibration);
-  if (joined && cluster.gpus() > 1) add("fabric", cluster.fabric.calibration);
+  if (wired(cluster)) add("node", cluster.node.calibration);
+  if (joined(cluster) && cluster.gpus() > 1) add("fabric", cluster.fabric.calibration);
   add("software stack", experiment.stack);
   return text.empty() ? "" : "constants not given are those of the calibrations: " + text;
+}
+
+/// What links of a part are taken to be that nobody measured; "" where all of it is given.
+template <class Links>
+std::string perfect(std::string_view part, const Links& links) {
+  std::string text;
+  const auto add = [&](bool missing, std::string_view what) {
+    if (missing) text += fmt::format("{}{}", text.empty() ? "" : ", ", what);
+  };
+  add(links.base_latency_us == 0, "no base latency (base_latency_us)");
+  add(links.latency_us == 0, "no latency a hop (latency_us)");
+  add(links.efficiency == 1, "all of their bandwidth (efficiency)");
+  return text.empty() ? "" : fmt::format("links of {} are taken to have {}", part, text);
+}
+
+/// One sentence on links without a calibration that are better than any that were measured; "" where there
+/// are none. A calibration of links of that kind puts it right.
+std::string perfect_links(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  if (cluster.graph || cluster.gpus() == 1) return "";
+  std::string text;
+  if (wired(cluster) && cluster.node.calibration.empty()) text = perfect("a node", cluster.node);
+  if (joined(cluster) && cluster.fabric.calibration.empty()) {
+    const std::string between = perfect("the fabric", cluster.fabric);
+    text += text.empty() || between.empty() ? between : "; " + between;
+  }
+  return text.empty() ? "" : text + "; real ones take longer (orrery list calibrations has measured ones)";
 }
 
 std::string stragglers(const Experiment& experiment) {
@@ -177,7 +212,8 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
   }
-  if (std::string sentence = calibrations(experiment); !sentence.empty()) list.push_back(std::move(sentence));
+  for (std::string sentence : {calibrations(experiment), perfect_links(experiment)})
+    if (!sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));

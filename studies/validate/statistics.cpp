@@ -31,30 +31,72 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-std::optional<double> rank_correlation(std::span<const Pair> pairs) {
+/// The two sides of pairs as lists.
+struct Sides {
   std::vector<double> predicted;
   std::vector<double> measured;
-  for (const Pair& pair : pairs) {
-    predicted.push_back(pair.predicted);
-    measured.push_back(pair.measured);
+
+  explicit Sides(std::span<const Pair> pairs) {
+    for (const Pair& pair : pairs) {
+      predicted.push_back(pair.predicted);
+      measured.push_back(pair.measured);
+    }
   }
-  return orrery::rank_correlation(predicted, measured);
+};
+
+/// A weighted mean, and the extreme of what it is of.
+class Summary {
+ public:
+  void add(std::optional<double> value, double weight) {
+    if (!value) return;
+    sum_ += *value * weight;
+    weight_ += weight;
+    least_ = std::min(least_.value_or(*value), *value);
+    most_ = std::max(most_.value_or(*value), *value);
+  }
+  [[nodiscard]] std::optional<double> mean() const {
+    return weight_ > 0 ? std::optional(sum_ / weight_) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> least() const { return least_; }
+  [[nodiscard]] std::optional<double> most() const { return most_; }
+
+ private:
+  double sum_ = 0;
+  double weight_ = 0;
+  std::optional<double> least_;
+  std::optional<double> most_;
+};
+
+/// Of the plan that would be chosen; none where none fits.
+std::optional<double> regret(std::span<const Pair> pairs) {
+  const Pair* chosen = nullptr;
+  for (const Pair& pair : pairs) {
+    if (pair.fits && (chosen == nullptr || pair.predicted < chosen->predicted)) chosen = &pair;
+  }
+  if (chosen == nullptr) return std::nullopt;
+  return chosen->measured / std::ranges::min_element(pairs, {}, &Pair::measured)->measured - 1;
 }
 
 void add_groups(std::span<const Pair> pairs, ErrorStatistics& out) {
   std::map<std::string, std::vector<Pair>> groups;
   for (const Pair& pair : pairs) groups[pair.group].push_back(pair);
-  double sum = 0;
-  double weight = 0;
+  Summary spearman;
+  Summary kendall;
+  Summary lost;
   for (const auto& [name, members] : groups) {
     if (members.size() < kSmallestGroup) continue;
-    const auto correlation = rank_correlation(members);
-    if (!correlation) continue;
-    sum += *correlation * static_cast<double>(members.size());
-    weight += static_cast<double>(members.size());
-    out.lowest_within_model = std::min(out.lowest_within_model.value_or(1), *correlation);
+    const Sides sides(members);
+    const auto weight = static_cast<double>(members.size());
+    spearman.add(rank_correlation(sides.predicted, sides.measured), weight);
+    kendall.add(kendall_tau(sides.predicted, sides.measured), weight);
+    lost.add(regret(members), 1);
   }
-  if (weight > 0) out.rank_correlation_within_model = sum / weight;
+  out.rank_correlation_within_model = spearman.mean();
+  out.lowest_within_model = spearman.least();
+  out.kendall_within_model = kendall.mean();
+  out.lowest_kendall_within_model = kendall.least();
+  out.regret_within_model = lost.mean();
+  out.largest_regret_within_model = lost.most();
 }
 
 void add_inside(std::span<const Pair> pairs, ErrorStatistics& out) {
@@ -85,6 +127,26 @@ std::optional<double> rank_correlation(std::span<const double> a, std::span<cons
   return xy / std::sqrt(xx * yy);
 }
 
+/// Pairs in the same order less pairs in the other one, over the geometric mean of the pairs that differ in a
+/// and in b (Kendall 1945, tau-b).
+std::optional<double> kendall_tau(std::span<const double> a, std::span<const double> b) {
+  const auto order = [](double x, double y) { return x < y ? -1 : static_cast<int>(y < x); };
+  double agreed = 0;
+  double differ_in_a = 0;
+  double differ_in_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const int in_a = order(a[i], a[j]);
+      const int in_b = order(b[i], b[j]);
+      agreed += in_a * in_b;
+      differ_in_a += in_a * in_a;
+      differ_in_b += in_b * in_b;
+    }
+  }
+  if (differ_in_a == 0 || differ_in_b == 0) return std::nullopt;
+  return agreed / std::sqrt(differ_in_a * differ_in_b);
+}
+
 ErrorStatistics error_statistics(std::span<const Pair> pairs) {
   std::vector<double> sizes;
   ErrorStatistics out;
@@ -99,7 +161,8 @@ ErrorStatistics error_statistics(std::span<const Pair> pairs) {
   out.median_abs_error = quantile(sizes, 0.5);
   out.p90_abs_error = quantile(sizes, 0.9);
   out.max_abs_error = sizes.back();
-  out.rank_correlation = rank_correlation(pairs);
+  const Sides sides(pairs);
+  out.rank_correlation = rank_correlation(sides.predicted, sides.measured);
   add_groups(pairs, out);
   add_inside(pairs, out);
   return out;

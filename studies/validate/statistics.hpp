@@ -14,6 +14,7 @@ struct Pair {
   double measured = 0;                        ///< above 0
   std::string group;                          ///< pairs whose order among each other matters
   std::optional<bool> inside = std::nullopt;  ///< whether `measured` lies in a predicted range
+  bool fits = true;                           ///< by the model: else nobody would choose it
 
   /// predicted / measured - 1
   [[nodiscard]] double error() const { return predicted / measured - 1; }
@@ -31,6 +32,14 @@ struct ErrorStatistics {
   /// The same within each group of at least kSmallestGroup pairs: mean weighted by pairs, and lowest.
   std::optional<double> rank_correlation_within_model;
   std::optional<double> lowest_within_model;
+  /// Kendall's tau-b within the same groups: mean weighted by pairs, and lowest.
+  std::optional<double> kendall_within_model;
+  std::optional<double> lowest_kendall_within_model;
+  /// What one loses who takes the plan of a group that is predicted to be the fastest of those that fit:
+  /// measured over the least measured - 1; mean of the groups, and largest. For times, which are better
+  /// small.
+  std::optional<double> regret_within_model;
+  std::optional<double> largest_regret_within_model;
   std::optional<double> inside_p10_p90;  ///< share of the pairs with a predicted range
 };
 
@@ -41,5 +50,8 @@ inline constexpr std::size_t kSmallestGroup = 4;
 
 /// Spearman's rank correlation of two lists of equal length.
 [[nodiscard]] std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b);
+
+/// Kendall's tau-b of two lists of equal length; none where a side has no two different values.
+[[nodiscard]] std::optional<double> kendall_tau(std::span<const double> a, std::span<const double> b);
 
 }  // namespace orrery

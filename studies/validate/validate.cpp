@@ -82,7 +82,7 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
     const auto predicted = figure(measured.key.c_str());
     if (!predicted) continue;
     ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {}, {}};
-    compared.pair = {*predicted, measured.value, row.model_key};
+    compared.pair = {*predicted, measured.value, row.model_key, std::nullopt, prediction.feasible};
     if (measured.key == kStepTime) {
       compared.p10 = figure("step_time_s_p10");
       compared.p90 = figure("step_time_s_p90");

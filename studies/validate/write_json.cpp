@@ -40,6 +40,10 @@ void add_statistics(OrderedJson& out, const ErrorStatistics* statistics) {
   out["rank_correlation"] = or_null(s.rank_correlation);
   out["rank_correlation_within_model"] = or_null(s.rank_correlation_within_model);
   out["lowest_rank_correlation_within_model"] = or_null(s.lowest_within_model);
+  out["kendall_tau_within_model"] = or_null(s.kendall_within_model);
+  out["lowest_kendall_tau_within_model"] = or_null(s.lowest_kendall_within_model);
+  out["regret_within_model"] = or_null(s.regret_within_model);
+  out["largest_regret_within_model"] = or_null(s.largest_regret_within_model);
   out["inside_p10_p90"] = or_null(s.inside_p10_p90);
 }
 

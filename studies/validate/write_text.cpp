@@ -44,6 +44,13 @@ void write_statistics(const std::string& key, const ErrorStatistics& s, const Te
                      correlation(s.lowest_within_model)));
   }
   if (s.rank_correlation) sink("\n");
+  if (key == "step_time_s" && s.kendall_within_model && s.regret_within_model) {
+    sink(fmt::format(
+        "  {}: plans of one model: Kendall's tau {} (lowest {}), chosen plan {} off the best measured "
+        "(at most {})\n",
+        key, correlation(s.kendall_within_model), correlation(s.lowest_kendall_within_model),
+        percent(*s.regret_within_model), percent(*s.largest_regret_within_model)));
+  }
   if (s.inside_p10_p90) sink(fmt::format("  {}: {} inside p10 to p90\n", key, percent(*s.inside_p10_p90)));
 }
 

@@ -10,7 +10,7 @@
 namespace orrery::io_test {
 
 inline Menus menus() {
-  return {{"none", "nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie"},
+  return {{"none", "nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "pcie-host"},
           {"switch", "ring", "grid", "torus", "fat-tree", "rail-optimized", "dragonfly", "star", "full-mesh"},
           {"sequential", "gpipe", "1f1b", "interleaved-1f1b"},
           {"interleaved-1f1b"},

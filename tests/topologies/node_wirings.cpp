@@ -90,6 +90,21 @@ TEST_CASE("pcie: pairs share the link to the root") {
   CHECK(node_of("pcie", 2)->vertices() == 3);
 }
 
+TEST_CASE("pcie-host: all messages pass the memory of the host") {
+  Cluster cluster = cluster_of(1, 4, "pcie-host", "switch");
+  cluster.node.host_gb_per_s = 30;
+  const auto node = build_topology(cluster);
+  CHECK(node->links().size() == 9);
+  CHECK(way(*node, 0, 3) == "gpu0 > node0/root > node0/memory > gpu3");
+  CHECK(latency_of(*node, 0, 3) == kNodeLatency);
+  CHECK(rates_of(*node, 0, 3) == Rates{kRate, 30'000'000'000, kRate});
+  CHECK(route_of(*node, 0, 1)[1] == route_of(*node, 3, 2)[1]);
+  cluster.node.kind = "pcie";
+  CHECK_THROWS_WITH((void)build_topology(cluster),
+                    "/cluster/node/host_gb_per_s: found 30 for the wiring \"pcie\"; only pcie-host stages "
+                    "messages in the host's memory");
+}
+
 TEST_CASE("none: GPUs of a node meet in the fabric") {
   const auto topology = build_topology(cluster_of(1, 4, "none", "switch", 2));
   CHECK(way(*topology, 0, 3) == "node0/nic0 > switch > node0/nic1");

@@ -81,7 +81,8 @@ TEST_CASE("full mesh: tours without a common link") {
 }
 
 TEST_CASE("rings start and end evenly over the members") {
-  for (const char* wiring : {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "none"}) {
+  for (const char* wiring :
+       {"nvswitch", "hybrid-cube-mesh", "ring", "full-mesh", "pcie", "pcie-host", "none"}) {
     const auto rings = rings_of(wiring, 8, gpus(kEight));
     const auto share = static_cast<std::ptrdiff_t>(rings.size() / 8);
     CAPTURE(wiring);

@@ -39,6 +39,8 @@ class NodeWiringModel {
   [[nodiscard]] std::uint32_t switches() const { return switches_; }
   /// As Topology::reduction_bytes_per_s().
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
+  /// As Topology::reduction_latency_ps().
+  [[nodiscard]] Picoseconds reduction_latency_ps() const { return reduction_latency_ps_; }
 
   /// Appends the way from one GPU to another one of a node whose links start at `first_link`.
   virtual void route(std::uint32_t from, std::uint32_t to, std::uint32_t first_link,
@@ -67,7 +69,10 @@ class NodeWiringModel {
     links_.push_back({VertexId{from}, VertexId{to}, bytes_per_s, latency, kind});
   }
 
-  void reduce_in_switch(std::int64_t bytes_per_s) { reduction_bytes_per_s_ = bytes_per_s; }
+  void reduce_in_switch(std::int64_t bytes_per_s, Picoseconds latency_ps) {
+    reduction_bytes_per_s_ = bytes_per_s;
+    reduction_latency_ps_ = latency_ps;
+  }
 
   static void append(std::vector<LinkId>& out, std::uint32_t first_link, std::uint32_t link) {
     out.push_back(LinkId{first_link + link});
@@ -76,6 +81,7 @@ class NodeWiringModel {
  private:
   std::uint32_t switches_;
   std::int64_t reduction_bytes_per_s_ = 0;
+  Picoseconds reduction_latency_ps_ = 0;
   std::vector<Link> links_;
 };
 

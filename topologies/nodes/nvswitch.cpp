@@ -18,7 +18,8 @@ class NvSwitch final : public NodeWiringModel {
     }
     if (site.spec.nvls_efficiency > 0) {
       reduce_in_switch(link_rate(site.spec.link_gb_per_s * 1e9, site.spec.nvls_efficiency, "/cluster/node",
-                                 "link_gb_per_s"));
+                                 "link_gb_per_s"),
+                       link_latency(site.spec.nvls_latency_us, "/cluster/node/nvls_latency_us"));
     }
   }
 

@@ -18,6 +18,8 @@ std::span<const NodeWiringEntry> node_wirings() {
       NodeWiringEntry{{"full-mesh", "Every pair of GPUs has a link of its own."}, build_full_mesh_node},
       NodeWiringEntry{{"pcie", "Pairs of GPUs share a PCIe switch, the switches share a root complex."},
                       build_pcie_node},
+      NodeWiringEntry{{"pcie-host", "Messages are staged in the memory of the host, over PCIe."},
+                      build_pcie_host_node},
       NodeWiringEntry{{"none", "The GPUs of a node meet only in the fabric."}, build_unwired_node},
   };
   return kEntries;

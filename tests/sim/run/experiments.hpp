@@ -132,7 +132,7 @@ class RandomExperiment {
     while (gpus % per_node != 0) per_node /= 2;
     const std::string wiring = !domains_.empty() ? "nvswitch"
                                : per_node == 1   ? "none"
-                                                 : pick({"nvswitch", "ring", "full-mesh", "pcie"});
+                                               : pick({"nvswitch", "ring", "full-mesh", "pcie", "pcie-host"});
     const std::string fabric = domains_.empty()
                                    ? pick({"switch", "fat-tree", "rail-optimized", "ring", "star"})
                                    : pick({"switch", "fat-tree", "rail-optimized", "dragonfly"});

@@ -56,3 +56,27 @@ TEST_CASE("one row") {
   CHECK(s.bias == 0.5);
   CHECK(!s.rank_correlation);
 }
+
+TEST_CASE("Kendall's tau-b counts pairs in order") {
+  // Of 6 pairs 5 in order, 1 not: 4 / 6.
+  CHECK(kendall_tau(std::vector<double>{1, 2, 3, 4}, std::vector<double>{1, 2, 4, 3}).value() ==
+        doctest::Approx(4.0 / 6));
+  // A tie in a: 2 of 3 pairs differ there, both in order, all 3 differ in b: 2 / sqrt(2 x 3).
+  CHECK(kendall_tau(std::vector<double>{5, 5, 9}, std::vector<double>{1, 2, 3}).value() ==
+        doctest::Approx(0.8164966));
+  CHECK(!kendall_tau(std::vector<double>{5, 5}, std::vector<double>{1, 2}));
+}
+
+TEST_CASE("regret of the plan that would be chosen among those that fit") {
+  // The first is predicted fastest and does not fit; of the others the one measured at 12 is, the best is
+  // at 10.
+  std::vector<Pair> pairs{{1, 30, "a"}, {2, 12, "a"}, {3, 10, "a"}, {4, 20, "a"}};
+  pairs[0].fits = false;
+  const ErrorStatistics s = error_statistics(pairs);
+  CHECK(s.regret_within_model.value() == doctest::Approx(0.2));
+  CHECK(s.largest_regret_within_model.value() == doctest::Approx(0.2));
+  // In order: 30 12 10 20 has pairs 12-20 and 10-20 in order of 6: (2 - 4) / 6.
+  CHECK(s.kendall_within_model.value() == doctest::Approx(-2.0 / 6));
+  for (Pair& pair : pairs) pair.fits = false;
+  CHECK(!error_statistics(pairs).regret_within_model);
+}

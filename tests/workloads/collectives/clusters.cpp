@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "orrery/error.hpp"
@@ -16,12 +17,12 @@ namespace {
 
 constexpr Bytes kBytes = 1'000'000'000;
 
-/// 8 nodes of 8 GPUs with 360 GB/s NVSwitch ports and 8 NICs of 50 GB/s.
-std::unique_ptr<Topology> rails(double oversubscription) {
+/// 8 nodes of 8 GPUs with NVSwitch ports of 0.8 `port_gb_per_s` and 8 NICs of 50 GB/s.
+std::unique_ptr<Topology> rails(double oversubscription, double port_gb_per_s = 450) {
   Cluster cluster;
   cluster.gpus_per_node = 8;
   cluster.nodes = 8;
-  cluster.node = {"nvswitch", 450, 1, 0.8};
+  cluster.node = {"nvswitch", port_gb_per_s, 1, 0.8};
   cluster.fabric.kind = "rail-optimized";
   cluster.fabric.nics_per_node = 8;
   cluster.fabric.nic_gbps = 400;
@@ -89,17 +90,21 @@ Picoseconds data_time(const TransferPrice& price) {
 }  // namespace
 
 TEST_CASE("rings over nodes take all NICs of each node, and no link between rails") {
-  // Per node 8 NICs: 2 * 63/64 * 1e9 bytes at 400 GB/s = 4.921875 ms; NVLink ports would take
-  // 7/8 * 1.96875e9 bytes at 360 GB/s = 4.785 ms.
+  // Per node 8 NICs: 2 * 63/64 * 1e9 bytes at 400 GB/s = 4.921875 ms. Each GPU sends as much in all: at 480
+  // GB/s that holds nobody up, at 360 GB/s it takes 5.46875 ms.
   for (const double oversubscription : {1.0, 4.0}) {
-    const auto topology = rails(oversubscription);
-    CHECK(data_time(price(*topology, "ring", Collective::all_reduce, 64, kBytes)) == 4'921'875'000);
+    const auto time = [&](double port_gb_per_s) {
+      return data_time(
+          price(*rails(oversubscription, port_gb_per_s), "ring", Collective::all_reduce, 64, kBytes));
+    };
+    CHECK(time(600) == 4'921'875'000);
+    CHECK(time(450) == 5'468'750'000);
   }
 }
 
 TEST_CASE("trees over nodes take all NICs of each node") {
   // An inner node sends 2 M in all: 2e9 bytes at 400 GB/s.
-  CHECK(data_time(price(*rails(4), "tree", Collective::all_reduce, 64, kBytes)) == 5'000'000'000);
+  CHECK(data_time(price(*rails(4, 600), "tree", Collective::all_reduce, 64, kBytes)) == 5'000'000'000);
 }
 
 TEST_CASE("a tensor group stays on the NVLinks of its node") {
@@ -121,12 +126,13 @@ TEST_CASE("hybrid cube mesh: rings use every NVLink of a V100, 6 of 25 GB/s each
 
 TEST_CASE("a group drives the NICs nearest to its GPUs, and all groups together all of them") {
   const auto close = [](double value) { return doctest::Approx(value).epsilon(1e-6); };
-  // A NIC for every GPU: k of 8 GPUs take k NICs of 50 GB/s, whoever else is on the way.
+  // A NIC for every GPU: k of 8 GPUs take k NICs of 50 GB/s, whoever else is on the way; but a GPU sends no
+  // more than its port of 360 GB/s in the node.
   const auto eight = two_nodes(8);
   for (const std::uint32_t local : {1U, 2U, 4U, 8U}) {
     const BusBandwidth found = all_gather_bandwidth(*eight, local);
-    CHECK(found.alone == close(50.0 * local));
-    CHECK(found.together == close(50.0 * local));
+    CHECK(found.alone == close(std::min(50.0 * local, 360.0)));
+    CHECK(found.together == close(std::min(50.0 * local, 360.0)));
   }
   // A NIC for two GPUs: neighbours share one. A GPU alone has all of it, its neighbour too: 25 each.
   const auto four = two_nodes(4);
@@ -149,6 +155,53 @@ TEST_CASE("nvls: (n+1)/n M through each port at the pace of the switch, two hops
   CHECK(std::ranges::all_of(sum.uses, [](const LinkUse& use) { return use.weight == kWeightOne; }));
   // Among 4 of 8: 5/4 * 1e9 bytes at 300 GB/s = 4.1667 ms.
   CHECK(data_time(price(*node, "nvls", Collective::all_reduce, 4, kBytes)) == 4'166'666'667);
+}
+
+TEST_CASE("nvls: its ways to the switch have a latency of their own") {
+  Cluster cluster;
+  cluster.gpus_per_node = 8;
+  cluster.node = {"nvswitch", 450, 1, 0.8};
+  cluster.node.nvls_efficiency = 2.0 / 3;
+  cluster.node.nvls_latency_us = 25;
+  const auto node = build_topology(cluster);
+  // Two ways of 25 us; the ring's 14 hops of 1 us are the faster choice for little data.
+  CHECK(price(*node, "nvls", Collective::all_reduce, 8, 1000).legs[0].latency_ps == 50'000'000);
+  CHECK(price(*node, "auto", Collective::all_reduce, 8, 1000).algorithm == "ring");
+  CHECK(price(*node, "auto", Collective::all_reduce, 8, kBytes).algorithm == "nvls");
+}
+
+TEST_CASE("a message over the fabric moves no faster than its connections") {
+  Cluster cluster;
+  cluster.gpus_per_node = 4;
+  cluster.nodes = 2;
+  cluster.node = {"nvswitch", 450, 1, 0.8};
+  cluster.fabric.nic_gbps = 100;
+  cluster.fabric.flow_gbps = 16;
+  const auto topology = build_topology(cluster);
+  const auto time = [&](Collective collective, std::vector<std::uint32_t> members) {
+    TransferPrice out;
+    CollectivePricer(*topology, all_by("auto")).price({collective, kBytes, Dimension::data}, members, out);
+    return std::pair{data_time(out), out.legs[0].rate};
+  };
+  // 1e9 bytes at 2 GB/s over the fabric, at 360 GB/s inside a node.
+  CHECK(time(Collective::send_recv, {0, 4}) ==
+        std::pair{Picoseconds{500'000'000'000}, std::int64_t{2'000'000'000}});
+  CHECK(time(Collective::send_recv, {0, 1}).first == 2'777'777'778);
+  // A ring of one GPU a node: half of the data at 2 GB/s. Of four a node, one channel starts at each: four
+  // connections of 2 GB/s, 7/8 of 1e9 bytes at 8 GB/s.
+  CHECK(time(Collective::all_gather, {0, 4}).first == 250'000'000'000);
+  CHECK(time(Collective::all_gather, first_ranks(8)).first == 109'375'000'000);
+}
+
+TEST_CASE("messages of a node without peer access share its host's memory") {
+  Cluster cluster;
+  cluster.gpus_per_node = 4;
+  cluster.node = {"pcie-host", 12.5, 1, 0.8};
+  cluster.node.host_gb_per_s = 20;
+  const auto node = build_topology(cluster);
+  // A message alone: 1e9 bytes at 10 GB/s. In a ring of four all send at once, 5 GB/s each: 3/4 of 1e9 bytes.
+  CHECK(data_time(price(*node, "auto", Collective::send_recv, 2, kBytes)) == 100'000'000'000);
+  CHECK(data_time(price(*node, "auto", Collective::all_gather, 4, kBytes)) == 150'000'000'000);
 }
 
 TEST_CASE("auto reduces in the switch where there is one that can, and it pays") {
