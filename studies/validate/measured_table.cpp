@@ -23,6 +23,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kMeasured = "measured.";
+constexpr std::string_view kRan = "measured.feasible";
 constexpr std::size_t kLongestCell = 4'000;
 constexpr std::size_t kMostProblems = 100;
 
@@ -114,6 +115,7 @@ class TableReader {
     const std::string& key = cell.text;
     if (key == "source" || key == "note") return;
     const bool measured = key.starts_with(kMeasured);
+    if (key == kRan) return columns_.push_back({Use::measured, "feasible", "", index});
     const std::string name = measured ? key.substr(kMeasured.size()) : key;
     const std::vector<std::string>& allowed = measured ? figures : known;
     if (std::ranges::find(allowed, name) == allowed.end()) {
@@ -143,7 +145,8 @@ class TableReader {
     if (diagnostics_.size() != before) return;
     if (const auto model = document.find("model"); model != document.end()) row.model_key = model->dump();
     read_experiment(document, cells, row);
-    if (row.measured.empty() && row.skipped_because.empty()) row.skipped_because = "nothing was measured";
+    if (row.measured.empty() && !row.failed && row.skipped_because.empty())
+      row.skipped_because = "nothing was measured";
     table_.rows.push_back(std::move(row));
   }
 
@@ -163,6 +166,7 @@ class TableReader {
   }
 
   void read_measurement(const Column& column, const CsvCell& cell, MeasuredRow& row) {
+    if (column.key == "feasible") return read_outcome(cell, row);
     double value = 0;
     const char* end = cell.text.data() + cell.text.size();
     const auto [stop, error] = std::from_chars(cell.text.data(), end, value);
@@ -172,6 +176,12 @@ class TableReader {
                              column.key));
     }
     row.measured.push_back({column.key, value});
+  }
+
+  void read_outcome(const CsvCell& cell, MeasuredRow& row) {
+    if (cell.text != "0" && cell.text != "1")
+      return add(cell, "", fmt::format("found {} for {}, allowed 0 or 1", quote(cell.text), kRan));
+    row.failed = cell.text == "0";
   }
 
   void read_experiment(const Json& document, const CsvRow& cells, MeasuredRow& row) {

@@ -24,6 +24,7 @@ struct MeasuredRow {
   std::string model_key;  ///< equal for rows of the same model
   Experiment experiment;  ///< validated; empty in a skipped row
   std::vector<Measurement> measured;
+  bool failed = false;          ///< it ran out of memory: `measured.feasible` is 0
   std::string skipped_because;  ///< "" for a row that can be simulated
 };
 
@@ -42,8 +43,9 @@ struct TableContext {
 };
 
 /// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `source` or
-/// `note`; an empty cell leaves its key at the default. Rows that ask for what is not modelled yet are kept
-/// as skipped ones. Throws InputError with all other problems found, each with line and column of its cell.
+/// `note`; an empty cell leaves its key at the default. `measured.feasible` is 0 or 1. Rows that ask for what
+/// is not modelled yet are kept as skipped ones. Throws InputError with all other problems found, each with
+/// line and column of its cell.
 MeasuredTable read_measured_table(std::string_view text, const std::string& source,
                                   const TableContext& context);
 

@@ -73,6 +73,11 @@ std::vector<Diagnostic> problems_of(const PredictionJob& job, const InputError& 
 }
 
 void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& result) {
+  if (row.failed) {
+    ++result.failed;
+    if (!prediction.feasible) ++result.failed_rightly;
+    return;
+  }
   if (!prediction.feasible) ++result.infeasible;
   const auto figure = [&](const char* key) -> std::optional<double> {
     const auto found = prediction.figures.find(key);

@@ -48,8 +48,10 @@ struct SkippedRow {
 
 struct TableResult {
   std::string table;
-  std::string main_key;  ///< step_time_s where it was measured, else the first key
-  std::size_t infeasible = 0;
+  std::string main_key;                 ///< step_time_s where it was measured, else the first key
+  std::size_t infeasible = 0;           ///< plans that ran and do not fit by the model
+  std::size_t failed = 0;               ///< runs out of memory
+  std::size_t failed_rightly = 0;       ///< of these, plans that do not fit by the model
   std::vector<ComparedFigure> figures;  ///< by row, then in the order of the columns
   std::vector<SkippedRow> skipped;
   std::map<std::string, ErrorStatistics> statistics;  ///< by key; a key without figures is missing

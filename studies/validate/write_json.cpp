@@ -52,6 +52,8 @@ OrderedJson table_json(const TableResult& result) {
   for (const ComparedFigure& figure : result.figures) table["rows"].push_back(row_json(figure));
   add_statistics(table, result.main());
   table["infeasible"] = result.infeasible;
+  table["failed"] = result.failed;
+  table["failed_and_infeasible"] = result.failed_rightly;
   table["keys"] = OrderedJson::object();
   for (const auto& [key, statistics] : result.statistics) {
     if (key != result.main_key) add_statistics(table["keys"][key], &statistics);

@@ -58,6 +58,11 @@ void write_block(const TableResult& result, const TextSink& sink) {
   sink(fmt::format("{}  {}\n", result.table, result.main_key));
   if (!result.figures.empty()) write_rows(result, sink);
   for (const auto& [key, s] : result.statistics) write_statistics(key, s, sink);
+  if (result.failed > 0) {
+    sink(
+        fmt::format("  {} failed for lack of memory, {} of them with a plan that does not fit by the model\n",
+                    counted_rows(result.failed), result.failed_rightly));
+  }
   if (result.infeasible > 0) {
     sink(fmt::format("  {} with a plan that does not fit into memory by the model\n",
                      counted_rows(result.infeasible)));

@@ -112,7 +112,7 @@ TEST_CASE("errors inside a calibration name it, missing keys do not") {
       "0.001 to 1");
   CHECK(cluster_problems(R"({"base": "tuned-box", "node": {"kind": "ring", "calibration": "wires"}})") ==
         "e.json:1:60: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
-        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie, pcie-host) or per link (the others)");
 }
 
 TEST_CASE("a calibration file needs a part, and a value and a source for every constant") {

@@ -64,7 +64,7 @@ TEST_CASE("missing keys are named") {
       "transformer layers, matrices of an mlp, or equal parts of a convnet");
   CHECK(diagnostics(R"({"model": "tiny", "cluster": {"base": "box", "node": "ring"}})") ==
         "e.json:1:54: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
-        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others)");
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie, pcie-host) or per link (the others)");
 }
 
 TEST_CASE("errors inside catalog entries name the entry") {
@@ -73,7 +73,8 @@ TEST_CASE("errors inside catalog entries name the entry") {
         "\"broken\")");
   CHECK(diagnostics(R"({"model": "tiny", "cluster": "bad-box"})") ==
         "e.json:1:30: /cluster/node/link_gb_per_s: missing; a wired node needs it: a number from 1e-06 to "
-        "70000 GB/s, one direction, per GPU port (nvswitch, pcie) or per link (the others) (in catalog "
+        "70000 GB/s, one direction, per GPU port (nvswitch, pcie, pcie-host) or per link (the others) (in "
+        "catalog "
         "cluster \"bad-box\")");
   CHECK(
       diagnostics(R"({"model": "loop-a", "cluster": "box"})") ==

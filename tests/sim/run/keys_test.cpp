@@ -48,6 +48,10 @@ const std::vector<std::string> kExperiments{
         "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "global_batch_size": 64, "virtual_stages": 2,
                  "pipeline_schedule": "interleaved-1f1b", "sequence_parallel": true, "overlap_tensor_parallel": true},
         "software": {"flash_version": 3}, "simulation": {"network": "alpha-beta", "detail": "stage"}})",
+    // Nodes without peer access.
+    R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
+        "cluster": {"base": "g4dn-12xlarge", "nodes": 2, "node": {"host_gb_per_s": 2}},
+        "plan": {"tensor_parallel": 4, "data_parallel": 2, "global_batch_size": 2, "precision": "fp16"}})",
     // One node, whose switches add up.
     R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
         "cluster": "dgx-h100", "plan": {"tensor_parallel": 8, "global_batch_size": 1, "collectives": {"all-reduce": "nvls"}}})",

@@ -175,3 +175,16 @@ TEST_CASE("the shipped tables read, each row with its source") {
     CHECK(embedded_measurements().at(entry.name).find("source") != std::string::npos);
   }
 }
+
+TEST_CASE("a run out of memory is a row without figures") {
+  const MeasuredTable table = read(
+      "name,model,cluster.base,measured.step_time_s,measured.feasible\n"
+      "a,gpt3-125m,dgx-a100-80gb,1.5,1\nb,gpt3-125m,dgx-a100-80gb,,0\nc,gpt3-125m,dgx-a100-80gb,,\n");
+  CHECK(table.keys == std::vector<std::string>{"step_time_s"});
+  CHECK(!table.rows[0].failed);
+  CHECK(table.rows[1].failed);
+  CHECK(table.rows[1].skipped_because.empty());
+  CHECK(table.rows[2].skipped_because == "nothing was measured");
+  CHECK(diagnostics(with("measured.feasible", "2")) ==
+        "folder/t.csv:2:29: found \"2\" for measured.feasible, allowed 0 or 1");
+}
