@@ -186,5 +186,5 @@ TEST_CASE("a run out of memory is a row without figures") {
   CHECK(table.rows[1].skipped_because.empty());
   CHECK(table.rows[2].skipped_because == "nothing was measured");
   CHECK(diagnostics(with("measured.feasible", "2")) ==
-        "folder/t.csv:2:29: found \"2\" for measured.feasible, allowed 0 or 1");
+        "folder/t.csv:2:31: found \"2\" for measured.feasible, allowed 0 or 1");
 }
