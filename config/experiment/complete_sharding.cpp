@@ -1,8 +1,12 @@
 // The keys of a plan that say how weights and their states are spread over replicas.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/wording.hpp"
@@ -42,10 +46,18 @@ class ShardingCompletion {
   /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
   /// and nodes hold equally many.
   void complete_group() {
-    if (has("zero_group_size")) return check_group();
-    if (!experiment_.software.shards_in_nodes || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
+    if (has("zero_group_size") && !plan_.choose_zero_group) return check_group();
+    const Software& software = experiment_.software;
+    const bool choose = plan_.choose_zero_group || (software.chooses_sharding && !has("zero_group_size"));
+    plan_.choose_zero_group = false;
+    if (!(choose || software.shards_in_nodes) || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
+    const std::vector<std::int64_t>& sizes = plan_.replica_batch_sizes;
+    const bool unequal = std::ranges::adjacent_find(sizes, std::not_equal_to{}) != sizes.end();
+    if (unequal || plan_.balance_replica_batches) return;
     const std::int64_t together = replicas_in_node();
-    if (together > 1 && plan_.data_parallel % together == 0) plan_.zero_group_size = together;
+    if (together == 1 || plan_.data_parallel % together != 0) return;
+    plan_.zero_group_size = together;
+    plan_.choose_zero_group = choose && together < plan_.data_parallel;
   }
 
   void check_group() {

@@ -100,6 +100,7 @@ Json plain_keys(const Json& value, Plan& plan) {
     plain["token_imbalance"] = "histogram";
   }
   take_automatic(plain, "stage_layers", plan.balance_stages);
+  take_automatic(plain, "zero_group_size", plan.choose_zero_group);
   take_automatic(plain, "replica_batch_sizes", plan.balance_replica_batches);
   return plain;
 }

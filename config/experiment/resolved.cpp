@@ -141,6 +141,7 @@ class ResolvedTree {
   Tree plan() const {
     Tree out = part(e_.plan, plan_fields(), kind());
     if (e_.plan.balance_stages) out["stage_layers"] = "auto";
+    if (e_.plan.choose_zero_group) out["zero_group_size"] = "auto";
     if (e_.plan.balance_replica_batches) out["replica_batch_sizes"] = "auto";
     for (const MatrixPartition cut : e_.plan.tensor_partition)
       out["tensor_partition"].push_back(cut == MatrixPartition::column ? "column" : "row");

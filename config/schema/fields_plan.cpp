@@ -103,9 +103,12 @@ const std::vector<Field<Plan>>& plan_fields() {
           "sharding", {kShardings, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.zero_stage = static_cast<int>(i); }, "by zero_stage",
           "another name for zero_stage 0 to 3"),
-      T::integer("zero_group_size", 1, kMaxGpus, &Plan::zero_group_size,
-                 "data_parallel, or as the software stack does",
-                 "replicas that share one copy of what ZeRO shards (hybrid sharding)"),
+      T::integer(
+          "zero_group_size", 1, kMaxGpus, &Plan::zero_group_size,
+          "data_parallel, or as the software stack does",
+          "replicas that share one copy of what ZeRO shards (hybrid sharding); auto: all of them or those "
+          "of a node, as the step is faster")
+          .or_one_of(kAutomatic),
       T::choice(
           "gradient_reduction", {kGradientReductionNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.gradient_reduction = static_cast<GradientReduction>(i + 1); },

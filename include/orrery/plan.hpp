@@ -152,6 +152,7 @@ struct Plan {
   RecomputeMethod recompute_method = RecomputeMethod::uniform;
   int zero_stage = 0;
   std::int64_t zero_group_size = 0;  ///< replicas that share one copy of what ZeRO shards; 0: all of them
+  bool choose_zero_group = false;    ///< zero_group_size or all replicas, as the step is faster
   GradientReduction gradient_reduction = GradientReduction::by_stage;
   /// ZeRO-3: parameters gathered for a forward pass are dropped after it and gathered again for the backward
   /// pass.
@@ -234,10 +235,10 @@ struct Plan {
         sequence_parallel, micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size,
         pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers,
         balance_stages, recompute, recompute_modules, recompute_layers, recompute_method, zero_stage,
-        zero_group_size, gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers,
-        overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks,
-        scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision, optimizer, offload,
-        offload_fraction, moment_precision, main_weight_precision, tensor_partition);
+        zero_group_size, choose_zero_group, gradient_reduction, reshard_after_forward, prefetch,
+        fsdp_unit_layers, overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+        overlap_tensor_chunks, scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision,
+        optimizer, offload, offload_fraction, moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

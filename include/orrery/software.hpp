@@ -41,7 +41,7 @@ struct Software {
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
   double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
 
-  std::int64_t flash_version = 2;  ///< generation of the fused attention kernel, 1 to 3
+  std::int64_t flash_version = 2;  ///< generation of the fused attention kernel, 1 to 3; 0: the fastest
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
   /// Columns of scores that a kernel for packed samples works off for each block of rows beside those of its
@@ -71,7 +71,8 @@ struct Software {
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
-  bool shards_in_nodes = false;  ///< the default of plan.zero_group_size is the replicas of a node, not all
+  bool shards_in_nodes = false;   ///< the default of plan.zero_group_size is the replicas of a node, not all
+  bool chooses_sharding = false;  ///< that default is auto
   /// With Plan::overlap_tensor_chunks, the share of sequence parallelism's collectives that products hide.
   double tensor_overlap = 0;
   /// ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once.
@@ -86,17 +87,18 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(
-        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
-        elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
-        accumulation_bytes_per_parameter, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
-        loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
-        allocator_overhead, flash_version, gemm_speed, flash_speed, packed_attention_columns,
-        convolution_speed, experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
-        data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
-        overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, tensor_overlap, gathers_tensors,
-        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
+                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
+                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
+                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
+                    keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
+                    allocator_overhead, flash_version, gemm_speed, flash_speed, packed_attention_columns,
+                    convolution_speed, experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
+                    data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference,
+                    jitter, overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes,
+                    chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
+                    error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

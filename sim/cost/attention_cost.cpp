@@ -35,22 +35,36 @@ double shape_factor(const Kernel& kernel, double fixed, double sms) {
   return mean / useful * std::max(1.0, sms * longest / (blocks * mean));
 }
 
-}  // namespace
-
-double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precision, std::int64_t version,
-                         double flops_per_s) {
-  const auto flops = static_cast<double>(kernel.flops);
-  if (gpu.flash_efficiency == 0) return flops / flops_per_s;
-  const bool third = version >= 3 && gpu.flash3_efficiency > 0;
-  const Generation& made = third ? kFlash3 : version >= 2 ? kFlash2 : kFlash1;
+/// What a generation's kernel takes on a GPU that runs it, at no more than the peak.
+double seconds_of(const Generation& made, double efficiency, const Kernel& kernel, const Gpu& gpu,
+                  Precision precision, double speed) {
   const auto head = static_cast<double>(kernel.k);
-  const double peak = gpu.peak(precision) * 1e12 * gpu.sustained_clock;
-  double rate = peak * (third ? gpu.flash3_efficiency : gpu.flash_efficiency) * made.share;
+  double rate =
+      gpu.peak(precision) * 1e12 * std::min(1.0, efficiency * made.share * gpu.sustained_clock * speed);
   rate *= head / (head + made.softmax);
   if (head > made.widest) rate *= made.spilled;
   if (kernel.backward) rate *= made.backward_share;
   const double fixed = (kernel.backward ? made.backward_columns : made.forward_columns) + kernel.more_columns;
-  return flops / rate * shape_factor(kernel, fixed, static_cast<double>(gpu.sms));
+  return static_cast<double>(kernel.flops) / rate * shape_factor(kernel, fixed, static_cast<double>(gpu.sms));
+}
+
+}  // namespace
+
+double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precision, const Software& software,
+                         const GemmRates& products) {
+  if (gpu.flash_efficiency == 0)
+    return static_cast<double>(kernel.flops) /
+           std::min(products.most_per_s, products.flops_per_s * software.flash_speed);
+  const auto seconds = [&](std::int64_t version) {
+    const bool third = version >= 3 && gpu.flash3_efficiency > 0;
+    return seconds_of(third          ? kFlash3
+                      : version >= 2 ? kFlash2
+                                     : kFlash1,
+                      third ? gpu.flash3_efficiency : gpu.flash_efficiency, kernel, gpu, precision,
+                      software.flash_speed);
+  };
+  if (software.flash_version > 0) return seconds(software.flash_version);
+  return std::min({seconds(1), seconds(2), seconds(3)});
 }
 
 }  // namespace orrery

@@ -16,11 +16,8 @@ class KernelPricer {
         software_(software),
         precision_(precision),
         core_precision_(core_precision(gpu, precision)),
-        products_(gemm_rates(gpu, precision)),
-        core_(gemm_rates(gpu, core_precision_)) {
-    products_.flops_per_s *= software.gemm_speed;
-    core_.flops_per_s *= software.gemm_speed;
-  }
+        products_(gemm_rates(gpu, precision, software.gemm_speed)),
+        core_(gemm_rates(gpu, core_precision_, software.gemm_speed)) {}
 
   [[nodiscard]] double seconds(const Kernel& kernel) const {
     const double bytes = memory_seconds(static_cast<double>(kernel.bytes));
@@ -31,13 +28,11 @@ class KernelPricer {
         return weight_product_seconds(kernel) + cast_seconds(kernel);
       case Kernel::Kind::attention:
         return gpu_.gemm_start_us * 1e-6 +
-               std::max(attention_seconds(kernel, gpu_, core_precision_, software_.flash_version,
-                                          core_.flops_per_s) /
-                            software_.flash_speed,
-                        bytes);
+               std::max(attention_seconds(kernel, gpu_, core_precision_, software_, core_), bytes);
       case Kernel::Kind::convolution:
         return gpu_.gemm_start_us * 1e-6 +
-               std::max(static_cast<double>(kernel.flops) / (core_.flops_per_s * software_.convolution_speed),
+               std::max(static_cast<double>(kernel.flops) /
+                            std::min(core_.most_per_s, core_.flops_per_s * software_.convolution_speed),
                         bytes);
       case Kernel::Kind::host_copy:
         return static_cast<double>(kernel.bytes) / (gpu_.host_link_gb_per_s * 1e9);

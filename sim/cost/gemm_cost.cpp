@@ -98,11 +98,12 @@ Precision core_precision(const Gpu& gpu, Precision precision) {
   return gpu.peak(Precision::bf16) > 0 ? Precision::bf16 : Precision::fp16;
 }
 
-GemmRates gemm_rates(const Gpu& gpu, Precision precision) {
+GemmRates gemm_rates(const Gpu& gpu, Precision precision, double speed) {
   const bool own = is_narrow(precision) && gpu.gemm_efficiency_fp8 > 0;
   const double efficiency = own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
   GemmRates rates;
-  rates.flops_per_s = gpu.peak(precision) * 1e12 * efficiency * gpu.sustained_clock;
+  rates.most_per_s = gpu.peak(precision) * 1e12;
+  rates.flops_per_s = rates.most_per_s * std::min(1.0, efficiency * gpu.sustained_clock * speed);
   rates.bytes_per_s = gpu.memory_gb_per_s * 1e9 * gpu.memory_efficiency;
   if (is_narrow(precision)) rates.operand_bytes = value_bytes(precision);
   if (precision == Precision::fp32 || precision == Precision::tf32)

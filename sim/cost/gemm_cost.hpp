@@ -10,12 +10,14 @@ namespace orrery {
 /// What the precision of a product makes of the GPU.
 struct GemmRates {
   double flops_per_s = 0;    ///< of all SMs together on the best tile
+  double most_per_s = 0;     ///< the peak, beyond which no library goes
   double bytes_per_s = 0;    ///< of device memory
   double operand_bytes = 2;  ///< width of an element of the two operands
   double result_bytes = 2;
 };
 
-[[nodiscard]] GemmRates gemm_rates(const Gpu& gpu, Precision precision);
+/// @param speed  of the library, over the one the GPU's constants were measured with
+[[nodiscard]] GemmRates gemm_rates(const Gpu& gpu, Precision precision, double speed = 1);
 
 /// Precision of the attention core in a plan of `precision`: fewer than 16 bits serve products with weights
 /// only, the others take the 16-bit peak that the GPU has, bf16 first.

@@ -28,11 +28,12 @@ std::string of_class(const Gpu& gpu) {
   return "on the nodes with " + (gpu.name.empty() ? "other GPUs" : gpu.name) + ": ";
 }
 
-std::string compute(const Gpu& gpu, const std::string& of = "") {
+std::string compute(const Gpu& gpu, double gemm_speed, const std::string& of = "") {
   return fmt::format(
       "{}large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
       "{} us between kernels",
-      of, 100 * gpu.gemm_efficiency * gpu.sustained_clock, 100 * gpu.memory_efficiency, gpu.kernel_launch_us);
+      of, 100 * std::min(1.0, gpu.gemm_efficiency * gpu.sustained_clock * gemm_speed),
+      100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 
 /// Whether GPUs meet on the links of a node.
@@ -133,24 +134,19 @@ std::string overloaded_links(const Report& report) {
       kLinkKindNames[static_cast<std::size_t>(busiest->kind)], 100 * busiest->peak);
 }
 
-/// What lets kernels of the experiment be faster than their GPU; "" where nothing does.
-std::string beyond_peak(const Experiment& experiment) {
+/// Overrides that let kernels be faster than their GPU; "" where none does.
+std::string beyond_peak(const Cluster& cluster) {
   std::string text;
-  const auto add = [&](std::string_view key, double value) {
-    if (value > 1) text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", key, value);
-  };
-  add("software.gemm_speed", experiment.software.gemm_speed);
-  add("software.flash_speed", experiment.software.flash_speed);
-  add("software.convolution_speed", experiment.software.convolution_speed);
-  for (const GpuOverride& override : experiment.cluster.overrides)
-    add("cluster.overrides speed", override.speed);
+  for (const GpuOverride& override : cluster.overrides)
+    if (override.speed > 1)
+      text += fmt::format("{}cluster.overrides speed {:.3g}", text.empty() ? "" : ", ", override.speed);
   return text;
 }
 
 /// An MFU that no GPU reaches; "" where it is one.
 std::string impossible_mfu(const Experiment& experiment, const Report& report) {
   if (report.makespan_ps == 0 || !(report.mfu() > 1)) return "";
-  const std::string why = beyond_peak(experiment);
+  const std::string why = beyond_peak(experiment.cluster);
   return fmt::format(
       "an MFU of {:.0f} % is more than the peak of the GPU allows: {}", 100 * report.mfu(),
       why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
@@ -169,6 +165,15 @@ std::string hidden_collectives(const Experiment& experiment) {
       "{:.3g} % of the gathers and scatters of tensor ranks are hidden behind products "
       "(software.tensor_overlap), as measured inside NVLink domains",
       100 * share);
+}
+
+/// How far a step under the stack that bounds all others is a bound; "" under another one.
+std::string bound(const Experiment& experiment) {
+  const bool alone = experiment.plan.gpus() == 1 || experiment.simulation.network == Network::alpha_beta;
+  if (experiment.stack != "ideal" || alone) return "";
+  return "no stack is faster than ideal under network alpha-beta; where transfers share links (flow) they "
+         "can meet "
+         "at worse times in a faster step";
 }
 
 /// What compute loses beside communication; "" where it loses nothing.
@@ -205,9 +210,11 @@ std::string memory_assumption(const Experiment& experiment) {
 }
 
 std::vector<std::string> assumptions(const Experiment& experiment, const Report& report) {
-  std::vector<std::string> list{network(experiment), compute(experiment.cluster.gpu),
+  std::vector<std::string> list{network(experiment),
+                                compute(experiment.cluster.gpu, experiment.software.gemm_speed),
                                 folding(experiment, report), memory_assumption(experiment)};
-  for (const Gpu& gpu : experiment.cluster.other_gpus) list.push_back(compute(gpu, of_class(gpu)));
+  for (const Gpu& gpu : experiment.cluster.other_gpus)
+    list.push_back(compute(gpu, experiment.software.gemm_speed, of_class(gpu)));
   if (experiment.model.attends() && experiment.model.attention == Attention::flash) {
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
@@ -218,9 +225,9 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  for (std::string sentence :
-       {hidden_collectives(experiment), interference(experiment), memory_reserve(experiment.cluster.gpu),
-        automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
+  for (std::string sentence : {hidden_collectives(experiment), interference(experiment), bound(experiment),
+                               memory_reserve(experiment.cluster.gpu), automatic_collectives(experiment.plan),
+                               overloaded_links(report), impossible_mfu(experiment, report)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

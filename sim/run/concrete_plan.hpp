@@ -7,10 +7,10 @@
 
 namespace orrery {
 
-/// Whether the plan leaves layers of stages or batches of replicas open.
+/// Whether the plan leaves layers of stages, batches of replicas or the group of ZeRO open.
 [[nodiscard]] bool is_open(const Plan& plan);
 
-/// `experiment` with these chosen: the layers first, then the batches.
+/// `experiment` with these chosen, in this order.
 [[nodiscard]] Experiment with_choices(Experiment experiment, Memo& memo);
 
 /// `use` of the experiment with a concrete plan.

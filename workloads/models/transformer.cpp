@@ -23,15 +23,15 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
 
 }  // namespace
 
-/// Before a product cut by columns: sequence parallelism gathers its input.
+/// Before a product cut by columns: sequence parallelism gathers its input, of which products may hide all.
 std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
-  if (!tensor_parallel() || !plan_.sequence_parallel) return after;
+  if (!tensor_parallel() || !plan_.sequence_parallel || bytes == 0) return after;
   return to.collective(part, Collective::all_gather, bytes, after);
 }
 
 /// After a product cut by rows: its partial sums are added up.
 std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
-  if (!tensor_parallel()) return after;
+  if (!tensor_parallel() || bytes == 0) return after;
   const auto sum = plan_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
   return to.collective(part, sum, bytes, after);
 }

@@ -61,9 +61,11 @@ TEST_CASE("a result says why its MFU is beyond the GPU's peak") {
     return std::string("possible");
   };
   CHECK(why({}) == "possible");
+  // Software makes no product faster than its GPU is.
   CHECK(why({"software.gemm_speed=100", "software.flash_speed=100", "cluster.gpu.memory_gb_per_s=1e6",
              "cluster.gpu.kernel_launch_us=0", "cluster.gpu.gemm_start_us=0", "cluster.gpu.memory_ramp_us=0",
-             "cluster.gpu.gemm_tile_us=0"}) == "software.gemm_speed 100, software.flash_speed 100");
+             "cluster.gpu.gemm_tile_us=0"}) == "possible");
+  CHECK(why({"cluster.overrides=[{node: 0, speed: 10}]"}) == "cluster.overrides speed 10");
 }
 
 TEST_CASE("a result names the calibrations of the parts that take part") {

@@ -42,7 +42,7 @@ TEST_CASE("nodes that share a switch are one larger node, in both networks") {
   const std::vector<std::vector<std::string>> plans{
       {"plan.tensor_parallel=8", "plan.sequence_parallel=true"},
       {"plan.tensor_parallel=2", "plan.pipeline_parallel=4", "plan.zero_stage=1"},
-      {"plan.zero_stage=3"},
+      {"plan.zero_stage=3", "software.chooses_sharding=false"},
       {"plan.expert_parallel=8", "plan.dispatcher=deduplicated"},
       {"plan.expert_parallel=8", "plan.dispatcher=hierarchical",
        "plan.collectives={all-reduce: hierarchical}"}};

@@ -50,6 +50,12 @@ class RandomExperiment {
     return text_with_leaves();
   }
 
+  /// With half of the flags left to the software.
+  std::string text_with_open_flags() {
+    leaves_open_ = true;
+    return text();
+  }
+
   /// The same on a software stack drawn at random, from free to slower than the GPUs.
   std::string text_with_software() {
     const std::string plan = parts();
@@ -125,7 +131,10 @@ class RandomExperiment {
   static std::string number(const std::string& name, int value) {
     return key(name, std::to_string(value), false) + ", ";
   }
-  std::string flag(const std::string& name) { return key(name, pick({"true", "false"}), false) + ", "; }
+  std::string flag(const std::string& name) {
+    const std::string given = key(name, pick({"true", "false"}), false) + ", ";
+    return leaves_open_ && pick({0, 1}) == 1 ? "" : given;
+  }
 
   std::string cluster(int gpus) {
     int per_node = pick({1, 2, 4, 8});
@@ -156,6 +165,7 @@ class RandomExperiment {
   }
 
   std::mt19937_64 random_;
+  bool leaves_open_ = false;
   std::vector<int> replicas_{1, 2, 3, 4};
   std::vector<int> domains_;  ///< nodes that share a switch; empty: one
   std::vector<int> leaves_;   ///< nodes under a leaf; empty: as it comes

@@ -128,7 +128,8 @@ TEST_CASE("with tensor parallelism the host issues collectives too") {
 TEST_CASE("a tensor-parallel collective waits for the last of its ranks") {
   const std::string text = std::string("{") + kModel + R"(, "stack": "ideal", "cluster": {)" + kGpu +
                            R"(, "gpus_per_node": 4, "nodes": 1,
-    "node": {"kind": "nvswitch", "link_gb_per_s": 100, "latency_us": 2}}, "plan": {"tensor_parallel": 4}})";
+    "node": {"kind": "nvswitch", "link_gb_per_s": 100, "latency_us": 2}},
+    "plan": {"tensor_parallel": 4, "overlap_tensor_parallel": false}})";
   const Run ideal = run(read(text));
   std::int64_t collectives = 0;
   for (const Op& op : ideal.workload.programs[0].ops) collectives += op.kind == Op::Kind::communicate ? 1 : 0;

@@ -108,7 +108,7 @@ TEST_CASE("parts add up, and no resource does more than fits") {
 TEST_CASE("both networks agree where transfers do not meet") {
   const std::string base =
       R"({"stack": "ideal", "model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
-    "plan": {"global_batch_size": 32, "pipeline_schedule": "1f1b"}})";
+    "plan": {"global_batch_size": 32, "pipeline_schedule": "1f1b", "overlap_parameter_gather": false}})";
   const std::vector<std::vector<std::string>> plans{
       {"plan.tensor_parallel=8", "plan.data_parallel=2"},
       {"plan.data_parallel=16"},
@@ -224,7 +224,8 @@ TEST_CASE("the same experiment gives the same result in any thread") {
 TEST_CASE("overlap hides communication and never costs time on private links") {
   const std::string base =
       R"({"stack": "ideal", "model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
-    "plan": {"tensor_parallel": 2, "data_parallel": 8, "global_batch_size": 64}})";
+    "plan": {"tensor_parallel": 2, "data_parallel": 8, "global_batch_size": 64,
+             "overlap_tensor_parallel": false, "overlap_parameter_gather": false}})";
   const Report plain = report_with(base, {});
   const Report reduced = report_with(base, {"plan.overlap_gradient_reduce=true"});
   CHECK(reduced.makespan_ps < plain.makespan_ps);
