@@ -4,8 +4,8 @@
     scripts/convert_measurements.py FOLDER [TABLE...]
 
 FOLDER holds the source tables (CSV; lines that begin with # are remarks). Without a TABLE all of them are written to
-catalog/measurements, collectives to tests/workloads/collectives. A function of measured_memory.py,
-measured_steps.py or measured_collectives.py makes one table and says how it maps the columns; what a source does not
+catalog/measurements, collectives to tests/workloads/collectives. A function of measured_memory.py, measured_steps.py,
+measured_plans.py or measured_collectives.py makes one table and says how it maps the columns; what a source does not
 publish is said in the column `note` of the row."""
 
 import csv
@@ -14,6 +14,7 @@ import sys
 
 import measured_collectives
 import measured_memory
+import measured_plans
 import measured_steps
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -69,7 +70,8 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    tables = measured_memory.TABLES | measured_steps.TABLES | measured_collectives.TABLES
+    tables = (measured_memory.TABLES | measured_steps.TABLES | measured_plans.TABLES
+              | measured_collectives.TABLES)
     for name in sys.argv[2:] or tables:
         if name not in tables:
             sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")
