@@ -80,6 +80,13 @@ Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
   return most;
 }
 
+/// The peak with an error of the calibration's, where it has some.
+Json peak_spread(const Report& report, double error) {
+  const Software& s = report.software;
+  if (!(s.memory_error_p10 < s.memory_error_p90)) return absent();
+  return gigabytes(most_memory(report, &StageMemory::total)) * (1 + error);
+}
+
 Json memory_timeline(const Report& report) {
   if (report.memory_timeline.empty()) return absent();
   Json stages = Json::array();
@@ -99,7 +106,7 @@ Json memory_per_stage(const Report& report) {
   Json stages = Json::array();
   for (const StageMemory& stage : report.stage_memory) {
     Json::object_t one;
-    one.reserve(9);
+    one.reserve(10);
     one.emplace_back("stage", stages.size());
     one.emplace_back("parameters_gb", gigabytes(stage.parameters));
     one.emplace_back("gradients_gb", gigabytes(stage.gradients));
@@ -108,6 +115,7 @@ Json memory_per_stage(const Report& report) {
     one.emplace_back("workspace_gb", gigabytes(stage.workspace.total()));
     one.emplace_back("peak_gb", gigabytes(stage.total()));
     one.emplace_back("reserved_gb", gigabytes(stage.reserved()));
+    one.emplace_back("device_gb", gigabytes(stage.device()));
     one.emplace_back("categories_gb", categories(stage));
     stages.push_back(std::move(one));
   }
@@ -193,8 +201,13 @@ const ResultKey kFigureKeys[] = {
      Needs::breakdown},
     {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic, true},
     {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::total)); }},
+    {"memory.peak_gb_p10", [](const R& r) -> Json { return peak_spread(r, r.software.memory_error_p10); },
+     Needs::origin},
+    {"memory.peak_gb_p90", [](const R& r) -> Json { return peak_spread(r, r.software.memory_error_p90); },
+     Needs::origin},
     {"memory.reserved_gb",
      [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::reserved)); }},
+    {"memory.device_gb", [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::device)); }},
     {"memory.peak_at_s",
      [](const R& r) -> Json {
        return r.peak_memory_at_ps ? timed(r, to_seconds(*r.peak_memory_at_ps)) : Json();

@@ -13,7 +13,7 @@ SIMUMAX_MODELS = {
 
 def simumax_b200(rows):
     """SimuMax's runs of Megatron-LM on one node of 8 B200. Nothing overlaps, nothing is recomputed. Peaks are the
-    largest `max_memory_allocated` of all ranks. Rows of A100s, which were read off a figure and have no memory, are
+    largest `max_memory_allocated` and `max_memory_reserved` of all ranks. Rows of A100s, which were read off a figure and have no memory, are
     left out."""
     return [simumax_row(row) for row in rows if row["mem_gb"]]
 
@@ -30,7 +30,9 @@ def simumax_row(row):
         "plan.sequence_parallel": row["seq_parallel"] == "1", "plan.recompute": "none", "plan.zero_stage": 1,
         "plan.overlap_gradient_reduce": False, "plan.overlap_parameter_gather": False,
         "plan.overlap_tensor_parallel": False, "plan.precision": "bf16", "stack": "megatron-core-2025",
-        "measured.memory.peak_gb": float(row["mem_gb"]) * GIB, "measured.step_time_s": float(row["step_s"]),
+        "measured.memory.peak_gb": float(row["mem_gb"]) * GIB,
+        "measured.memory.reserved_gb": float(row["peak_reserved_gib"]) * GIB,
+        "measured.step_time_s": float(row["step_s"]),
         "source": "SimuMax 1.2, docs/b200/b200_release_v1.2_summary.json (github MooreThreads/SimuMax)",
         "note": "fused cross-entropy; peak of another run of two steps; step time the faster of two iterations",
     }
@@ -44,9 +46,15 @@ KWAI_RECOMPUTE = {
 
 
 def megatron_kwai_h800(rows):
-    """Megatron-Kwai on H800s, runs without offloaded activations. 8 NICs of 100 Gb/s a node; tensor-parallel
-    collectives overlap, data-parallel ones do not (examples/atc24 of its repository)."""
-    return [kwai_row(row) for row in rows if float(row["offload_alpha"] or 0) == 0]
+    """Megatron-Kwai on H800s. 8 NICs of 100 Gb/s a node; tensor-parallel collectives overlap, data-parallel ones do not
+    (examples/atc24 of its repository). Of runs that offload a share of the activations those whose share is a whole
+    number of the layers of a virtual stage: whole layers are what `plan.offload_fraction` offloads."""
+    return [kwai_row(row) for row in rows if kwai_layers(row).is_integer()]
+
+
+def kwai_layers(row):
+    """Of a virtual stage that are offloaded."""
+    return float(row["offload_alpha"] or 0) * int(row["layers"]) / (int(row["pp"]) * int(row["vp"]))
 
 
 def kwai_row(row):
@@ -58,9 +66,12 @@ def kwai_row(row):
         cluster["cluster.gpus_per_node"] = int(row["gpus"])
     tp = int(row["tp"])
     peak = row["max_memory_allocated_bytes"]
+    share = float(row["offload_alpha"] or 0)
+    offload = {"plan.offload": "activations", "plan.offload_fraction": share} if share > 0 else {}
     return {
         "name": row["id"].removeprefix("kwai-"), **shape(row), "model.vocab": vocabulary(int(row["vocab"]), 128 * tp),
-        **cluster, **plan(row), **schedule(row), "plan.sequence_parallel": row["seq_parallel"] == "1",
+        **cluster, **plan(row), **schedule(row), **offload,
+        "plan.sequence_parallel": row["seq_parallel"] == "1",
         "plan.recompute": KWAI_RECOMPUTE[row["recompute"]], "plan.zero_stage": 1,
         "plan.overlap_gradient_reduce": False, "plan.overlap_parameter_gather": False, "plan.precision": "bf16",
         "stack": "megatron-core-2025", "measured.memory.peak_gb": float(peak) / 1e9 if peak else None,

@@ -40,6 +40,13 @@ struct Software {
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
   double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
+  double framework_gb = 0;        ///< allocated beside the model's tensors: workspaces of libraries, padding
+  double context_gb = 0;          ///< of a process outside the allocator: CUDA context, code of kernels
+  double communicator_mb = 0;     ///< outside the allocator, for each communicator of a GPU
+  /// Deciles of measured over predicted peak memory, less one, of runs that a fit had not seen. Both 0 where
+  /// none are known.
+  double memory_error_p10 = 0;
+  double memory_error_p90 = 0;
 
   std::int64_t flash_version = 2;  ///< generation of the fused attention kernel, 1 to 3; 0: the fastest
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
@@ -87,18 +94,18 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
-                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
-                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
-                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
-                    keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
-                    allocator_overhead, flash_version, gemm_speed, flash_speed, packed_attention_columns,
-                    convolution_speed, experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
-                    data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference,
-                    jitter, overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes,
-                    chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
-                    error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(
+        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
+        elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
+        accumulation_bytes_per_parameter, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
+        loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
+        allocator_overhead, framework_gb, context_gb, communicator_mb, memory_error_p10, memory_error_p90,
+        flash_version, gemm_speed, flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
+        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
+        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
+        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
+        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

@@ -55,6 +55,7 @@ struct WorkspaceBytes {
   Bytes gradient_buckets = 0;     ///< whole gradients before they are reduced (ZeRO-2 and 3)
   Bytes offload_buffers = 0;      ///< activations on their way to the memory of the host, and back
   Bytes neighbours = 0;           ///< models received from gossip neighbours
+  Bytes framework = 0;            ///< of libraries, beside the model's tensors
 
   WorkspaceBytes& operator+=(const WorkspaceBytes& other) {
     recomputed += other.recomputed;
@@ -66,11 +67,12 @@ struct WorkspaceBytes {
     gradient_buckets += other.gradient_buckets;
     offload_buffers += other.offload_buffers;
     neighbours += other.neighbours;
+    framework += other.framework;
     return *this;
   }
   [[nodiscard]] Bytes total() const {
     return recomputed + activation_gradients + loss + weight_gradients + communication + gathered_parameters +
-           gradient_buckets + offload_buffers + neighbours;
+           gradient_buckets + offload_buffers + neighbours + framework;
   }
   friend bool operator==(const WorkspaceBytes&, const WorkspaceBytes&) = default;
 };
@@ -98,6 +100,7 @@ struct StageMemory {
   WorkspaceBytes workspace;
   Bytes standing = 0;       ///< of all of these, what is held at any time
   Bytes fragmentation = 0;  ///< reserved by the allocator beyond them
+  Bytes outside = 0;        ///< of the process beside the allocator: CUDA context, buffers of communicators
   PeakMoment moment;
 
   [[nodiscard]] Bytes optimizer() const { return main_weights + optimizer_states; }
@@ -105,6 +108,8 @@ struct StageMemory {
   [[nodiscard]] Bytes states() const { return parameters + gradients + optimizer(); }
   [[nodiscard]] Bytes total() const { return states() + activations.total() + workspace.total(); }
   [[nodiscard]] Bytes reserved() const { return total() + fragmentation; }
+  /// What the device shows to be used.
+  [[nodiscard]] Bytes device() const { return reserved() + outside; }
 };
 
 /// Part of StageMemory::total().
@@ -139,6 +144,7 @@ inline constexpr MemoryCategory kMemoryCategories[] = {
     {"gradient_buckets", [](const StageMemory& m) { return m.workspace.gradient_buckets; }},
     {"offload_buffers", [](const StageMemory& m) { return m.workspace.offload_buffers; }},
     {"neighbours", [](const StageMemory& m) { return m.workspace.neighbours; }},
+    {"framework", [](const StageMemory& m) { return m.workspace.framework; }},
 };
 
 }  // namespace orrery

@@ -18,6 +18,11 @@ Bytes usable_of(const Gpu& gpu) {
   return in_bytes(std::min(usable, gpu.memory_gb)) - in_bytes(gpu.memory_reserve_gb);
 }
 
+/// Of that, what the stage takes: what lies outside the allocator is what the GPU keeps for it, or more.
+Bytes needed(const StageMemory& stage, const Gpu& gpu) {
+  return stage.reserved() + std::max<Bytes>(0, stage.outside - in_bytes(gpu.memory_reserve_gb));
+}
+
 std::string in_gigabytes(Bytes bytes) {
   const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / 1e8 + 0.5);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
@@ -42,7 +47,7 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
 
 /// Bytes that a stage has too many; none where the memory is unknown.
 Bytes lacking(const StageMemory& stage, const Gpu& gpu) {
-  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, stage.reserved() - usable_of(gpu));
+  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, needed(stage, gpu) - usable_of(gpu));
 }
 
 }  // namespace
@@ -82,7 +87,7 @@ std::string out_of_memory(const Experiment& experiment, std::span<const StageMem
   }
   const Gpu& gpu = *gpus[worst];
   return "out of memory: stage " + std::to_string(worst) + " needs " +
-         in_gigabytes(stages[worst].reserved()) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) +
+         in_gigabytes(needed(stages[worst], gpu)) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) +
          " has " + in_gigabytes(usable_of(gpu)) + " for it";
 }
 

@@ -72,6 +72,7 @@ class Account {
 
   /// The deciles that a prediction's range is made of.
   void add_residuals(OrderedJson& constants) const {
+    if (fit_.problem.of_memory) return add_memory_range(constants);
     add_range(constants, "one_node", one_node());
     add_range(constants, "many_nodes", many_nodes());
   }
@@ -122,6 +123,15 @@ class Account {
   }
   [[nodiscard]] RowFilter many_nodes() const {
     return [this](const FitRow& row) { return mine(row) && row.experiment.cluster.nodes > 1; };
+  }
+
+  void add_memory_range(OrderedJson& constants) const {
+    const auto range = residual_range(fit_, filter());
+    if (!range) return;
+    const std::string text =
+        fmt::format("held-out residuals of {} peaks of {}", range->rows, joined_by_comma(tables_));
+    constants["memory_error_p10"] = {{"value", rounded(range->p10)}, {"source", text}};
+    constants["memory_error_p90"] = {{"value", rounded(range->p90)}, {"source", text}};
   }
 
   /// A kind with too few rows takes the deciles of all; too few of those leave the base's.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
 #include "studies/calibrate/calibration_file.hpp"
+#include "studies/calibrate/memory_rows.hpp"
 
 namespace orrery {
 namespace {
@@ -38,6 +40,7 @@ class ProblemMaker {
   FitProblem make() {
     check_bases();
     for (const std::string& key : request_.keys) add_variables(constant_named(key));
+    check_kind();
     for (const auto& [key, bounds] : request_.bounds) check_is_fitted(key);
     read_rows();
     check_takers();
@@ -64,6 +67,15 @@ class ProblemMaker {
     for (const std::string& name : names) {
       if (!seen.insert(name).second) refuse_fit(fmt::format("{}: found {} twice", option, quote(name)));
     }
+  }
+
+  /// Constants of memory are fitted to memory, all others to times.
+  void check_kind() {
+    const auto of_memory = std::ranges::count_if(request_.keys, is_memory_constant);
+    problem_.of_memory = of_memory > 0;
+    if (of_memory == 0 || of_memory == std::ssize(request_.keys)) return;
+    refuse_fit(fmt::format("--fit: found {} beside constants of times, allowed in a fit of their own",
+                           *std::ranges::find_if(request_.keys, is_memory_constant)));
   }
 
   void check_is_fitted(const std::string& key) {
@@ -121,9 +133,13 @@ class ProblemMaker {
     for (const MeasuredRow& row : table.rows) rows.push_back(fit_row(table.name, row));
     for (const std::string& base : request_.bases) mark_takers(text, table, base, rows);
     const std::size_t before = problem_.rows.size();
-    for (FitRow& row : rows) {
-      const bool taken = std::ranges::find(row.takes, true) != row.takes.end();
-      if (taken && !row.figure.empty()) problem_.rows.push_back(std::move(row));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (std::ranges::find(rows[i].takes, true) == rows[i].takes.end()) continue;
+      if (problem_.of_memory) {
+        std::ranges::move(memory_rows(rows[i], table.rows[i]), std::back_inserter(problem_.rows));
+      } else if (!rows[i].figure.empty()) {
+        problem_.rows.push_back(std::move(rows[i]));
+      }
     }
     if (problem_.rows.size() > before) problem_.tables.push_back(table.name);
   }
@@ -170,7 +186,8 @@ class ProblemMaker {
     for (std::size_t j = 0; j < problem_.variables.size(); ++j) {
       const FitVariable& v = problem_.variables[j];
       if (std::ranges::any_of(problem_.rows, [&](const FitRow& row) { return row.takes[j]; })) continue;
-      refuse_fit(fmt::format("no row with a measured step time takes {} from calibration {}", v.constant.key,
+      refuse_fit(fmt::format("no row with a measured {} takes {} from calibration {}",
+                             problem_.of_memory ? "peak of memory" : "step time", v.constant.key,
                              quote(v.base)));
     }
   }

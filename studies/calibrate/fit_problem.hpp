@@ -45,11 +45,11 @@ struct FitRow {
   std::string table;
   std::string name;
   Experiment experiment;
-  std::string figure;  ///< what was measured: step_time_s, else a rate
+  std::string figure;  ///< what was measured: step_time_s, else a rate; a quantity of memory
   double measured = 0;
   std::vector<bool> takes;  ///< by variable
 
-  [[nodiscard]] bool is_rate() const { return figure != "step_time_s"; }
+  [[nodiscard]] bool is_rate() const { return figure != "step_time_s" && !figure.starts_with("memory."); }
   [[nodiscard]] bool is_of(const std::string& base, const std::vector<FitVariable>& variables) const;
 };
 
@@ -58,6 +58,7 @@ struct FitProblem {
   std::vector<std::string> tables;  ///< names of those with rows
   std::vector<FitVariable> variables;
   std::vector<FitRow> rows;
+  bool of_memory = false;  ///< constants of memory, fitted to measured.memory.*
 };
 
 /// A row belongs to a variable when its experiment has the base's value and would have another if the base

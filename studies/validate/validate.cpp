@@ -13,6 +13,7 @@ namespace orrery {
 namespace {
 
 constexpr const char* kStepTime = "step_time_s";
+constexpr const char* kPeak = "memory.peak_gb";
 
 /// One row to simulate, and what came of it.
 struct PredictionJob {
@@ -88,9 +89,9 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
     if (!predicted) continue;
     ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {}, {}};
     compared.pair = {*predicted, measured.value, row.model_key, std::nullopt, prediction.feasible};
-    if (measured.key == kStepTime) {
-      compared.p10 = figure("step_time_s_p10");
-      compared.p90 = figure("step_time_s_p90");
+    if (measured.key == kStepTime || measured.key == kPeak) {
+      compared.p10 = figure((measured.key + "_p10").c_str());
+      compared.p90 = figure((measured.key + "_p90").c_str());
     }
     if (compared.p10 && compared.p90) {
       compared.pair.inside = *compared.p10 <= measured.value && measured.value <= *compared.p90;
@@ -134,9 +135,14 @@ std::int64_t simulation_size(const Experiment& e) {
 
 Prediction predict(const Experiment& experiment, std::span<const std::string> keys, Simulator& simulator) {
   std::vector<std::string> names(keys.begin(), keys.end());
-  names.insert(names.end(), {"step_time_s_p10", "step_time_s_p90"});
+  const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
+  const bool memory_alone =
+      std::ranges::all_of(keys, [](const std::string& key) { return key.starts_with("memory."); });
+  if (!memory_alone) names.insert(names.end(), {"step_time_s_p10", "step_time_s_p90"});
+  if (has(kPeak)) names.insert(names.end(), {"memory.peak_gb_p10", "memory.peak_gb_p90"});
   const ResultSelection wanted(names);
-  const Report report = simulator.simulate(experiment, wanted.figures());
+  const Report report = memory_alone ? account_memory(experiment, wanted.figures())
+                                     : simulator.simulate(experiment, wanted.figures());
   Prediction prediction{report.gpus, report.feasible, {}};
   for (const ResultFigure& figure : result_figures(report, wanted)) {
     if (figure.value) prediction.figures.emplace(figure.key, *figure.value);

@@ -127,7 +127,7 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
   CHECK(keys(json["utilization"]["links"][0]) == std::vector<std::string>{"kind", "mean", "peak"});
   CHECK(keys(json["memory"]["per_stage"][0]) ==
         std::vector<std::string>{"stage", "parameters_gb", "gradients_gb", "optimizer_gb", "activations_gb",
-                                 "workspace_gb", "peak_gb", "reserved_gb", "categories_gb"});
+                                 "workspace_gb", "peak_gb", "reserved_gb", "device_gb", "categories_gb"});
   CHECK(keys(json["communication"]["bytes_per_gpu"]) ==
         std::vector<std::string>{"tensor", "pipeline", "data", "context", "expert"});
   CHECK(json["memory"]["per_stage"].size() == 3);
@@ -289,10 +289,10 @@ TEST_CASE("names that can be asked for are those of the result") {
     std::ranges::replace(pointer, '.', '/');
     found += name.starts_with("plan") || all.contains(Json::json_pointer(pointer)) ? 1 : 0;
   }
-  // Two deciles, days of training, a graph and memory over time are not in every result; nor are keys of the
-  // plan that have no effect.
-  CHECK(found == names.size() - 5);
-  CHECK(names.size() == 135 + 11);  // keys, and the objects they lie in
+  // Two deciles of time and of memory, days of training, a graph and memory over time are not in every
+  // result; nor are keys of the plan that have no effect.
+  CHECK(found == names.size() - 7);
+  CHECK(names.size() == 138 + 11);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

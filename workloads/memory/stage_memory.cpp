@@ -90,6 +90,23 @@ void add_states(const Stage& stage, const Experiment& experiment, StageMemory& m
   memory.optimizer_states = optimizer_memory(stage, plan, optimizer_state_bytes) - memory.main_weights;
 }
 
+Bytes in_bytes(double bytes) { return static_cast<Bytes>(bytes + 0.5); }
+
+/// A GPU has one along each dimension on which it has partners.
+std::int64_t communicators(const Plan& plan) {
+  std::int64_t count = plan.weight_copies() > 1 ? 1 : 0;
+  for (const std::int64_t ranks :
+       {plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.expert_parallel})
+    count += ranks > 1 ? 1 : 0;
+  return count;
+}
+
+Bytes outside_allocator(const Experiment& experiment) {
+  const Software& software = experiment.software;
+  return in_bytes(software.context_gb * 1e9) +
+         communicators(experiment.plan) * in_bytes(software.communicator_mb * 1e6);
+}
+
 }  // namespace
 
 StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
@@ -100,6 +117,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, stage.trained(), memory);
   memory.workspace.weight_gradients = kept_weight_gradients(stage, blocks);
   memory.workspace.offload_buffers = offload_buffers(stage);
+  memory.workspace.framework = in_bytes(experiment.software.framework_gb * 1e9);
   if (plan.sharding_ranks() > 1 && plan.zero_stage >= 2) {
     const Bytes element = element_bytes(plan.precision);
     if (plan.zero_stage == 2) memory.workspace.gradient_buckets = bucket_of_gradients(stage, plan) * element;
@@ -110,8 +128,9 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Sy
   memory.activations = peak.activations;
   memory.workspace += peak.workspace;
   memory.moment = peak.moment;
-  const double overhead = experiment.software.allocator_overhead * static_cast<double>(memory.total());
-  memory.fragmentation = static_cast<Bytes>(overhead + 0.5);
+  memory.fragmentation =
+      in_bytes(experiment.software.allocator_overhead * static_cast<double>(memory.total()));
+  memory.outside = outside_allocator(experiment);
   return memory;
 }
 
