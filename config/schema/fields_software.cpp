@@ -54,6 +54,8 @@ const std::vector<Field<Software>>& software_fields() {
               "inputs of products with weights are kept as they were cast, in 8 or 4 bits"),
       T::integer("bf16_gradient_memory_bytes", 0, 16, &S::bf16_gradient_memory_bytes, "0",
                  "memory of each gradient in bf16 training, where copies of several widths are held; 0: one"),
+      T::integer("fp16_gradient_memory_bytes", 0, 16, &S::fp16_gradient_memory_bytes, "0",
+                 "the same in fp16 training"),
       T::flag("keeps_weight_gradients", &S::keeps_weight_gradients, "false",
               "16-bit gradients of weights, one of each shape, are never given back"),
       T::number("allocator_overhead", "", 0, 10, &S::allocator_overhead, "0",

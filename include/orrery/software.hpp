@@ -37,6 +37,7 @@ struct Software {
   double loss_bytes_per_logit = 2;   ///< more while either of them runs: copies in other widths, gradients
   bool keeps_narrow_inputs = false;  ///< inputs of products are kept as they were cast, in 8 or 4 bits
   std::int64_t bf16_gradient_memory_bytes = 0;  ///< of each gradient in bf16 training; 0: as wide as they are
+  std::int64_t fp16_gradient_memory_bytes = 0;  ///< the same in fp16 training
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
   double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
@@ -94,18 +95,19 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(
-        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
-        elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
-        accumulation_bytes_per_parameter, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
-        loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes, keeps_weight_gradients,
-        allocator_overhead, framework_gb, context_gb, communicator_mb, memory_error_p10, memory_error_p90,
-        flash_version, gemm_speed, flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
-        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
-        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
-        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
-        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
+                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
+                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
+                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
+                    keeps_narrow_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
+                    keeps_weight_gradients, allocator_overhead, framework_gb, context_gb, communicator_mb,
+                    memory_error_p10, memory_error_p90, flash_version, gemm_speed, flash_speed,
+                    packed_attention_columns, convolution_speed, experts_in_turn, parameter_gather_efficiency,
+                    split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
+                    communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
+                    shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node,
+                    error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

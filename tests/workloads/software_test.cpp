@@ -177,6 +177,20 @@ TEST_CASE("gradients of four bytes: twice the reduction and twice the memory, pa
   CHECK(stage_memory(e)[0].gradients == wide);
 }
 
+TEST_CASE("copies of gradients in several widths are held by the precision that has them, and not sent") {
+  Experiment e = small(1, 1, 2);
+  const Bytes parameters = stage_memory(e)[0].parameters_count;
+  for (const bool half : {true, false}) {
+    e.plan.precision = half ? Precision::fp16 : Precision::bf16;
+    e.software.fp16_gradient_memory_bytes = half ? 6 : 0;
+    e.software.bf16_gradient_memory_bytes = half ? 0 : 6;
+    CHECK(stage_memory(e)[0].gradients == 6 * parameters);
+    CHECK(moved(lower(e), Dimension::data, Collective::all_reduce).bytes == 2 * parameters);
+    e.plan.precision = half ? Precision::bf16 : Precision::fp16;
+    CHECK(stage_memory(e)[0].gradients == 2 * parameters);
+  }
+}
+
 TEST_CASE("what products hide and what they do not add up to the whole") {
   Experiment e = small(2);
   e.plan.sequence_parallel = true;

@@ -67,8 +67,11 @@ Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(cons
 
 /// Of each gradient.
 Bytes held_gradient_bytes(const Experiment& experiment) {
-  const Bytes held = experiment.software.bf16_gradient_memory_bytes;
-  return experiment.plan.precision == Precision::bf16 && held > 0 ? held : gradient_bytes(experiment);
+  const Precision precision = experiment.plan.precision;
+  Bytes held = 0;
+  if (precision == Precision::bf16) held = experiment.software.bf16_gradient_memory_bytes;
+  if (precision == Precision::fp16) held = experiment.software.fp16_gradient_memory_bytes;
+  return held > 0 ? held : gradient_bytes(experiment);
 }
 
 void add_states(const Stage& stage, const Experiment& experiment, StageMemory& memory) {

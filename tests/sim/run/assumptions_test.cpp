@@ -77,3 +77,25 @@ TEST_CASE("a result names the calibrations of the parts that take part") {
         start + "gpu a100, fabric infiniband-hdr, software stack ideal");
   CHECK(sentence(R"({"gpu": "h200"})") == start + "gpu h100, software stack ideal");
 }
+
+TEST_CASE("the assumptions say which links are taken as perfect, and nothing of calibrated ones") {
+  const auto sentence = [](const std::string& node, const std::string& fabric) -> std::string {
+    const Experiment e = read(
+        R"({"model": "gpt3-125m", "cluster": {"gpu": "v100", "gpus_per_node": 4, "nodes": 2,
+            "node": {"kind": "nvswitch", "link_gb_per_s": 100)" +
+            node + R"(}, "fabric": {"nic_gbps": 100)" + fabric + R"(}}, "plan": {"precision": "fp16"}})",
+        {});
+    for (const std::string& line : run(e).report.assumptions) {
+      if (line.starts_with("links of ")) return line;
+    }
+    return "";
+  };
+  const std::string end = "; real ones take longer (orrery list calibrations has measured ones)";
+  const std::string all =
+      "taken to have no base latency (base_latency_us), no latency a hop (latency_us), all of "
+      "their bandwidth (efficiency)";
+  CHECK(sentence("", "") == "links of a node are " + all + "; links of the fabric are " + all + end);
+  CHECK(sentence(R"(, "calibration": "nvlink-a100")", R"(, "latency_us": 5, "efficiency": 0.9)") ==
+        "links of the fabric are taken to have no base latency (base_latency_us)" + end);
+  CHECK(sentence(R"(, "calibration": "nvlink-a100")", R"(, "calibration": "infiniband-hdr")").empty());
+}
