@@ -47,7 +47,10 @@ CONSTANTS = {
         "kernel_launch_us", "gemm_efficiency", "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock",
         "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
         "flash3_efficiency", "communication_interference",
-    }, set()),
+    }, {
+        "sustained_clock_fp8", "sustained_clock_attention", "gemm_efficiency_fp8_blockwise", "gemm_efficiency_fp4",
+        "partial_wave",
+    }),
     "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency", "nvls_latency_us", "host_gb_per_s"}),
     "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS | {"flow_gbps"}),
 }
@@ -118,7 +121,7 @@ PARAMETERS = {
 }
 GPUS = {
     "v100", "v100-16gb", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
-    "rtx4090", "t4", "mi300x", "tpu-v5p", "trainium2",
+    "rtx4090", "l40s", "rtx-pro-6000", "t4", "mi300x", "tpu-v5p", "trainium2",
 }
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
@@ -292,7 +295,7 @@ class Checker:
         if part == "software":
             return
         if self.expect(isinstance(value, (int, float)) and not isinstance(value, bool), where, "must be a number"):
-            most = 1 if "efficiency" in key or key == "sustained_clock" else float("inf")
+            most = 1 if "efficiency" in key or key.startswith("sustained_clock") or key == "partial_wave" else float("inf")
             zero = value == 0 and key in CAN_BE_ZERO
             self.expect(zero or 0 < value <= most, where, f"value {value} is out of range")
 

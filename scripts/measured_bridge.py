@@ -25,18 +25,18 @@ DEEPSEEK_LAYERS = {
     (4, 4): [4] * 15 + [1], (2, 8): [4] * 15 + [1], (16, 1): [4] * 15 + [1], (8, 1): [8] * 7 + [5],
     (2, 4): [8] * 7 + [5], (8, 4): [1] + [2] * 30 + [0],
 }
-# A run under one CUDA graph of a whole step: the host issues no kernels.
-ONE_GRAPH = {"software.forward_issue_us": 0, "software.backward_issue_us": 0, "software.collective_issue_us": 0,
-             "software.pass_overhead_us": 0}
+# Releases from 26.04 on fuse router, permutation and sorting.
+FUSED_SINCE = "26.04"
 DEDUPLICATING = {"deepep", "hybridep"}
 
 
 def megatron_bridge(rows, presets):
     """Runs on mock data, of which the tables print tokens/s. Gradients are in 16 bits (grad_reduce_in_fp32 is false in
     the scripts); a dispatcher is that of the preset, all-to-all in releases before it was one's choice; a rack of 72
-    GPUs runs the most nodes that divide the job, at most 18 (--segment in its executors). Left out until a plan can say
-    so: NVFP4, Mamba layers, expert messages that overlap 1F1B, offloaded activations; tasks other than pre-training,
-    whose samples are not published."""
+    GPUs runs the most nodes that divide the job, at most 18 (--segment in its executors). Moments of DeepSeek-V3 and Kimi
+    are in 16 bits (their recipes). With NVFP4 all products with weights are in 4 bits, though the recipe keeps some layers in
+    16. Left out until a plan can say so: Mamba layers, offloaded activations, 26.08, whose presets are not at hand; tasks
+    other than pre-training, whose samples are not published."""
     preset_of = {name: preset for preset in presets for name in preset["matched_rows"].split()}
     return [bridge_row(row, preset_of.get(row["id"], {})) for row in rows
             if is_expressible(row, preset_of.get(row["id"], {}))]
@@ -55,11 +55,31 @@ def further_tokens(row):
 
 
 def is_expressible(row, preset):
-    # Presets of 26.08 are not at hand, those of 26.06 overlap; DeepSeek-V3 on H100s always did.
-    overlapped = (preset.get("moe_a2a_overlap") == "True" or row["container"] == "26.08"
-                  or (row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")))
-    return (model_of(row) is not None and row["task"] == "Pre-Training" and not row["precision"].startswith("NVFP4")
-            and not (overlapped and row["experts"]) and not preset.get("cpu_offloading_num_layers"))
+    return (model_of(row) is not None and row["task"] == "Pre-Training"
+            and not (row["container"] == "26.08" and row["experts"]) and not preset.get("cpu_offloading_num_layers"))
+
+
+def precision_of(row):
+    name = row["precision"]
+    if name == "BF16":
+        return "bf16"
+    return "fp4" if name.startswith("NVFP4") else "mxfp8" if "MX" in name else "fp8"
+
+
+def graphs_of(preset):
+    """Graphs of Transformer Engine hold attention or the router; one of a whole step all passes."""
+    names = f"{preset.get('cuda_graph_impl', '')} {preset.get('cuda_graph_scope', '')}"
+    if "full_iteration" in names:
+        return {"plan.cuda_graphs": "step"}
+    return {"plan.cuda_graphs": "layers"} if "attn" in names else {}
+
+
+def overlap_of(row, preset):
+    """Of expert messages with the other pass of a pair; DeepSeek-V3 on H100s always had it."""
+    always = row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")
+    asked = preset.get("moe_a2a_overlap") == "True" or always
+    chunks = int(row["pp"]) == 1 or int(row["vp"] or 1) > 1
+    return {"plan.overlap_expert_parallel": True} if asked and chunks and row["experts"] else {}
 
 
 def nodes_of(row):
@@ -89,18 +109,18 @@ def layers_of(row):
 
 
 def bridge_row(row, preset):
-    graph = ONE_GRAPH if "full_iteration" in (preset.get("cuda_graph_impl"), preset.get("cuda_graph_scope")) else {}
     sharded = row["zero"].startswith("FSDP")
     notes = ["recompute as the preset of the release" if preset else "preset not matched: no recompute assumed"]
-    if "MX" in row["precision"] or "CS" in row["precision"]:
-        notes.append(f"precision {row['precision']} taken as fp8")
+    moments = {"plan.moment_precision": "bf16"} if row["model"].startswith(("DeepSeek", "Kimi")) else {}
     return {
         "name": row["id"].removeprefix("mb-").removesuffix("-pre-training"), **model_of(row),
         "model.seq_length": int(row["seq"]), **further_tokens(row), **nodes_of(row), **plan(row), **schedule(row),
         **layers_of(row), **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1,
-        "plan.recompute": recompute(preset.get("recompute_modules", "")), "plan.zero_stage": 3 if sharded else 1, "plan.overlap_gradient_reduce": True,
-        "plan.precision": "bf16" if row["precision"] == "BF16" else "fp8", "software.gradient_bytes": 2, **graph,
-        "stack": "megatron-core-2025", "measured.step_time_s": float(row["step_s_derived"]),
+        "plan.recompute": recompute(preset.get("recompute_modules", "")), "plan.zero_stage": 3 if sharded else 1,
+        "plan.overlap_gradient_reduce": True, "plan.precision": precision_of(row), **moments, **graphs_of(preset),
+        **overlap_of(row, preset), "software.gradient_bytes": 2,
+        "stack": "megatron-core-2026" if row["container"] >= FUSED_SINCE else "megatron-core-2025",
+        "measured.step_time_s": float(row["step_s_derived"]),
         "source": "Megatron-Bridge, performance summary (github NVIDIA-NeMo/Megatron-Bridge)",
         "note": "; ".join(notes),
     }

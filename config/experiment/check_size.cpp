@@ -133,10 +133,14 @@ double layer_passes(const Experiment& e) {
 
 double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& gpu) {
   double efficiency = gpu.gemm_efficiency;
-  for (const double share : {gpu.gemm_efficiency_fp8, gpu.flash_efficiency, gpu.flash3_efficiency})
+  for (const double share : {gpu.gemm_efficiency_fp8, gpu.gemm_efficiency_fp8_blockwise,
+                             gpu.gemm_efficiency_fp4, gpu.flash_efficiency, gpu.flash3_efficiency})
     if (share > 0) efficiency = std::min(efficiency, share);
+  double clock = gpu.sustained_clock;
+  for (const double share : {gpu.sustained_clock_fp8, gpu.sustained_clock_attention})
+    if (share > 0) clock = std::min(clock, share);
   const double peak = slowest_peak(gpu, e.plan.precision);
-  return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * gpu.sustained_clock) +
+  return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * clock) +
          b.bytes / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /
              (gpu.memory_gb_per_s * gpu.memory_efficiency * 1e9);
 }

@@ -129,6 +129,10 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::flag("overlap_tensor_chunks", &Plan::overlap_tensor_chunks,
               "overlap_tensor_parallel with sequence_parallel, where tensor ranks share an NVLink domain",
               "products work chunk by chunk and hide a share of their collectives (software.tensor_overlap)"),
+      T::choice(
+          "cuda_graphs", {kCudaGraphsNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.cuda_graphs = static_cast<CudaGraphs>(i); }, "none",
+          "what is launched as CUDA graphs: the parts of each layer but the experts, or the whole step"),
       T::flag("scatter_gather", &Plan::scatter_gather, "true", "tensor ranks send 1/t of an activation each"),
       T::number("bucket_mb", "MB", 0, 1e7, &Plan::bucket_mb, "40",
                 "gradient bucket, 1e6 bytes; 0: one bucket"),

@@ -31,14 +31,21 @@ struct Gpu {
   double gemm_efficiency = 1;    ///< share of peak_tflops that the best tile of a large GEMM reaches, 0..1
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
 
-  double sustained_clock = 1;      ///< share of the speed of short runs that long training keeps, 0..1
-  double gemm_efficiency_fp8 = 0;  ///< gemm_efficiency of fp8 products; 0: the same
-  double tile_feed_elements = 0;   ///< a tile of m x n is slower by 1 + this (1/m + 1/n); 0: one size of tile
-  double gemm_tile_us = 0;         ///< fill and drain of a tile of 256 x 128, others by area
-  double gemm_start_us = 0;        ///< start and end of a GEMM or fused attention kernel
-  double memory_ramp_us = 0;       ///< start and end of a memory-bound kernel
-  double flash_efficiency = 0;     ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
-  double flash3_efficiency = 0;    ///< the same of FlashAttention 3; 0: the GPU does not run it
+  /// Share of the speed of short runs that long training keeps, 0..1: of products in 16 bits and more, of
+  /// those in fewer, and of fused attention; what draws more power is slowed down more. 0: as the first.
+  double sustained_clock = 1;
+  double sustained_clock_fp8 = 0;
+  double sustained_clock_attention = 0;
+  double gemm_efficiency_fp8 = 0;            ///< gemm_efficiency of fp8 products; 0: the same
+  double gemm_efficiency_fp8_blockwise = 0;  ///< of those with scales for blocks of 128; 0: as fp8
+  double gemm_efficiency_fp4 = 0;            ///< of fp4 products; 0: as fp8
+  double partial_wave = 1;        ///< share of the time that SMs without a tile in the last wave lose, 0..1
+  double tile_feed_elements = 0;  ///< a tile of m x n is slower by 1 + this (1/m + 1/n); 0: one size of tile
+  double gemm_tile_us = 0;        ///< fill and drain of a tile of 256 x 128, others by area
+  double gemm_start_us = 0;       ///< start and end of a GEMM or fused attention kernel
+  double memory_ramp_us = 0;      ///< start and end of a memory-bound kernel
+  double flash_efficiency = 0;    ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
+  double flash3_efficiency = 0;   ///< the same of FlashAttention 3; 0: the GPU does not run it
   /// Share of its pace that compute loses while tensor, data or expert traffic runs beside it, which takes
   /// SMs and memory bandwidth.
   double communication_interference = 0;
@@ -46,6 +53,14 @@ struct Gpu {
 
   double host_link_gb_per_s = 0;       ///< to the memory of its host, one direction; 0: unknown
   double host_memory_gb_per_s = 51.2;  ///< its share of the bandwidth of the host's memory
+
+  /// Of the kinds of `sustained_clock`.
+  [[nodiscard]] double clock_of_products(Precision precision) const {
+    return is_narrow(precision) && sustained_clock_fp8 > 0 ? sustained_clock_fp8 : sustained_clock;
+  }
+  [[nodiscard]] double clock_of_attention() const {
+    return sustained_clock_attention > 0 ? sustained_clock_attention : sustained_clock;
+  }
 
   /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
   [[nodiscard]] double peak(Precision precision) const {
@@ -57,9 +72,10 @@ struct Gpu {
   [[nodiscard]] auto members() const {
     return std::tie(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
                     kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock,
-                    gemm_efficiency_fp8, tile_feed_elements, gemm_tile_us, gemm_start_us, memory_ramp_us,
-                    flash_efficiency, flash3_efficiency, communication_interference, calibration,
-                    host_link_gb_per_s, host_memory_gb_per_s);
+                    sustained_clock_fp8, sustained_clock_attention, gemm_efficiency_fp8,
+                    gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
+                    gemm_tile_us, gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency,
+                    communication_interference, calibration, host_link_gb_per_s, host_memory_gb_per_s);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

@@ -97,6 +97,14 @@ enum class Dispatcher : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> kDispatcherNames{"all-to-all", "hierarchical",
                                                                   "deduplicated"};
 
+/// What of a step is replayed as CUDA graphs, which the host launches at once.
+enum class CudaGraphs : std::uint8_t {
+  none,
+  layers,  ///< each part of a layer but the experts
+  step,    ///< all passes of a step
+};
+inline constexpr std::array<std::string_view, 3> kCudaGraphsNames{"none", "layers", "step"};
+
 /// How unequally tokens choose experts.
 enum class TokenImbalance : std::uint8_t {
   uniform,    ///< equally many for each
@@ -128,7 +136,7 @@ struct Plan {
   TokenImbalance token_imbalance = TokenImbalance::uniform;
   std::vector<std::int64_t> token_histogram;  ///< tokens by expert
   /// A forward pass and the backward pass after it run side by side, one computes while tokens of the other
-  /// travel.
+  /// travel. Schedules without two directions run one more forward pass ahead for it.
   bool overlap_expert_parallel = false;
   bool overlap_shared_experts = false;  ///< they compute while tokens travel to the other experts and back
   bool sequence_parallel = false;
@@ -165,6 +173,7 @@ struct Plan {
   /// With sequence_parallel and overlap_tensor_parallel: products work chunk by chunk and hide a share of its
   /// collectives, Software::tensor_overlap.
   bool overlap_tensor_chunks = false;
+  CudaGraphs cuda_graphs = CudaGraphs::none;
   bool scatter_gather = true;  ///< tensor ranks send 1/t of an activation each
   double bucket_mb = 40;       ///< gradient bucket, 1e6 bytes; 0: one bucket
   /// Algorithm per collective, a name of `collective_algorithms()` or "auto".
@@ -228,17 +237,18 @@ struct Plan {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(
-        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
-        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
-        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, overlap_shared_experts,
-        sequence_parallel, micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size,
-        pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches, stage_layers,
-        balance_stages, recompute, recompute_modules, recompute_layers, recompute_method, zero_stage,
-        zero_group_size, choose_zero_group, gradient_reduction, reshard_after_forward, prefetch,
-        fsdp_unit_layers, overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
-        overlap_tensor_chunks, scatter_gather, bucket_mb, collectives, rank_order, precision, wire_precision,
-        optimizer, offload, offload_fraction, moment_precision, main_weight_precision, tensor_partition);
+    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
+                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
+                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
+                    overlap_expert_parallel, cuda_graphs, overlap_shared_experts, sequence_parallel,
+                    micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size,
+                    pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches,
+                    stage_layers, balance_stages, recompute, recompute_modules, recompute_layers,
+                    recompute_method, zero_stage, zero_group_size, choose_zero_group, gradient_reduction,
+                    reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
+                    overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks, scatter_gather,
+                    bucket_mb, collectives, rank_order, precision, wire_precision, optimizer, offload,
+                    offload_fraction, moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

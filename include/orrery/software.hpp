@@ -3,6 +3,7 @@
 // workloads/ (which kernels there are) and sim/cost/ (what they and their issue cost).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 
@@ -13,20 +14,31 @@ struct Software {
   double forward_issue_us = 0;     ///< CPU time to issue one kernel of a forward pass or a recomputation
   double backward_issue_us = 0;    ///< the same in a backward pass
   double collective_issue_us = 0;  ///< CPU time to issue one collective or message
-  double tensor_skew_us = 0;       ///< more for a tensor-parallel collective, times the square of its ranks
+  double expert_issue_us = 0;      ///< CPU time to issue the product of one expert; 0: as other kernels
+  /// CPU time to sort the rows of one expert that come from one rank, or go back, where that is not one
+  /// kernel but a slice each.
+  double row_slice_issue_us = 0;
+  double tensor_skew_us = 0;  ///< more for a tensor-parallel collective, times the square of its ranks
   double tensor_wait_us = 0;  ///< a tensor-parallel collective waits for its ranks, times those beyond one
   double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
   double many_nodes_wait_ms = 0;    ///< the same where there are several nodes, for the slowest of them
   bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
+  /// The host waits for the router of each layer of experts, to learn how many tokens go where, unless an
+  /// expert takes a given number (capacity_factor).
+  bool dispatch_waits_for_host = false;
 
   // Kernels beside the products, in bytes of memory traffic.
-  double elementwise_traffic = 1;               ///< of elementwise kernels, over that of fully fused ones
+  double elementwise_traffic = 1;  ///< of elementwise kernels, over that of fully fused ones
+  /// Small kernels of routing in a forward pass through a layer of experts, and half as many backward, beside
+  /// those that move rows.
+  std::int64_t routing_kernels = 0;
   double forward_bytes_per_logit = 4;           ///< of the loss, forward
   double backward_bytes_per_logit = 4;          ///< of the loss, backward
   double optimizer_bytes_per_parameter = 28;    ///< of the optimizer step, gradient clipping included
   double accumulation_bytes_per_parameter = 0;  ///< per micro-batch, to add its gradients up
+  bool fuses_accumulation = false;              ///< products that make gradients do so themselves
   /// The fused softmax of unfused attention needs micro-batch x heads of a rank to be a multiple of this;
   /// elsewhere scaling, masking, softmax and casts are kernels of their own. 1: it always applies.
   std::int64_t fused_softmax_multiple = 1;
@@ -50,6 +62,8 @@ struct Software {
   double memory_error_p90 = 0;
 
   std::int64_t flash_version = 2;  ///< generation of the fused attention kernel, 1 to 3; 0: the fastest
+  /// Its fused attention kernels are cuDNN's on GPUs that have them, those with a flash3_efficiency.
+  bool cudnn_attention = false;
   double gemm_speed = 1;   ///< of its matrix library, over the one the GPU's constants were measured with
   double flash_speed = 1;  ///< of the fused attention kernel, over that of its generation
   /// Columns of scores that a kernel for packed samples works off for each block of rows beside those of its
@@ -93,21 +107,28 @@ struct Software {
   double error_p10_many_nodes = 0;
   double error_p90_many_nodes = 0;
 
+  /// Bytes for each gradient that a product moves to add it up, beside the 16 bits of a result; 0: a kernel
+  /// of its own does so.
+  [[nodiscard]] double fused_sum_bytes() const {
+    return fuses_accumulation ? std::max(accumulation_bytes_per_parameter - 2, 0.0) : 0;
+  }
+
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
-                    synchronize_passes, elementwise_traffic, forward_bytes_per_logit,
-                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
-                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
-                    keeps_narrow_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
-                    keeps_weight_gradients, allocator_overhead, framework_gb, context_gb, communicator_mb,
-                    memory_error_p10, memory_error_p90, flash_version, gemm_speed, flash_speed,
-                    packed_attention_columns, convolution_speed, experts_in_turn, parameter_gather_efficiency,
-                    split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
-                    communication_interference, jitter, overlaps_tensor_parallel, overlaps_parameter_gather,
-                    shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node,
-                    error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(
+        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
+        dispatch_waits_for_host, expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
+        forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
+        accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
+        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
+        fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb, context_gb,
+        communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
+        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
+        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
+        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
+        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
+        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

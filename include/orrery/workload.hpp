@@ -41,12 +41,13 @@ enum class Stream : std::uint16_t {
   reverse_send_backward,  ///< activation gradients to the next rank
   reverse_recv_backward,  ///< activation gradients from the previous rank
   expert,                 ///< tokens to their experts and back
+  expert_node,            ///< the same inside nodes, where they go over nodes first
   // Work beside that of the GPU, of compute operations without a group:
   copy_to_host,    ///< what is offloaded
   host_optimizer,  ///< updates of what lies in the host's memory
   copy_from_host,  ///< what comes back
 };
-inline constexpr std::size_t kStreamCount = 19;
+inline constexpr std::size_t kStreamCount = 20;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
                                                                          "tensor comm",
                                                                          "data comm",
@@ -63,6 +64,7 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "reverse send backward",
                                                                          "reverse recv backward",
                                                                          "expert comm",
+                                                                         "expert comm in node",
                                                                          "copy to host",
                                                                          "host optimizer",
                                                                          "copy from host"};
@@ -127,7 +129,7 @@ struct Kernel {
   Kind kind = Kind::memory;
   std::int64_t batch = 1;
   std::int64_t m = 0, n = 0, k = 0;
-  Bytes bytes = 0;        ///< memory traffic; for gemm 0 means operands and result once
+  Bytes bytes = 0;        ///< memory traffic; of a gemm beside operands and result once
   Flops flops = 0;        ///< of products
   bool causal = false;    ///< attention: rows see the columns up to their own only, and `flops` counts those
   bool backward = false;  ///< attention: the gradients of the queries, keys and values

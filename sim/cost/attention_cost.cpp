@@ -8,8 +8,9 @@ namespace {
 
 constexpr double kBlock = 128;  ///< rows of scores one SM works on at a time, and columns of a step
 
-/// A generation of FlashAttention: how its speed depends on the shape, alike on every GPU. Fitted to
-/// the measured tables of github Dao-AILab/flash-attention (docs/models.md).
+/// A generation of FlashAttention, or cuDNN's kernel: how its speed depends on the shape, alike on every GPU.
+/// Fitted to the measured tables of github Dao-AILab/flash-attention, for cuDNN together with those of github
+/// MooreThreads/SimuMax (docs/models.md).
 struct Generation {
   double share;            ///< of the GPU's efficiency for this generation or the one it derives from
   double softmax;          ///< exponentials of a score cost as much as this many more of head_dim
@@ -23,6 +24,13 @@ struct Generation {
 constexpr Generation kFlash1{0.575, 22, 64, 64, 0.93, 64, 0.73};
 constexpr Generation kFlash2{1, 22, 100, 260, 0.93, 128, 0.85};
 constexpr Generation kFlash3{1, 51, 276, 276, 0.88, 256, 1};
+constexpr Generation kCudnn{1.03, 81, 116, 261, 0.86, 128, 0.75};
+
+const Generation& generation(const Software& software, bool newest) {
+  if (newest && software.cudnn_attention) return kCudnn;
+  if (newest && software.flash_version >= 3) return kFlash3;
+  return software.flash_version == 1 ? kFlash1 : kFlash2;
+}
 
 /// Work of the blocks over the part of it that counts, and over what evenly loaded SMs would do.
 double shape_factor(const Kernel& kernel, double fixed, double sms) {
@@ -40,7 +48,7 @@ double seconds_of(const Generation& made, double efficiency, const Kernel& kerne
                   Precision precision, double speed) {
   const auto head = static_cast<double>(kernel.k);
   double rate =
-      gpu.peak(precision) * 1e12 * std::min(1.0, efficiency * made.share * gpu.sustained_clock * speed);
+      gpu.peak(precision) * 1e12 * std::min(1.0, efficiency * made.share * gpu.clock_of_attention() * speed);
   rate *= head / (head + made.softmax);
   if (head > made.widest) rate *= made.spilled;
   if (kernel.backward) rate *= made.backward_share;
@@ -55,16 +63,15 @@ double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precisi
   if (gpu.flash_efficiency == 0)
     return static_cast<double>(kernel.flops) /
            std::min(products.most_per_s, products.flops_per_s * software.flash_speed);
-  const auto seconds = [&](std::int64_t version) {
-    const bool third = version >= 3 && gpu.flash3_efficiency > 0;
-    return seconds_of(third          ? kFlash3
-                      : version >= 2 ? kFlash2
-                                     : kFlash1,
-                      third ? gpu.flash3_efficiency : gpu.flash_efficiency, kernel, gpu, precision,
-                      software.flash_speed);
+  const auto seconds = [&](const Generation& made) {
+    const bool newest = &made == &kFlash3 || &made == &kCudnn;
+    const double efficiency = newest ? gpu.flash3_efficiency : gpu.flash_efficiency;
+    return seconds_of(made, efficiency, kernel, gpu, precision, software.flash_speed);
   };
-  if (software.flash_version > 0) return seconds(software.flash_version);
-  return std::min({seconds(1), seconds(2), seconds(3)});
+  const bool newest = gpu.flash3_efficiency > 0;
+  if (software.flash_version > 0 || software.cudnn_attention) return seconds(generation(software, newest));
+  const double older = std::min(seconds(kFlash1), seconds(kFlash2));
+  return newest ? std::min({older, seconds(kFlash3), seconds(kCudnn)}) : older;
 }
 
 }  // namespace orrery

@@ -10,8 +10,8 @@
 namespace orrery {
 
 /// Time of the products of `kernel`, a fused attention. `products` is what large matrix products sustain,
-/// used where the GPU has no constants of its own for attention. The software says which generation of
-/// FlashAttention runs; 3 falls back to 2 where the GPU does not run it, and 0 is the fastest of them.
+/// used where the GPU has no constants of its own for attention. The software says whose kernel: cuDNN's and
+/// FlashAttention 3 fall back to FlashAttention 2 where the GPU does not run them, 0 is the fastest of all.
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precision,
                                        const Software& software, const GemmRates& products);
 

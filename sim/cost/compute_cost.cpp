@@ -53,6 +53,7 @@ class KernelPricer {
     Kernel one = kernel;
     one.batch = 1;
     one.flops = kernel.flops / kernel.batch;
+    one.bytes = kernel.bytes / kernel.batch;
     const double start = gpu_.gemm_start_us * 1e-6;
     return start + static_cast<double>(kernel.batch) * (gemm_seconds(one, gpu_, products_) - start);
   }

@@ -31,7 +31,8 @@ class Product {
         batch_(static_cast<double>(kernel.batch)),
         m_(static_cast<double>(kernel.m)),
         n_(static_cast<double>(kernel.n)),
-        k_(static_cast<double>(kernel.k)) {}
+        k_(static_cast<double>(kernel.k)),
+        sums_(static_cast<double>(kernel.bytes)) {}
 
   /// The library picks tile and split: the fastest of a short list. Without a constant for what small
   /// tiles cost they would be free, so there is one tile then.
@@ -55,7 +56,7 @@ class Product {
 
  private:
   [[nodiscard]] double operand_bytes() const {
-    return batch_ * (rates_.operand_bytes * (m_ * k_ + k_ * n_) + rates_.result_bytes * m_ * n_);
+    return batch_ * (rates_.operand_bytes * (m_ * k_ + k_ * n_) + rates_.result_bytes * m_ * n_) + sums_;
   }
   /// Each part of a split k writes its sums in 32 bits, and a second kernel reads them.
   [[nodiscard]] double partial_sums(double split) const {
@@ -78,18 +79,31 @@ class Product {
             (1 + feed * tile.feed()) / (1 + feed * kLargest.feed()),
             gpu_.gemm_tile_us * 1e-6 * (tile.area() / kLargest.area())};
   }
-  /// Tiles are worked off in waves of one per SM; a partial last wave takes as long as a full one.
+  /// Tiles are worked off in waves of one per SM. Where a partial last wave takes less time than a full one,
+  /// its tiles are cut along k and spread over all SMs (stream-K, Osama et al. 2023).
   [[nodiscard]] double tile_seconds(const Tiling& tiles, double split, double depth) const {
     const auto sms = static_cast<double>(gpu_.sms);
     const double multiply = 2 * tiles.area * depth * sms / rates_.flops_per_s * tiles.slower;
-    return std::ceil(tiles.count * split / sms) * (multiply + tiles.turn_s);
+    const double waves = tiles.count * split / sms;
+    const double lost = gpu_.partial_wave * (std::ceil(waves) - waves);
+    return std::max(1.0, waves + lost) * (multiply + tiles.turn_s);
   }
 
   const Gpu& gpu_;
   const GemmRates& rates_;
   double flops_;
   double batch_, m_, n_, k_;
+  double sums_;  ///< bytes of traffic to add the result to
 };
+
+/// Of a precision without a constant of its own that of the next wider one.
+double efficiency_of(const Gpu& gpu, Precision precision) {
+  if (!is_narrow(precision)) return gpu.gemm_efficiency;
+  if (precision == Precision::fp4 && gpu.gemm_efficiency_fp4 > 0) return gpu.gemm_efficiency_fp4;
+  if (precision == Precision::fp8_blockwise && gpu.gemm_efficiency_fp8_blockwise > 0)
+    return gpu.gemm_efficiency_fp8_blockwise;
+  return gpu.gemm_efficiency_fp8 > 0 ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
+}
 
 }  // namespace
 
@@ -99,11 +113,10 @@ Precision core_precision(const Gpu& gpu, Precision precision) {
 }
 
 GemmRates gemm_rates(const Gpu& gpu, Precision precision, double speed) {
-  const bool own = is_narrow(precision) && gpu.gemm_efficiency_fp8 > 0;
-  const double efficiency = own ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
+  const double share = efficiency_of(gpu, precision) * gpu.clock_of_products(precision) * speed;
   GemmRates rates;
   rates.most_per_s = gpu.peak(precision) * 1e12;
-  rates.flops_per_s = rates.most_per_s * std::min(1.0, efficiency * gpu.sustained_clock * speed);
+  rates.flops_per_s = rates.most_per_s * std::min(1.0, share);
   rates.bytes_per_s = gpu.memory_gb_per_s * 1e9 * gpu.memory_efficiency;
   if (is_narrow(precision)) rates.operand_bytes = value_bytes(precision);
   if (precision == Precision::fp32 || precision == Precision::tf32)

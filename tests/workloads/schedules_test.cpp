@@ -87,6 +87,10 @@ TEST_CASE("the orders of the papers") {
   CHECK(text(order("1f1b", {3, 5, 1}, 2)) == " F0 B0 F1 B1 F2 B2 F3 B3 F4 B4");
   // Fewer micro-batches than warm-up passes.
   CHECK(text(order("1f1b", {4, 2, 1}, 0)) == " F0 F1 B0 B1");
+  // One more ahead: a backward pass and the forward pass before it are of different micro-batches.
+  CHECK(text(order("1f1b", {1, 3, 1, 0, 0, 1}, 0)) == " F0 F1 B0 F2 B1 B2");
+  CHECK(text(order("interleaved-1f1b", {2, 4, 2, 0, 0, 1}, 1)) ==
+        " F0 F1 F0.1 F1.1 B0.1 F2 B1.1 F3 B0 F2.1 B1 F3.1 B2.1 B3.1 B2 B3");
   // p = 3: gradients of weights are put off by 0 micro-batches on the first stage, by 2 on the last one.
   CHECK(text(order("zb-h1", {3, 4, 1}, 0)) == " F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
   CHECK(text(order("zb-h1", {3, 4, 1}, 1)) == " F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");

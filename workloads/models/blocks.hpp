@@ -25,6 +25,7 @@ struct Step {
   Phase phase = Phase::forward;
   std::int32_t after = -1;
   Slot communicator = Slot::tensor;  ///< of what is no computation
+  bool on_host = false;              ///< the host waits for `after`, then goes on
 };
 inline constexpr std::int32_t kBlockInput = -1;
 

@@ -43,6 +43,11 @@ Kernel ExpertLayer::router() const {
 /// Reads logits in 32 bits, writes probabilities and what was chosen.
 Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
 
+/// Top-k, masks, counts and the like, which move next to nothing.
+std::vector<Kernel> ExpertLayer::routing(std::int64_t small) const {
+  return std::vector<Kernel>(static_cast<std::size_t>(small), memory(0));
+}
+
 Kernel ExpertLayer::first() const {
   return grouped_gemm(experts_.rows_per_expert(), (model_.gated_mlp ? 2 : 1) * experts_.ffn, model_.hidden,
                       experts_.experts);
@@ -57,8 +62,16 @@ Bytes ExpertLayer::inner() const { return experts_.rows * experts_.ffn * shape_.
 
 /// Rows that come rank by rank are put in the order of the experts.
 std::vector<Kernel> ExpertLayer::sort_rows() const {
-  if (plan_.expert_parallel == 1 || experts_.experts == 1) return {};
+  if (!sorts_rows()) return {};
   return {elementwise(2 * experts_.rows * experts_.row)};
+}
+
+/// Of the host, for the slices of rows and of their probabilities, there and back: one for each expert and
+/// rank. Where each expert takes a given number of rows they are the axes of one array.
+Picoseconds ExpertLayer::slicing_time() const {
+  const bool even = plan_.capacity_factor > 0 || plan_.cuda_graphs == CudaGraphs::step;
+  if (!sorts_rows() || even) return 0;
+  return from_microseconds(software_.row_slice_issue_us) * (4 * model_.experts);
 }
 
 Bytes ExpertLayer::copies(double per_token) const {
@@ -95,25 +108,43 @@ std::int32_t ExpertLayer::share_rows(StepBuilder& to, Collective collective, Ste
                        wire);
 }
 
+/// How many rows come to which expert is known on the host before they are sent, and before their products
+/// are issued.
+std::int32_t ExpertLayer::wait_for_router(StepBuilder& to, std::int32_t after) const {
+  const bool known = plan_.capacity_factor > 0 || plan_.cuda_graphs == CudaGraphs::step;
+  return software_.dispatch_waits_for_host && !known ? to.wait_on_host(Part::experts, after) : after;
+}
+
+/// Tokens that have come over the first hop go on over the second while others are on the first: the last
+/// chunk of the second follows all of the first.
+std::int32_t ExpertLayer::in_chunks(StepBuilder& to, const Hop& first, const Hop& second,
+                                    StepBuilder::Wire wire, std::int32_t after) const {
+  constexpr Bytes kChunks = 16;
+  if (plan_.dispatcher == Dispatcher::hierarchical) {
+    const std::int32_t there = exchange(to, first.bytes, first.communicator, wire, after);
+    return exchange(to, second.bytes, second.communicator, wire, there);
+  }
+  const Bytes last = divide_up(second.bytes, kChunks);
+  exchange(to, second.bytes - last, second.communicator, wire, after);
+  const std::int32_t there = exchange(to, first.bytes, first.communicator, wire, after);
+  return exchange(to, last, second.communicator, wire, there);
+}
+
 std::int32_t ExpertLayer::dispatch(StepBuilder& to, std::int32_t after) const {
   constexpr StepBuilder::Wire kWire = &WirePrecision::dispatch;
-  std::int32_t at = after;
-  if (plan_.dispatcher == Dispatcher::all_to_all) {
-    at = exchange(to, experts_.sent * experts_.row, Slot::expert, kWire, at);
-  } else {
-    at = exchange(to, between_nodes(), Slot::expert_peers, kWire, at);
-    at = exchange(to, inside_node(), Slot::expert_node, kWire, at);
-  }
+  const std::int32_t at = plan_.dispatcher == Dispatcher::all_to_all
+                              ? exchange(to, experts_.sent * experts_.row, Slot::expert, kWire, after)
+                              : in_chunks(to, {Slot::expert_peers, between_nodes()},
+                                          {Slot::expert_node, inside_node()}, kWire, after);
   return share_rows(to, Collective::all_gather, kWire, at);
 }
 
 std::int32_t ExpertLayer::combine(StepBuilder& to, std::int32_t after) const {
   constexpr StepBuilder::Wire kWire = &WirePrecision::combine;
-  std::int32_t at = share_rows(to, Collective::reduce_scatter, kWire, after);
+  const std::int32_t at = share_rows(to, Collective::reduce_scatter, kWire, after);
   if (plan_.dispatcher == Dispatcher::all_to_all)
     return exchange(to, experts_.sent * experts_.row, Slot::expert, kWire, at);
-  at = exchange(to, inside_node(), Slot::expert_node, kWire, at);
-  return exchange(to, between_nodes(), Slot::expert_peers, kWire, at);
+  return in_chunks(to, {Slot::expert_node, inside_node()}, {Slot::expert_peers, between_nodes()}, kWire, at);
 }
 
 /// Without sequence parallelism all ranks of a tensor group have all tokens. Each routes its part of them
@@ -153,26 +184,30 @@ std::int32_t ExpertLayer::finish(StepBuilder& to, PassKind kind, const Sent& sen
 std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const Bytes own = experts_.tokens * experts_.row;
   const Bytes sent = experts_.sent * experts_.row;
-  const std::int32_t routed = to.compute(
-      Part::experts, {elementwise(2 * shape_.cut_residual()), router(), choice(), elementwise(own + sent)},
-      after);
-  const Sent tokens = send(to, PassKind::forward, routed);
+  std::vector<Kernel> choosing = routing(software_.routing_kernels);
+  for (const Kernel& kernel :
+       {elementwise(2 * shape_.cut_residual()), router(), choice(), elementwise(own + sent)})
+    choosing.push_back(kernel);
+  const std::int32_t routed = to.compute(Part::experts, std::move(choosing), after);
+  const Sent tokens = send(to, PassKind::forward, wait_for_router(to, routed));
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
   kernels.push_back(first());
   kernels.push_back(activation(inner()));
   kernels.push_back(second());
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
-  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), tokens.there));
+  const std::int32_t back =
+      combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
   // Weighted sum of the copies, then what shared experts made and the residual.
   return finish(to, PassKind::forward, tokens, back, {elementwise(sent + own)},
                 elementwise((model_.post_norms ? 5 : 3) * own));
 }
 
 void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
-  kernels.push_back(weight_gradient(second()));
-  kernels.push_back(weight_gradient(first()));
-  if (software_.accumulation_bytes_per_parameter > 0)
+  const double sums = software_.fused_sum_bytes();
+  kernels.push_back(weight_gradient(second(), sums));
+  kernels.push_back(weight_gradient(first(), sums));
+  if (software_.accumulation_bytes_per_parameter > 0 && !software_.fuses_accumulation)
     kernels.push_back(scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter));
 }
 
@@ -191,8 +226,11 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   kernels.push_back(input_gradient(first()));
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   if (kind == PassKind::backward) add_weight_gradients(kernels);
-  const std::int32_t back = combine(to, to.compute(Part::experts, std::move(kernels), tokens.there));
-  kernels = {elementwise(sent + own), choice(), input_gradient(router())};
+  const std::int32_t back =
+      combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
+  kernels = routing(software_.routing_kernels / 2);
+  for (const Kernel& kernel : {elementwise(sent + own), choice(), input_gradient(router())})
+    kernels.push_back(kernel);
   if (kind == PassKind::backward) kernels.push_back(weight_gradient(router()));
   return finish(to, kind, tokens, back, std::move(kernels), elementwise(3 * own));
 }

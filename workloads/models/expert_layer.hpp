@@ -42,10 +42,18 @@ class ExpertLayer {
   Sent send(StepBuilder& to, PassKind kind, std::int32_t after) const;
   std::int32_t finish(StepBuilder& to, PassKind kind, const Sent& sent, std::int32_t back,
                       std::vector<Kernel> kernels, Kernel last) const;
+  std::int32_t wait_for_router(StepBuilder& to, std::int32_t after) const;
   std::int32_t dispatch(StepBuilder& to, std::int32_t after) const;
   std::int32_t combine(StepBuilder& to, std::int32_t after) const;
   std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, StepBuilder::Wire wire,
                         std::int32_t after) const;
+  /// A step of an exchange over nodes: whom it goes between, and what a rank sends.
+  struct Hop {
+    Slot communicator;
+    Bytes bytes;
+  };
+  std::int32_t in_chunks(StepBuilder& to, const Hop& first, const Hop& second, StepBuilder::Wire wire,
+                         std::int32_t after) const;
   std::int32_t gather_tokens(StepBuilder& to, std::int32_t after) const;
   std::int32_t share_rows(StepBuilder& to, Collective collective, StepBuilder::Wire wire,
                           std::int32_t after) const;
@@ -62,10 +70,13 @@ class ExpertLayer {
   }
   [[nodiscard]] Kernel router() const;
   [[nodiscard]] Kernel choice() const;
+  [[nodiscard]] std::vector<Kernel> routing(std::int64_t small) const;
   [[nodiscard]] Kernel first() const;
   [[nodiscard]] Kernel second() const;
   [[nodiscard]] Bytes inner() const;
+  [[nodiscard]] bool sorts_rows() const { return plan_.expert_parallel > 1 && experts_.experts > 1; }
   [[nodiscard]] std::vector<Kernel> sort_rows() const;
+  [[nodiscard]] Picoseconds slicing_time() const;
 
   const Model& model_;
   const Plan& plan_;

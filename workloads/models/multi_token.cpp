@@ -48,8 +48,8 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   std::vector<Kernel> kernels;
   if (hands_on(kind)) kernels.push_back(input_gradient(projection()));
   if (trains) {
-    kernels.push_back(weight_gradient(projection()));
-    accumulate(kernels, projection().n * projection().k);
+    kernels.push_back(weight_gradient(projection(), software_.fused_sum_bytes()));
+    accumulate_products(kernels, projection().n * projection().k);
   }
   at = to.compute(Part::embedding, std::move(kernels), at);
   if (hands_on(kind)) {

@@ -13,14 +13,28 @@ std::int32_t StepBuilder::add(const Step& step) {
   return static_cast<std::int32_t>(steps_.size()) - 1;
 }
 
-std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after) {
-  const double issue_us = phase_ == Phase::backward || phase_ == Phase::weight_gradient
-                              ? software_.backward_issue_us
-                              : software_.forward_issue_us;
-  std::int64_t launches = 0;
-  for (const Kernel& kernel : kernels) launches += kernel.launches();
-  const Picoseconds host = from_microseconds(issue_us) * launches;
+/// A CUDA graph of a part of a layer is launched like one kernel; one of the whole step leaves nothing to do.
+Picoseconds StepBuilder::issue_time(const std::vector<Kernel>& kernels) const {
+  if (plan_.cuda_graphs == CudaGraphs::step) return 0;
+  const bool backward = phase_ == Phase::backward || phase_ == Phase::weight_gradient;
+  const double issue_us = backward ? software_.backward_issue_us : software_.forward_issue_us;
+  const double expert_us = software_.expert_issue_us > 0 ? software_.expert_issue_us : issue_us;
+  std::int64_t experts = 0, others = 0;
+  for (const Kernel& kernel : kernels) (kernel.grouped ? experts : others) += kernel.launches();
+  if (plan_.cuda_graphs == CudaGraphs::layers && experts == 0) others = std::min<std::int64_t>(others, 1);
+  return from_microseconds(issue_us) * others + from_microseconds(expert_us) * experts;
+}
+
+std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after,
+                                  Picoseconds more_host_ps) {
+  const Picoseconds host = issue_time(kernels) + more_host_ps;
   return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
+}
+
+std::int32_t StepBuilder::wait_on_host(Part part, std::int32_t after) {
+  Step step{Op::Kind::compute, find_work(workload_, {}, 0), part, phase_, after};
+  step.on_host = true;
+  return add(step);
 }
 
 std::optional<Precision> StepBuilder::sent_in(Collective collective, Slot communicator) const {
@@ -61,7 +75,9 @@ std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Byt
                                            Slot communicator) {
   const double ranks = communicator == Slot::tensor ? static_cast<double>(plan_.tensor_parallel) : 0;
   const Picoseconds host =
-      from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
+      plan_.cuda_graphs == CudaGraphs::step
+          ? 0
+          : from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
   const auto wait = from_microseconds(software_.tensor_wait_us * std::max(ranks - 1, 0.0));
   const Dimension dimension = communicator_kind(communicator).dimension;
   const std::uint32_t message = add_message(workload_, {collective, bytes, dimension, host, 1, wait});

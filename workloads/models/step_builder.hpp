@@ -37,6 +37,13 @@ namespace orrery {
   return p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
 }
 
+/// The latter, adding to sums of which it moves so many bytes each beside its result.
+[[nodiscard]] inline Kernel weight_gradient(const Kernel& p, double sum_bytes) {
+  Kernel kernel = weight_gradient(p);
+  kernel.bytes = scaled(kernel.batch * kernel.m * kernel.n, sum_bytes).bytes;
+  return kernel;
+}
+
 class StepBuilder {
  public:
   StepBuilder(const Experiment& experiment, Workload& workload, Phase phase)
@@ -44,8 +51,12 @@ class StepBuilder {
     steps_.reserve(kUsualSteps);
   }
 
-  /// Adds a compute step after step `after`; its index.
-  std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after);
+  /// Adds a compute step after step `after`, for which the host works for `more_host_ps` beside issuing its
+  /// kernels; its index.
+  std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after,
+                       Picoseconds more_host_ps = 0);
+  /// Adds a wait of the host for step `after`: what comes later is issued after that. Its index.
+  std::int32_t wait_on_host(Part part, std::int32_t after);
   /// In what values travel.
   using Wire = std::optional<Precision> WirePrecision::*;
 
@@ -62,6 +73,8 @@ class StepBuilder {
 
  private:
   static constexpr std::size_t kUsualSteps = 8;  // of a block in one direction
+
+  [[nodiscard]] Picoseconds issue_time(const std::vector<Kernel>& kernels) const;
 
   std::int32_t add(const Step& step);
   [[nodiscard]] std::optional<Precision> sent_in(Collective collective, Slot communicator) const;

@@ -92,7 +92,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
     for (const Weight& weight : sub.first) products_.add_weight_gradient(weight, late);
-    accumulate(late, trained_in(sub));
+    accumulate_products(late, trained_in(sub));
   }
   if (!plan_.overlap_tensor_parallel || !tensor_parallel()) {
     std::vector<Kernel>& rest =
@@ -135,7 +135,7 @@ std::int32_t Transformer::backward_weight(StepBuilder& to, Part part, SubBlocks 
   for (const SubBlock& sub : subs) {
     products_.add_weight_gradient(sub.second, kernels);
     for (const Weight& weight : sub.first) products_.add_weight_gradient(weight, kernels);
-    accumulate(kernels, trained_in(sub));
+    accumulate_products(kernels, trained_in(sub));
   }
   if (kernels.empty()) return after;  // all of it is frozen
   const std::int32_t input = enter(to, part, after, shape_.residual() - hidden());

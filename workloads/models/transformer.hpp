@@ -62,6 +62,10 @@ class Transformer {
     if (software_.accumulation_bytes_per_parameter > 0)
       kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
   }
+  /// The same of gradients that products make, which may do so themselves.
+  void accumulate_products(std::vector<Kernel>& kernels, std::int64_t parameters) const {
+    if (frozen() || !software_.fuses_accumulation) accumulate(kernels, parameters);
+  }
   /// Parameters that have a gradient.
   [[nodiscard]] std::int64_t trained_in(const SubBlock& sub) const {
     std::int64_t sum = products_.trained_in(sub.second);

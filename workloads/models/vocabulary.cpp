@@ -94,8 +94,8 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
   if (kind == PassKind::backward_input) kernels = std::move(gradient);
   if (trains) {
-    kernels.push_back(weight_gradient(product));
-    accumulate(kernels, shape_.vocab * model_.hidden);
+    kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
+    accumulate_products(kernels, shape_.vocab * model_.hidden);
   }
   if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);

@@ -40,7 +40,7 @@ void WeightProducts::add_input_gradient(const Weight& weight, std::vector<Kernel
 
 void WeightProducts::add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const {
   const Kernel& p = weight.product;
-  if (rank_ == 0) return kernels.push_back(weight_gradient(p));
+  if (rank_ == 0) return kernels.push_back(weight_gradient(p, sum_bytes_));
   if (!weight.adapted) return;
   kernels.push_back(adapter_product(rank_, p.n, p.m));
   kernels.push_back(adapter_product(p.k, rank_, p.m));

@@ -18,9 +18,12 @@ struct Weight {
 class WeightProducts {
  public:
   /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
-  /// `elementwise_traffic` times as many.
-  WeightProducts(std::int64_t lora_rank, Bytes element, double elementwise_traffic)
-      : rank_(lora_rank), element_(element), elementwise_traffic_(elementwise_traffic) {}
+  /// `elementwise_traffic` times as many; a gradient of a weight moves `sum_bytes` beside itself.
+  WeightProducts(std::int64_t lora_rank, Bytes element, double elementwise_traffic, double sum_bytes)
+      : rank_(lora_rank),
+        element_(element),
+        elementwise_traffic_(elementwise_traffic),
+        sum_bytes_(sum_bytes) {}
 
   void add(const Weight& weight, std::vector<Kernel>& kernels) const;
   void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
@@ -35,6 +38,7 @@ class WeightProducts {
   std::int64_t rank_;
   Bytes element_;
   double elementwise_traffic_;
+  double sum_bytes_;
 };
 
 }  // namespace orrery

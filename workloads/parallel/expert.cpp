@@ -4,7 +4,7 @@
 // groups share the experts, and those that hold the same experts add up their gradients. Tokens go to their
 // experts and back by all-to-alls. Over several nodes these can go in two steps, between ranks of the same
 // place in their nodes and then inside the nodes, which lets a token cross to a node once (Zhao et al. 2025,
-// "DeepEP").
+// "DeepEP"). Both steps run at a time, on streams of their own.
 #include <string>
 
 #include "workloads/parallel/expert_load.hpp"
@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array kExpertStreams{Stream::expert, Stream::expert, Stream::expert, Stream::expert};
+constexpr std::array kExpertStreams{Stream::expert, Stream::expert, Stream::expert_node, Stream::expert};
 constexpr std::array kExpertReplicaStreams{Stream::data};
 
 std::uint32_t expert_slots(const CommunicatorSpec& spec) {
@@ -124,14 +124,17 @@ void check_dispatcher(const Experiment& e, const Complain& complain) {
                "node; or \"all-to-all\"");
 }
 
-/// In other orders backward passes wait for the forward pass before them, if over other ranks. Gradients that
-/// are reduced, or parameters gathered, within passes need one order on all ranks.
+/// In other orders backward passes wait for the forward pass before them, if over other ranks; passes of a
+/// pair end together, so that a micro-batch needs two for each stage, the warm-up of interleaved 1F1B.
+/// Gradients that are reduced, or parameters gathered, within passes need one order on all ranks.
 void check_overlap(const Plan& plan, const Complain& complain) {
   if (!plan.overlap_expert_parallel) return;
   const std::string& schedule = plan.pipeline_schedule;
-  if (!schedule.starts_with("dualpipe"))
+  const bool alone = schedule == "1f1b" && plan.pipeline_parallel == 1;
+  if (!schedule.starts_with("dualpipe") && schedule != "interleaved-1f1b" && !alone)
     complain({"overlap_expert_parallel"},
-             "found true with pipeline_schedule \"" + schedule + "\", allowed with dualpipe | dualpipe-v");
+             "found true with pipeline_schedule \"" + schedule +
+                 "\", allowed with interleaved-1f1b | dualpipe | dualpipe-v, or 1f1b without stages");
   if (plan.moves_weights_every_micro_batch())
     complain({"overlap_expert_parallel", "gradient_reduction", "zero_stage"},
              "found true with zero_stage " + std::to_string(plan.zero_stage) +

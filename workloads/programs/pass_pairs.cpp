@@ -7,7 +7,10 @@
 namespace orrery {
 namespace {
 
-bool sends_tokens(const Op& op) { return op.kind == Op::Kind::communicate && op.stream == Stream::expert; }
+bool sends_tokens(const Op& op) {
+  const bool of_experts = op.stream == Stream::expert || op.stream == Stream::expert_node;
+  return op.kind == Op::Kind::communicate && of_experts;
+}
 
 /// The operations of a program in another order.
 class Reordering {
@@ -27,7 +30,7 @@ class Reordering {
       const bool takes_other = one == pair.second || (turn_of_other && can);
       OpId& next = takes_other ? other : one;
       order_.push_back(next++);
-      // Both messages of a dispatch over nodes go together.
+      // All messages of a dispatch over nodes go together.
       const bool more = next < (takes_other ? pair.end : pair.second) && sends_tokens(op(next));
       if (sends_tokens(op(next - 1)) && !more) turn_of_other = !takes_other;
     }

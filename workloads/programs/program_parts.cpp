@@ -6,9 +6,9 @@ namespace orrery {
 namespace {
 
 bool needs_host(const Software& s) {
-  return s.synchronize_passes || s.forward_issue_us > 0 || s.backward_issue_us > 0 ||
-         s.collective_issue_us > 0 || s.parameter_issue_us > 0 || s.pass_overhead_us > 0 ||
-         s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
+  return s.synchronize_passes || s.dispatch_waits_for_host || s.forward_issue_us > 0 ||
+         s.backward_issue_us > 0 || s.collective_issue_us > 0 || s.parameter_issue_us > 0 ||
+         s.pass_overhead_us > 0 || s.step_overhead_ms > 0 || s.many_nodes_wait_ms > 0;
 }
 
 }  // namespace
@@ -24,7 +24,8 @@ ProgramParts::ProgramParts(const Experiment& experiment, Workload& workload)
   };
   wait_work = add(0);
   step_work = add(from_microseconds((software.step_overhead_ms + slowest) * 1e3));
-  pass_work = add(from_microseconds(software.pass_overhead_us));
+  const bool graph = experiment.plan.cuda_graphs == CudaGraphs::step;
+  pass_work = add(graph ? 0 : from_microseconds(software.pass_overhead_us));
 }
 
 }  // namespace orrery

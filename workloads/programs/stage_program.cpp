@@ -206,7 +206,9 @@ Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
 OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
   const bool computes = step.kind == Op::Kind::compute;
   op.kind = step.kind;
-  op.stream = step.kind == Op::Kind::communicate ? stream_of(step.communicator) : Stream::compute;
+  op.stream = step.kind == Op::Kind::communicate ? stream_of(step.communicator)
+              : step.on_host                     ? Stream::host
+                                                 : Stream::compute;
   op.slot = computes ? 0 : layout_.slot(step.communicator);
   op.phase = step.phase;
   op.part = step.part;
@@ -223,12 +225,12 @@ OpId StageProgram::run_steps(std::span<const Step> steps, std::int32_t layer, co
   Op op = step_of(pass, layer);
   for (const Step& step : steps) {
     const OpId after = step.after == kBlockInput ? input : first + step.after;
-    const bool communicates = step.kind == Op::Kind::communicate;
-    const OpId held = communicates ? kNoOp : std::exchange(gate_, kNoOp);
-    const OpId copied = communicates ? kNoOp : std::exchange(copied_, kNoOp);
+    const bool computes = step.kind != Op::Kind::communicate && !step.on_host;
+    const OpId held = computes ? std::exchange(gate_, kNoOp) : kNoOp;
+    const OpId copied = computes ? std::exchange(copied_, kNoOp) : kNoOp;
     const OpId at = add_step(step, op, {after, gate, held, copied});
     gate = kNoOp;
-    if (communicates) continue;
+    if (!computes) continue;
     last_compute_ = at;
     if (first_compute_ == kNoOp) first_compute_ = at;
   }

@@ -55,9 +55,10 @@ std::int64_t least_warm_up(const ScheduleShape& shape) {
 
 std::int64_t interleaved_warm_up(const ScheduleShape& shape, std::int64_t stage) {
   const std::int64_t total = shape.micro_batches * shape.chunks;
-  if (shape.warm_up > 0) return std::clamp(shape.warm_up - 2 * stage, least_warm_up(shape), total);
+  const std::int64_t ahead = shape.ahead - 2 * stage;
+  if (shape.warm_up > 0) return std::clamp(shape.warm_up + ahead, least_warm_up(shape), total);
   if (shape.micro_batches == shape.stages) return total;
-  return std::min(2 * (shape.stages - 1 - stage) + least_warm_up(shape), total);
+  return std::min(2 * (shape.stages - 1) + ahead + least_warm_up(shape), total);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 namespace orrery {
 namespace {
 
-/// Each stage runs a forward pass less than the one before it.
+/// Each stage runs a forward pass less than the one before it, the last one those ahead.
 std::int64_t one_f_one_b_warm_up(const ScheduleShape& shape, std::int64_t stage) {
   const std::int64_t first = shape.warm_up > 0 ? shape.warm_up : shape.stages - 1;
-  return std::clamp<std::int64_t>(first - stage, 0, shape.micro_batches);
+  return std::clamp<std::int64_t>(first - stage + shape.ahead, 0, shape.micro_batches);
 }
 
 }  // namespace

@@ -102,9 +102,15 @@ const PipelineSchedule& schedule_of(const Plan& plan) {
 
 BackwardSplit splits_backward(const Plan& plan) { return schedule_of(plan).split; }
 
+/// A backward pass beside the forward pass before it must not wait for that.
+static bool runs_ahead(const Plan& plan) {
+  return plan.overlap_expert_parallel && splits_backward(plan) == BackwardSplit::whole &&
+         schedule_of(plan).sets_warm_up;
+}
+
 ScheduleShape schedule_shape(const Plan& plan) {
-  return {plan.pipeline_parallel, plan.micro_batches(), plan.virtual_stages * plan.model_copies(),
-          plan.micro_batch_group_size, plan.warmup_micro_batches};
+  return {plan.pipeline_parallel,      plan.micro_batches(),      plan.virtual_stages * plan.model_copies(),
+          plan.micro_batch_group_size, plan.warmup_micro_batches, runs_ahead(plan) ? 1 : 0};
 }
 
 ChunkMap chunk_map(const Plan& plan) {

@@ -23,6 +23,7 @@ struct ScheduleShape {
   std::int64_t chunks = 1;         ///< model chunks per rank v, of all copies of the model
   std::int64_t group = 0;          ///< micro-batches that go through a chunk in a row; 0: p
   std::int64_t warm_up = 0;        ///< Plan::warmup_micro_batches; 0: as the schedule says
+  std::int64_t ahead = 0;  ///< forward passes more in the warm-up of each stage than the schedule says
 };
 
 /// How a schedule repeats once the pipeline is full, in micro-batches of one copy of the model.

@@ -88,6 +88,55 @@ TEST_CASE("what training sustains of the clock slows products and attention, not
   CHECK(price(traffic(1'000'000'000), gpu) == 1'000'000);
 }
 
+TEST_CASE("narrow products and attention may keep another share of their speed") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  gpu.sustained_clock = 0.5;
+  gpu.flash_efficiency = 1;
+  const Kernel scores = fused_attention(100, 1024, 64, false);
+  const Picoseconds attention = price(scores, gpu);
+  CHECK(price(product(1000, 1000, 1000), gpu, Precision::fp8) == 40'004'000);  // casts 4e6 / 1e15
+  gpu.sustained_clock_fp8 = 0.8;
+  gpu.sustained_clock_attention = 1;
+  CHECK(price(product(1000, 1000, 1000), gpu) == 40'000'000);
+  CHECK(price(product(1000, 1000, 1000), gpu, Precision::fp8) == 25'004'000);
+  CHECK(2 * price(scores, gpu) == attention);
+}
+
+TEST_CASE("each narrow precision has an efficiency of its own, or that of fp8") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  gpu.memory_gb_per_s = 1e12;  // casts take nothing
+  const Kernel kernel = product(1000, 1000, 1000);
+  gpu.gemm_efficiency_fp8 = 0.5;
+  for (const Precision precision : {Precision::fp8, Precision::fp8_blockwise, Precision::fp4})
+    CHECK(price(kernel, gpu, precision) == 40'000'000);
+  gpu.gemm_efficiency_fp8_blockwise = 0.25;
+  gpu.gemm_efficiency_fp4 = 0.2;
+  CHECK(price(kernel, gpu, Precision::fp8) == 40'000'000);
+  CHECK(price(kernel, gpu, Precision::fp8_blockwise) == 80'000'000);
+  CHECK(price(kernel, gpu, Precision::fp4) == 100'000'000);
+}
+
+TEST_CASE("cuDNN's attention where the GPU has it") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  gpu.flash_efficiency = 0.5;
+  Software software;
+  const auto takes = [&](const Kernel& kernel) {
+    return price_compute({{kernel}, kernel.flops}, gpu, software, Precision::bf16).duration_ps;
+  };
+  const Kernel wide = fused_attention(500, 400, 119, false);
+  const Picoseconds second = takes(wide);
+  software.cudnn_attention = true;
+  CHECK(takes(wide) == second);
+  gpu.flash3_efficiency = 0.5;
+  // 119 / (119 + 81) of 5.15e13 FLOP/s; 4 * 500 * 400^2 * 119 FLOPs, 116 columns beside 400.
+  CHECK(takes(wide) == 1'603'106'796);
+  // Of wider heads at three quarters of the speed: 159 / (159 + 81).
+  CHECK(takes(fused_attention(500, 400, 159, false)) == 2'564'970'874);
+}
+
 TEST_CASE("the fastest tile of the list is chosen") {
   Gpu gpu = round_gpu();
   gpu.tile_feed_elements = 128;  // 256 x 128: 1 + 1.5 = 2.5; 128 x 128: 3; 64 x 64: 5
@@ -99,6 +148,28 @@ TEST_CASE("the fastest tile of the list is chosen") {
   // of 25 tiles of 128 x 128 in four would take 10.1 us, and a second start.
   gpu.gemm_start_us = 10;
   CHECK(price(product(640, 640, 1024), gpu) == 10'000'000 + 16'777'216);
+}
+
+TEST_CASE("a partial last wave costs its share of what it leaves idle") {
+  Gpu gpu = round_gpu();
+  // 11 x 10 tiles of 128 x 128 on 100 SMs: 1.1 waves of 32.768 us, and 0.9 of one are idle.
+  gpu.partial_wave = 0;
+  CHECK(price(product(1408, 1280, 1000), gpu) == 36'044'800);
+  gpu.partial_wave = 0.5;
+  CHECK(price(product(1408, 1280, 1000), gpu) == 50'790'400);
+  // Less than one wave takes as long as one.
+  CHECK(price(product(1152, 1280, 1000), gpu) == 32'768'000);
+}
+
+TEST_CASE("sums that a product adds to are traffic beside its multiplications") {
+  Gpu gpu = round_gpu();
+  gpu.memory_gb_per_s = 1000;
+  gpu.sms = 0;
+  Kernel gradient = product(1000, 1000, 1000);
+  // 2e9 FLOPs / 1e14 s = 20 us; operands and result are 6e6 bytes / 1e12 B/s = 6 us, with sums 6e7 more.
+  CHECK(price(gradient, gpu) == 20'000'000);
+  gradient.bytes = 60'000'000;
+  CHECK(price(gradient, gpu) == 66'000'000);
 }
 
 TEST_CASE("few tiles and a deep product: k is split") {

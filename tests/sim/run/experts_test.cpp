@@ -69,8 +69,9 @@ TEST_CASE("runs with experts are the same folded and unfolded, in both networks"
 }
 
 TEST_CASE("passes side by side hide what tokens take, and move as much") {
-  for (const char* schedule : {"dualpipe", "dualpipe-v"}) {
+  for (const std::string schedule : {"dualpipe", "dualpipe-v", "1f1b", "interleaved-1f1b"}) {
     CAPTURE(schedule);
+    const bool in_turn = schedule.ends_with("1f1b");  // where it is off unless asked for
     std::vector<std::string> plan{"plan.expert_parallel=4",
                                   "plan.pipeline_parallel=4",
                                   "model.layers=8",
@@ -78,9 +79,12 @@ TEST_CASE("passes side by side hide what tokens take, and move as much") {
                                   "stack=ideal",
                                   "plan.global_batch_size=64",
                                   "model.hidden=2048",
-                                  std::string("plan.pipeline_schedule=") + schedule};
+                                  "plan.pipeline_schedule=" + schedule};
+    if (schedule.starts_with("interleaved")) plan.emplace_back("plan.virtual_stages=2");
+    if (schedule == "1f1b") plan.emplace_back("plan.pipeline_parallel=1");
+    CHECK(mixture(plan).plan.overlap_expert_parallel != in_turn);
+    if (in_turn) plan.emplace_back("plan.overlap_expert_parallel=true");
     Experiment side_by_side = mixture(plan);
-    CHECK(side_by_side.plan.overlap_expert_parallel);
     const Report together = simulate(side_by_side);
     side_by_side.simulation.folding = Folding::off;
     check_same_times(together, simulate(side_by_side));
@@ -151,7 +155,7 @@ TEST_CASE("experts compute in 8 bits where the plan does") {
   std::vector<std::string> narrow = wide;
   narrow.emplace_back("plan.precision=fp8");
   CHECK(10 * simulate(mixture(narrow)).breakdown.compute_ps <
-        7 * simulate(mixture(wide)).breakdown.compute_ps);
+        8 * simulate(mixture(wide)).breakdown.compute_ps);
 }
 
 // Twice the load: rank 0 of 8 has one expert, to which 2 / 8 of the rows go in place of 1 / 8.
@@ -210,8 +214,11 @@ TEST_CASE("what experts ask of a plan") {
   says({"plan.expert_parallel=3"}, "/plan/expert_parallel: found 3, allowed a divisor of experts 8");
   says({"plan.expert_parallel=8", "plan.pipeline_parallel=4"},
        "found expert_parallel 8 x expert_tensor_parallel 1 = 8, allowed a divisor of the 4 ranks of a stage");
-  says({"plan.overlap_expert_parallel=true"},
-       "/plan/overlap_expert_parallel: found true with pipeline_schedule \"1f1b\", allowed with dualpipe");
+  says({"plan.overlap_expert_parallel=true", "plan.pipeline_schedule=gpipe"},
+       "/plan/overlap_expert_parallel: found true with pipeline_schedule \"gpipe\", allowed with "
+       "interleaved-1f1b | dualpipe | dualpipe-v, or 1f1b without stages");
+  says({"plan.overlap_expert_parallel=true", "plan.pipeline_parallel=2"},
+       "found true with pipeline_schedule \"1f1b\", allowed with interleaved-1f1b");
   says({"plan.expert_parallel=16"}, "/plan/expert_parallel: found 16, allowed a divisor of experts 8");
   says({"plan.overlap_shared_experts=true"},
        "/plan/overlap_shared_experts: found true, allowed only for models with shared_experts");
@@ -221,4 +228,38 @@ TEST_CASE("what experts ask of a plan") {
   says({"model.experts_per_token=9"}, "/model/experts_per_token: found 9, allowed at most experts 8");
   says({"model.kind=transformer"}, "found key \"experts\", allowed only for kind moe-transformer");
   says({"data_parallel_sync.method=diloco"}, "allowed only where data_parallel_sync is a plain all-reduce");
+}
+
+// A host that waits in each layer is behind its GPU from there on; one that has launched graphs is not.
+TEST_CASE("dropless dispatch makes the host wait for the router, unless all of the step is a graph") {
+  const auto exposed = [](std::vector<std::string> more) {
+    std::vector<std::string> all{"plan.expert_parallel=4", "software.expert_issue_us=50",
+                                 "software.row_slice_issue_us=20", "software.dispatch_waits_for_host=true"};
+    all.insert(all.end(), more.begin(), more.end());
+    Experiment e = mixture(all);
+    const Report folded = simulate(e);
+    e.simulation.folding = Folding::off;
+    check_same_times(folded, simulate(e));
+    return folded.makespan_ps;
+  };
+  const Picoseconds waits = exposed({});
+  CHECK(exposed({"software.dispatch_waits_for_host=false"}) < waits);
+  // A given number of rows for each expert: nothing to wait for, and the rows are the axes of one array.
+  CHECK(exposed({"plan.capacity_factor=1"}) < exposed({"software.dispatch_waits_for_host=false"}));
+  CHECK(exposed({"plan.cuda_graphs=layers"}) < waits);
+  CHECK(exposed({"plan.cuda_graphs=step"}) < exposed({"plan.cuda_graphs=layers"}));
+  CHECK(
+      exposed({"plan.cuda_graphs=step"}) ==
+      exposed({"plan.cuda_graphs=step", "software.forward_issue_us=1000", "software.pass_overhead_us=1000"}));
+}
+
+// Over two nodes: both hops at a time, but for the last chunk of the second.
+TEST_CASE("with one copy to each node the hops of a dispatch run beside each other") {
+  const auto expert_time = [](const char* dispatcher) {
+    const Report report =
+        simulate(mixture({"plan.expert_parallel=16", "model.experts=16", "model.hidden=4096", "stack=ideal",
+                          "model.seq_length=4096", std::string("plan.dispatcher=") + dispatcher}));
+    return report.breakdown.exposed_ps[static_cast<std::size_t>(Dimension::expert)];
+  };
+  CHECK(expert_time("deduplicated") < expert_time("hierarchical"));
 }

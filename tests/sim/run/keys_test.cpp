@@ -39,7 +39,7 @@ const std::vector<std::string> kExperiments{
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 6,
                     "fabric": {"kind": "fat-tree", "nic_gbps": 400, "oversubscription": 2, "shape": [4, 2]}},
         "plan": {"context_parallel": 2, "context_parallel_type": "hierarchical", "global_batch_size": 24, "zero_stage": 3, "overlap_parameter_gather": true,
-                 "precision": "fp8"},
+                 "precision": "fp8-blockwise"},
         "training": {"tokens": 1000000}})",
     // Packed samples in chunks of stages as whole passes, without contention.
     R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
@@ -47,7 +47,7 @@ const std::vector<std::string> kExperiments{
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2}, "stack": "nemo-2024",
         "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "global_batch_size": 64, "virtual_stages": 2,
                  "pipeline_schedule": "interleaved-1f1b", "sequence_parallel": true, "overlap_tensor_parallel": true},
-        "software": {"flash_version": 3}, "simulation": {"network": "alpha-beta", "detail": "stage"}})",
+        "software": {"flash_version": 3, "cudnn_attention": false}, "simulation": {"network": "alpha-beta", "detail": "stage"}})",
     // Nodes without peer access.
     R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
         "cluster": {"base": "g4dn-12xlarge", "nodes": 2, "node": {"host_gb_per_s": 2}},
@@ -66,7 +66,7 @@ const std::vector<std::string> kExperiments{
                   "attention": "flash", "experts": 4, "experts_per_token": 1, "multi_token_prediction": 1,
                   "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
-        "plan": {"expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
+        "plan": {"precision": "fp8", "expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
     // An encoder and a decoder, each on a stage.
     R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 128,
                   "encoder_layers": 4, "encoder_seq_length": 256, "positions": "relative"},

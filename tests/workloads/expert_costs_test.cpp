@@ -1,0 +1,116 @@
+// What a layer of experts costs beside its products: routing, the host, sums of gradients.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/workloads/models.hpp"
+#include "workloads/programs/lower.hpp"
+
+using namespace orrery;
+
+namespace {
+
+/// Two layers of 8 experts of 256 x 512 on 4 ranks, a token takes 2.
+Experiment expert_layers() {
+  Experiment e = test::experiment(test::gpt(2, 256, 4, 128, 1024), 1, 1, 4, 1);
+  e.model.kind = ModelKind::moe_transformer;
+  e.model.experts = 8;
+  e.model.experts_per_token = 2;
+  e.model.expert_ffn_hidden = 512;
+  e.model.biases = false;
+  e.plan.expert_parallel = 4;
+  return e;
+}
+
+template <class Counts>
+std::int64_t count_ops(const Workload& w, Phase phase, Counts counts) {
+  std::int64_t sum = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.part == Part::experts && op.phase == phase) sum += counts(op);
+  }
+  return sum;
+}
+
+Picoseconds host_time(const Experiment& e, Phase phase) {
+  const Workload w = lower(e);
+  return count_ops(w, phase, [&](const Op& op) {
+    return op.kind == Op::Kind::compute ? w.kernel_sequences[op.work].host_ps : 0;
+  });
+}
+
+std::int64_t host_waits(const Experiment& e, Phase phase) {
+  return count_ops(lower(e), phase, [](const Op& op) { return op.stream == Stream::host ? 1 : 0; });
+}
+
+}  // namespace
+
+TEST_CASE("routing takes small kernels, half as many backward") {
+  Experiment e = expert_layers();
+  const auto kernels = [&](Phase phase) {
+    const Workload w = lower(e);
+    return count_ops(w, phase, [&](const Op& op) {
+      return op.kind == Op::Kind::compute ? std::ssize(w.kernel_sequences[op.work].kernels) : 0;
+    });
+  };
+  const std::int64_t ahead = kernels(Phase::forward), back = kernels(Phase::backward);
+  e.software.routing_kernels = 11;
+  CHECK(kernels(Phase::forward) == ahead + 2 * 11);
+  CHECK(kernels(Phase::backward) == back + 2 * 5);
+}
+
+TEST_CASE("the host pays for each expert and each slice of rows, and waits for the router") {
+  Experiment e = expert_layers();
+  CHECK(host_time(e, Phase::forward) == 0);
+  e.software.expert_issue_us = 3;
+  // Two layers, two products of two experts; backward twice as many.
+  CHECK(host_time(e, Phase::forward) == 2 * 2 * 2 * 3'000'000);
+  CHECK(host_time(e, Phase::backward) == 2 * 4 * 2 * 3'000'000);
+  e.software.expert_issue_us = 0;
+  e.software.row_slice_issue_us = 1;
+  CHECK(host_time(e, Phase::forward) ==
+        2 * 4 * 8 * 1'000'000);  // rows and probabilities of 8 experts, both ways
+  CHECK(host_waits(e, Phase::forward) == 0);
+  e.software.dispatch_waits_for_host = true;
+  CHECK(host_waits(e, Phase::forward) == 2);
+  CHECK(host_waits(e, Phase::backward) == 0);
+  e.plan.capacity_factor = 1;
+  CHECK(host_waits(e, Phase::forward) == 0);
+  CHECK(host_time(e, Phase::forward) == 0);
+}
+
+TEST_CASE("CUDA graphs of layers are issued like one kernel each, one of the step in no time") {
+  Experiment e = expert_layers();
+  e.software.forward_issue_us = 2;
+  e.software.expert_issue_us = 3;
+  e.software.dispatch_waits_for_host = true;
+  e.plan.cuda_graphs = CudaGraphs::layers;
+  // Routing and the sum at the end are a graph each; sorting, activation and sorting back, and four products.
+  CHECK(host_time(e, Phase::forward) == 2 * (2 * 2 + 3 * 2 + 4 * 3) * 1'000'000);
+  CHECK(host_waits(e, Phase::forward) == 2);
+  e.plan.cuda_graphs = CudaGraphs::step;
+  CHECK(host_time(e, Phase::forward) == 0);
+  CHECK(host_waits(e, Phase::forward) == 0);
+}
+
+TEST_CASE("gradients are added up by a kernel of their own or inside the products that make them") {
+  Experiment e = expert_layers();
+  e.software.accumulation_bytes_per_parameter = 8;
+  const auto traffic = [&](Kernel::Kind kind) {
+    const Workload w = lower(e);
+    std::int64_t sum = 0;
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != Op::Kind::compute || op.phase != Phase::backward) continue;
+      for (const Kernel& kernel : w.kernel_sequences[op.work].kernels)
+        sum += kernel.kind == kind ? kernel.bytes : 0;
+    }
+    return sum;
+  };
+  const std::int64_t apart = traffic(Kernel::Kind::memory);
+  CHECK(traffic(Kernel::Kind::gemm) == 0);
+  e.software.fuses_accumulation = true;
+  // 8 bytes of each weight are no kernel's; of those that products make, 6 beside their 16-bit result.
+  // Attention has 4 h^2, a rank 2 experts of 2 h f, the head V h; the embedding is no product.
+  const std::int64_t made = 2 * (4 * 256 * 256 + 2 * 2 * 256 * 512) + 1024 * 256;
+  CHECK(apart - traffic(Kernel::Kind::memory) == 8 * made);
+  CHECK(traffic(Kernel::Kind::gemm) == 6 * made);
+}
