@@ -14,6 +14,7 @@
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
@@ -21,6 +22,8 @@
 #include "studies/calibrate/calibrate.hpp"
 #include "studies/calibrate/calibration_file.hpp"
 #include "studies/calibrate/fit_errors.hpp"
+#include "studies/calibrate/joint_fit.hpp"
+#include "studies/calibrate/left_out.hpp"
 
 namespace orrery {
 namespace {
@@ -29,6 +32,7 @@ struct CalibrateOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> calibrations;
   std::vector<std::string> bases, keys, bounds, out;
+  bool together = false;
   FitOptions fit;
 };
 
@@ -58,15 +62,15 @@ std::map<std::string, Bounds> bounds_of(const std::vector<std::string>& given) {
   return out;
 }
 
-FitRequest request_of(const CalibrateOptions& options, Outputs& outputs) {
-  FitRequest request{{}, options.bases, options.keys, bounds_of(options.bounds)};
+std::vector<TableText> tables_of(const CalibrateOptions& options, Outputs& outputs) {
   const auto names = tables_among(options.arguments);
   if (names.empty()) refuse_calibration("a table of measured runs is missing");
+  std::vector<TableText> tables;
   for (const std::string& name : names) {
     outputs.protect(name);
-    request.tables.push_back(load_table_text(name));
+    tables.push_back(load_table_text(name));
   }
-  return request;
+  return tables;
 }
 
 FitProgress fit_progress_on_terminal(const CommonOptions& common) {
@@ -87,11 +91,54 @@ void print(const Fit& fit, const std::vector<std::string>& out) {
   if (!std::cout) throw RunError("cannot write to standard output");
 }
 
-int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, unsigned threads) {
+/// Everything that a fit of single constants is told and a joint one finds in the catalog.
+void check_together(const CalibrateOptions& options) {
+  if (!options.bases.empty() || !options.keys.empty() || !options.bounds.empty())
+    refuse_calibration(
+        "--together: found --base, --fit or --bounds, allowed none of them: it fits what the "
+        "calibrations of the rows give a spread");
+  if (options.out.size() > 1) refuse_calibration("--together: found --out twice, allowed one folder");
+}
+
+int run_together(const CalibrateOptions& options, const CommonOptions& common, unsigned threads) {
+  check_together(options);
   Outputs outputs("");
   for (const std::string& file : options.calibrations) outputs.protect(file);
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
-  const FitProblem problem = make_fit_problem(request_of(options, outputs), context);
+  const std::vector<TableText> tables = tables_of(options, outputs);
+  const JointProblem problem = make_joint_problem(tables, context);
+  const ProgressReport report = progress_on_terminal(common);
+  const JointProgress progress = [&](const std::string&, int done, int expected) {
+    if (report) report(static_cast<std::size_t>(done), static_cast<std::size_t>(expected));
+  };
+  const JointFit fit = fit_jointly(problem, threads, progress);
+  if (!options.out.empty()) {
+    auto texts = calibration_texts(context.catalog, problem, fit);
+    TableContext fitted = context;
+    for (const auto& [name, text] : texts)
+      fitted.catalog = fitted.catalog.with_calibration(text, name, name).first;
+    const JointProblem again = make_joint_problem(tables, fitted);
+    texts = with_ranges(std::move(texts), again, left_out_rows(again, kAllLeftOut, threads, progress));
+    for (const auto& [name, text] : texts)
+      outputs.open(options.out.front() + "/" + name + ".json")->write(text);
+  }
+  outputs.commit();
+  if (!common.quiet) {
+    write_joint_text(problem, fit, [](std::string_view text) { std::cout << text; });
+    if (options.out.empty()) std::cout << "nothing was written; --out FOLDER writes the calibrations\n";
+  }
+  std::cout.flush();
+  if (!std::cout) throw RunError("cannot write to standard output");
+  return kDone;
+}
+
+int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, unsigned threads) {
+  if (options.together) return run_together(options, common, threads);
+  Outputs outputs("");
+  for (const std::string& file : options.calibrations) outputs.protect(file);
+  const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
+  const FitProblem problem = make_fit_problem(
+      {tables_of(options, outputs), options.bases, options.keys, bounds_of(options.bounds)}, context);
   if (!options.out.empty() && options.out.size() != options.bases.size())
     refuse_calibration("--out: one file for each --base, in their order");
   std::vector<OutputFile*> files;
@@ -123,13 +170,15 @@ Command add_calibrate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("tables", options->arguments,
                  "CSV files or names of orrery list measurements, and key=value for every row");
-  add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable")->required();
+  add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable");
   add_repeatable(app, "--fit", options->keys, "Constants to fit, as KEY,KEY,... of an experiment; repeatable")
-      ->required()
       ->delimiter(',');
   add_repeatable(app, "--bounds", options->bounds, "KEY=LOW:HIGH, where a constant is searched; repeatable");
   add_repeatable(app, "--out", options->out,
                  "Write the calibration (- for standard output); one for each --base");
+  app.add_flag("--together", options->together,
+               "Fit all constants that have a spread, in all calibrations of the rows and those they inherit "
+               "from; --out is a folder");
   add_calibration_files(app, options->calibrations);
   app.add_option("--folds", options->fit.folds, "Folds of the cross-validation (default 5), 0 for none")
       ->check(integer_within(0, 1000));

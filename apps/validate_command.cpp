@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
+#include "studies/calibrate/left_out.hpp"
 #include "studies/validate/measured_table.hpp"
 #include "studies/validate/validate.hpp"
 #include "studies/validate/writers.hpp"
@@ -23,6 +25,7 @@ namespace {
 struct ValidateOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> calibrations;
+  std::vector<std::string> left_out;
   std::string json, csv, markdown;
 
   /// What wrote the results, for the page.
@@ -30,6 +33,7 @@ struct ValidateOptions {
     std::string text = "orrery validate";
     for (const std::string& argument : arguments) text += " " + argument;
     for (const std::string& file : calibrations) text += " --calibration " + file;
+    for (const std::string& by : left_out) text += " --leave-out " + by;
     return text + " --markdown " + markdown;
   }
 };
@@ -58,8 +62,34 @@ std::vector<MeasuredTable> load(const std::vector<std::string>& names, const Val
   return tables;
 }
 
-void print(const std::vector<TableResult>& results) {
-  write_validation_text(results, [](std::string_view text) { std::cout << text; });
+/// Errors of rows by fits that had not seen them; adds those of each table to `results`.
+std::vector<LeftOutSummary> leave_out(const std::vector<std::string>& names, const ValidateOptions& options,
+                                      unsigned threads, const CommonOptions& common,
+                                      std::vector<TableResult>& results) {
+  if (options.left_out.empty()) return {};
+  const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
+  std::vector<TableText> texts;
+  for (const std::string& name : names) texts.push_back(load_table_text(name));
+  const JointProblem problem = make_joint_problem(texts, context);
+  std::vector<LeftOut> by;
+  for (const std::string& name : options.left_out) {
+    const auto found = std::ranges::find(kLeftOutNames, name);
+    by.push_back(static_cast<LeftOut>(found - kLeftOutNames.begin()));
+  }
+  const ProgressReport report = progress_on_terminal(common);
+  const auto rows = left_out_rows(problem, by, threads, [&](const std::string&, int done, int expected) {
+    if (report) report(static_cast<std::size_t>(done), static_cast<std::size_t>(expected));
+  });
+  add_left_out(problem, rows, results);
+  std::vector<LeftOutSummary> summaries;
+  for (const LeftOutRows& of : rows) summaries.push_back({of.by, left_out_groups(problem, of)});
+  return summaries;
+}
+
+void print(const std::vector<TableResult>& results, const std::vector<LeftOutSummary>& summaries) {
+  const TextSink sink = [](std::string_view text) { std::cout << text; };
+  write_validation_text(results, sink);
+  write_left_out_text(summaries, sink);
   std::cout.flush();
   if (!std::cout) throw RunError("cannot write to standard output");
 }
@@ -73,12 +103,13 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.markdown);
-  const std::vector<TableResult> results = validate(tables, threads, progress_on_terminal(common));
+  std::vector<TableResult> results = validate(tables, threads, progress_on_terminal(common));
+  const std::vector<LeftOutSummary> summaries = leave_out(names, options, threads, common, results);
   if (json != nullptr) write_validation_json(results, to(*json));
   if (csv != nullptr) write_validation_csv(results, to(*csv));
   if (page != nullptr) write_validation_page(results, options.command(), to(*page));
   outputs.commit();
-  if (!common.quiet && !outputs.use_standard_output()) print(results);
+  if (!common.quiet && !outputs.use_standard_output()) print(results, summaries);
   return kDone;
 }
 
@@ -91,6 +122,10 @@ Command add_validate(CLI::App& app, const CommonOptions& common) {
       "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
       "every row");
   add_calibration_files(app, options->calibrations);
+  app.add_option("--leave-out", options->left_out,
+                 "Also predict rows by fits that have not seen those of their model, stack, gpu or fabric")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(kLeftOutNames.begin(), kLeftOutNames.end())));
   add_output(app, "--json", options->json, "Write the results as JSON (- for standard output)");
   add_output(app, "--csv", options->csv, "Write a line per row and figure");
   add_output(app, "--markdown", options->markdown, "Write a page of the results");

@@ -160,8 +160,8 @@ const ResultKey kFigureKeys[] = {
     {"active_parameters", [](const R& r) -> Json { return r.active_parameters; }},
     {"gpus", [](const R& r) -> Json { return r.gpus; }},
     {"step_time_s", [](const R& r) -> Json { return timed(r, r.step_time_s()); }},
-    {"step_time_s_p10", [](const R& r) -> Json { return spread(r, r.step_time_s_p10()); }},
-    {"step_time_s_p90", [](const R& r) -> Json { return spread(r, r.step_time_s_p90()); }},
+    {"step_time_s_p10", [](const R& r) -> Json { return spread(r, r.step_time_s_p10()); }, Needs::range},
+    {"step_time_s_p90", [](const R& r) -> Json { return spread(r, r.step_time_s_p90()); }, Needs::range},
     {"training_days",
      [](const R& r) -> Json { return r.training_tokens > 0 ? timed(r, r.training_days()) : absent(); }},
     {"samples_per_s", [](const R& r) -> Json { return timed(r, r.samples_per_s()); }},
@@ -389,7 +389,7 @@ Figures ResultSelection::figures() const {
   };
   const bool warns = needs(Needs::warnings);
   return {needs(Needs::breakdown) || warns, needs(Needs::critical_path), needs(Needs::traffic),
-          needs(Needs::origin) || warns, needs(Needs::process)};
+          needs(Needs::origin) || warns,    needs(Needs::range),         needs(Needs::process)};
 }
 
 std::vector<std::string_view> ResultSelection::names() {

@@ -15,7 +15,16 @@ using ResultJson = nlohmann::ordered_json;
 
 /// One value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
-  enum class Needs : std::uint8_t { nothing, breakdown, critical_path, traffic, origin, process, warnings };
+  enum class Needs : std::uint8_t {
+    nothing,
+    breakdown,
+    critical_path,
+    traffic,
+    origin,
+    range,
+    process,
+    warnings
+  };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
   Needs needs = Needs::nothing;                         ///< what has to be measured for it

@@ -11,6 +11,7 @@
 
 #include "config/catalog/catalog.hpp"
 #include "config/text/json.hpp"
+#include "orrery/calibration_domain.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -19,9 +20,10 @@ struct CatalogEntry {
   std::string text;
   Json value;  ///< without `summary` and `source`; of a calibration, its constants
   std::string summary;
-  std::string part;          ///< of a calibration: what it is of, gpu, node, fabric or software
-  std::string inherits;      ///< of a calibration: the one that has what it lacks; may be empty
-  Diagnostic inherits_at{};  ///< where it says so, with the message to come
+  std::string part;            ///< of a calibration: what it is of, gpu, node, fabric or software
+  std::string inherits;        ///< of a calibration: the one that has what it lacks; may be empty
+  Diagnostic inherits_at{};    ///< where it says so, with the message to come
+  CalibrationDomain domain{};  ///< of a calibration: of its own measured runs
 };
 
 /// A file of the catalog. Copies share what has been parsed; threads may ask side by side.

@@ -29,6 +29,7 @@ const std::vector<Field<Header>>& header_fields() {
       T::choice("part", {kParts, nullptr, {}}, &Header::part, "", "what it is of"),
       T::text("inherits", &Header::inherits, "calibration that has what this one lacks"),
       T::nested("constants", "an object of constants"),
+      T::nested("domain", "what the measured runs behind it span: names and [least, largest]"),
       T::nested("fit", "how its constants were fitted; not read"),
   };
   return fields;
@@ -37,6 +38,8 @@ const std::vector<Field<Header>>& header_fields() {
 struct Description {
   std::string source;
   double minimum = 0, maximum = 0;
+  double standard_error = 0, spread = 0;
+  bool pinned = false;
 };
 
 const std::vector<Field<Description>>& constant_fields() {
@@ -46,6 +49,11 @@ const std::vector<Field<Description>>& constant_fields() {
       T::text("source", &Description::source, "where it comes from"),
       T::number("minimum", "", -1e300, 1e300, &Description::minimum, "", "least value a fit tries"),
       T::number("maximum", "", -1e300, 1e300, &Description::maximum, "", "largest value a fit tries"),
+      T::number("standard_error", "", 0, 1e300, &Description::standard_error, "",
+                "of the value, relative to it"),
+      T::number("spread", "", 1e-6, 10, &Description::spread, "",
+                "heirs lie so far from this value: standard deviation of the logarithm of theirs over this"),
+      T::flag("pinned", &Description::pinned, "", "known from elsewhere: no joint fit changes it"),
   };
   return fields;
 }
@@ -71,6 +79,7 @@ class CalibrationReader {
     CatalogEntry entry{"", Json::object(), header.summary, header.part, header.inherits};
     if (!header.part.empty() && root.contains("constants"))
       read_constants(root["constants"], calibrated_fields(header.part), entry.value, Path(top, "constants"));
+    if (root.contains("domain")) read_domain(root["domain"], entry.domain, Path(top, "domain"));
     return {header.name, std::move(entry)};
   }
 
@@ -101,6 +110,38 @@ class CalibrationReader {
       read_value(constant["value"], *field, Path(here, "value"));
       values[key] = constant["value"];
     }
+  }
+
+  void read_domain(const Json& given, CalibrationDomain& domain, const Path& path) {
+    if (!expect_object(given, path, scope_)) return;
+    for (const auto& [key, value] : given.items()) {
+      const Path here(path, key);
+      const auto name = std::ranges::find(kDomainNames, key);
+      const auto span = std::ranges::find(kDomainSpans, key);
+      if (name != kDomainNames.end()) {
+        read_names(value, domain.names[static_cast<std::size_t>(name - kDomainNames.begin())], here);
+      } else if (span != kDomainSpans.end()) {
+        read_span(value, domain.spans[static_cast<std::size_t>(span - kDomainSpans.begin())], here);
+      } else {
+        std::vector<std::string_view> known(kDomainNames.begin(), kDomainNames.end());
+        known.insert(known.end(), kDomainSpans.begin(), kDomainSpans.end());
+        report_unknown_key(key, known, here, scope_);
+      }
+    }
+  }
+
+  void read_names(const Json& value, std::set<std::string>& names, const Path& path) {
+    const bool texts =
+        value.is_array() && std::ranges::all_of(value, [](const Json& name) { return name.is_string(); });
+    if (!texts) return findings_.add(path, fmt::format("found {}, allowed a list of texts", value.dump()));
+    for (const Json& name : value) names.insert(name.get<std::string>());
+  }
+
+  void read_span(const Json& value, std::optional<ValueSpan>& span, const Path& path) {
+    const bool two = value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+    if (!two || !(value[0].get<double>() <= value[1].get<double>()))
+      return findings_.add(path, fmt::format("found {}, allowed [least, largest]", value.dump()));
+    span = ValueSpan{value[0].get<double>(), value[1].get<double>()};
   }
 
   void read_value(const Json& value, const FieldInfo& field, const Path& path) {

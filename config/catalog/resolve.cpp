@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "config/schema/wording.hpp"
 
@@ -126,6 +127,20 @@ void Resolver::overlay_gpu(Json& target, const Json& given, const Path& path) {
   } else {
     target = resolve(CatalogKind::gpu, given, path);
   }
+}
+
+std::shared_ptr<const CalibrationDomains> Resolver::domains(std::string_view name) const {
+  auto out = std::make_shared<CalibrationDomains>();
+  std::set<std::string_view> seen;
+  for (std::string_view next = name; seen.insert(next).second;) {
+    const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
+    if (found == nullptr) break;
+    if (next == name) out->stack = found->domain;
+    if (!found->domain.empty()) out->kin = found->domain;
+    next = found->inherits;
+  }
+  if (out->kin.empty()) return nullptr;
+  return out;
 }
 
 bool Resolver::calibrates(std::string_view name, std::string_view kind) const {

@@ -5,6 +5,7 @@
 // its own base.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ class Resolver {
   /// Adds the constants of the calibration `name` to `part` (of kind "gpu", "node", "fabric" or
   /// "software"), which lies at `path`, where it does not give them itself.
   void calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path);
+
+  /// What runs stand behind the calibration `name` and behind the one that it and its kin go back to; null
+  /// where there are none.
+  [[nodiscard]] std::shared_ptr<const CalibrationDomains> domains(std::string_view name) const;
 
   /// Whether `name` is a calibration of that kind of part.
   [[nodiscard]] bool calibrates(std::string_view name, std::string_view kind) const;

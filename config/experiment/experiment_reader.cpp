@@ -272,6 +272,7 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
   const bool calibrated = choose_stack(experiment, Path(top, "stack"));
   if (known_ != nullptr && std::exchange(known_->stack, experiment.stack) != experiment.stack)
     known_->software.given = Json(Json::value_t::discarded);
+  if (calibrated) experiment.domains = resolver_.domains(experiment.stack);
   take(&KnownParts::software, given, experiment.software, [&] {
     Json all = given;
     Software read;

@@ -5,6 +5,7 @@
 #include "config/catalog/read_calibration.hpp"
 #include "config/schema/fields.hpp"
 #include "config/text/json.hpp"
+#include "orrery/calibration_domain.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -189,13 +190,34 @@ Schema text_schema(const char* meaning) { return {{"type", "string"}, {"descript
 Schema constant_schema(const FieldInfo& field, const Menus& menus) {
   Schema value = type_of(field, menus);
   value["description"] = description(field);
-  Schema constant =
-      closed_object({{"value", value},
-                     {"source", text_schema("where it comes from")},
-                     {"minimum", {{"type", "number"}, {"description", "least value a fit tries"}}},
-                     {"maximum", {{"type", "number"}, {"description", "largest value a fit tries"}}}});
+  Schema constant = closed_object(
+      {{"value", value},
+       {"source", text_schema("where it comes from")},
+       {"minimum", {{"type", "number"}, {"description", "least value a fit tries"}}},
+       {"maximum", {{"type", "number"}, {"description", "largest value a fit tries"}}},
+       {"standard_error", {{"type", "number"}, {"description", "of the value, relative to it"}}},
+       {"spread",
+        {{"type", "number"},
+         {"description",
+          "heirs lie so far from this value: standard deviation of the logarithm of theirs over "
+          "this"}}},
+       {"pinned", {{"type", "boolean"}, {"description", "known from elsewhere: no joint fit changes it"}}}});
   constant["required"] = {"value", "source"};
   return constant;
+}
+
+/// What the measured runs behind a calibration span.
+Schema domain_schema() {
+  Schema features = Schema::object();
+  for (const std::string_view name : kDomainNames)
+    features[std::string(name)] = {{"type", "array"}, {"items", {{"type", "string"}}}};
+  for (const std::string_view span : kDomainSpans) {
+    features[std::string(span)] = {
+        {"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
+  }
+  Schema domain = closed_object(std::move(features));
+  domain["description"] = "what the measured runs behind it span: names and [least, largest]";
+  return domain;
 }
 
 Schema calibration_of(std::string_view part, const Menus& menus) {
@@ -209,6 +231,7 @@ Schema calibration_of(std::string_view part, const Menus& menus) {
        {"part", {{"const", part}, {"description", "what it is of"}}},
        {"inherits", text_schema("calibration that has what this one lacks")},
        {"constants", closed_object(std::move(constants))},
+       {"domain", domain_schema()},
        {"fit", {{"type", "object"}, {"description", "how its constants were fitted; not read"}}}});
   calibration["required"] = {"part", "constants"};
   return calibration;

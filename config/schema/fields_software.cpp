@@ -131,6 +131,18 @@ const std::vector<Field<Software>>& software_fields() {
                 "lower decile, on several nodes"),
       T::number("error_p90_many_nodes", "", -1, 100, &S::error_p90_many_nodes, "0",
                 "upper decile, on several nodes"),
+      T::number("error_p10_new_stack", "", -1, 100, &S::error_p10_new_stack, "0",
+                "lower decile, of stacks that a fit had not seen"),
+      T::number("error_p90_new_stack", "", -1, 100, &S::error_p90_new_stack, "0",
+                "upper decile, of stacks that a fit had not seen"),
+      T::number("error_p10_new_gpu", "", -1, 100, &S::error_p10_new_gpu, "0",
+                "lower decile, on GPUs that a fit had not seen"),
+      T::number("error_p90_new_gpu", "", -1, 100, &S::error_p90_new_gpu, "0",
+                "upper decile, on GPUs that a fit had not seen"),
+      T::number("error_p10_new_fabric", "", -1, 100, &S::error_p10_new_fabric, "0",
+                "lower decile, on links that a fit had not seen"),
+      T::number("error_p90_new_fabric", "", -1, 100, &S::error_p90_new_fabric, "0",
+                "upper decile, on links that a fit had not seen"),
   };
   return fields;
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include "orrery/accuracy.hpp"
+#include "orrery/calibration_domain.hpp"
 #include "orrery/cluster.hpp"
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/model.hpp"
@@ -65,13 +67,15 @@ struct Experiment {
   Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
+  /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
+  std::shared_ptr<const CalibrationDomains> domains;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(name, model, cluster, plan, data_parallel_sync, simulation, software, training, accuracy,
                     problem, stack);
   }
-  friend bool operator==(const Experiment&, const Experiment&) = default;
+  friend bool operator==(const Experiment& a, const Experiment& b) { return a.members() == b.members(); }
 };
 
 }  // namespace orrery

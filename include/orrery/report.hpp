@@ -53,6 +53,7 @@ struct Figures {
   bool traffic = true;        ///< Report::links, bytes_per_gpu
   bool origin =
       true;  ///< Report::name to workers, reasons, assumptions, warnings: what they are of and rest on
+  bool range = true;    ///< Report::error_p10, error_p90
   bool process = true;  ///< of Report::stats what depends on the machine, which the caller measures
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;

@@ -100,12 +100,19 @@ struct Software {
   /// ZeRO-3 gathers and reduces every parameter tensor on its own, not a layer at once.
   bool gathers_tensors = false;
 
-  /// Deciles of measured step time over predicted, less one, on one node and on many: the calibration's
-  /// residuals. All 0 where none are known.
+  /// Deciles of measured step time over predicted, less one: of runs of the stack that a fit had not seen, on
+  /// one node and on many; of all runs of stacks, GPUs and links that a fit had not seen. All 0 where none
+  /// are known.
   double error_p10_one_node = 0;
   double error_p90_one_node = 0;
   double error_p10_many_nodes = 0;
   double error_p90_many_nodes = 0;
+  double error_p10_new_stack = 0;
+  double error_p90_new_stack = 0;
+  double error_p10_new_gpu = 0;
+  double error_p90_new_gpu = 0;
+  double error_p10_new_fabric = 0;
+  double error_p90_new_fabric = 0;
 
   /// Bytes for each gradient that a product moves to add it up, beside the 16 bits of a result; 0: a kernel
   /// of its own does so.
@@ -115,20 +122,22 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(
-        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, synchronize_passes,
-        dispatch_waits_for_host, expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
-        forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
-        accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
-        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
-        fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb, context_gb,
-        communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
-        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
-        parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms,
-        exchange_wait_ms, communication_interference, jitter, overlaps_tensor_parallel,
-        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
-        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes);
+    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
+                    synchronize_passes, dispatch_waits_for_host, expert_issue_us, row_slice_issue_us,
+                    routing_kernels, elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit,
+                    optimizer_bytes_per_parameter, accumulation_bytes_per_parameter, fuses_accumulation,
+                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
+                    keeps_narrow_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
+                    keeps_weight_gradients, allocator_overhead, framework_gb, context_gb, communicator_mb,
+                    memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
+                    flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
+                    parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency,
+                    data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
+                    overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, chooses_sharding,
+                    tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
+                    error_p10_many_nodes, error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack,
+                    error_p10_new_gpu, error_p90_new_gpu, error_p10_new_fabric, error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

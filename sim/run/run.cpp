@@ -12,6 +12,7 @@
 #include "sim/run/assumptions.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/step_time_range.hpp"
 #include "sim/run/warnings.hpp"
 
 namespace orrery {
@@ -58,10 +59,15 @@ void expect_training(const Experiment& experiment, Report& report) {
   const Training& training = experiment.training;
   report.training_tokens =
       training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
-  const Software& software = experiment.software;
-  const bool one_node = experiment.cluster.nodes == 1;
-  report.error_p10 = one_node ? software.error_p10_one_node : software.error_p10_many_nodes;
-  report.error_p90 = one_node ? software.error_p90_one_node : software.error_p90_many_nodes;
+}
+
+void judge_range(const Experiment& experiment, const Figures& figures, Report& report) {
+  if (!figures.range && !figures.origin) return;
+  const StepTimeRange range = step_time_range(experiment);
+  report.error_p10 = range.p10;
+  report.error_p90 = range.p90;
+  if (const std::string why = range_sentence(range, experiment.stack); figures.origin && !why.empty())
+    report.warnings.push_back(why);
 }
 
 }  // namespace
@@ -84,10 +90,13 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
   judge_memory(experiment, outlined, report);
+  judge_range(experiment, figures, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
-  if (report.feasible && figures.breakdown) report.warnings = warnings(experiment, report);
+  if (report.feasible && figures.breakdown) {
+    for (std::string& warning : warnings(experiment, report)) report.warnings.push_back(std::move(warning));
+  }
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "studies/calibrate/identifiability.hpp"
 #include "studies/calibrate/optimizer.hpp"
 #include "studies/calibrate/row_predictor.hpp"
+#include "studies/calibrate/short_value.hpp"
 
 namespace orrery {
 namespace {
@@ -30,8 +31,7 @@ using Rows = std::vector<std::size_t>;
 
 /// Files give constants with as many digits as mean anything.
 double rounded(const FitVariable& variable, double value) {
-  const double round = std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
-  return std::clamp(round, variable.bounds.low, variable.bounds.high);
+  return std::clamp(short_value(value, 5), variable.bounds.low, variable.bounds.high);
 }
 
 /// Uniform below `bound`; the standard's distributions differ between libraries.

@@ -9,6 +9,7 @@
 
 #include "studies/calibrate/fit_errors.hpp"
 #include "studies/calibrate/optimizer.hpp"
+#include "studies/calibrate/short_value.hpp"
 
 namespace orrery {
 namespace {
@@ -25,11 +26,8 @@ std::string joined_by_comma(const std::vector<std::string>& names) {
   return out;
 }
 
-/// Figures of an account: no more digits than are of use.
-double rounded(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
-
 OrderedJson summary_json(const ErrorSummary& s) {
-  return {{"mean", rounded(s.mean)}, {"worst", rounded(s.worst)}, {"bias", rounded(s.bias)}};
+  return {{"mean", short_value(s.mean)}, {"worst", short_value(s.worst)}, {"bias", short_value(s.bias)}};
 }
 
 OrderedJson errors_json(const FitErrors& errors) {
@@ -43,7 +41,7 @@ OrderedJson errors_json(const FitErrors& errors) {
 
 OrderedJson range_json(const std::optional<ResidualRange>& range) {
   if (!range) return nullptr;
-  return {{"rows", range->rows}, {"p10", rounded(range->p10)}, {"p90", rounded(range->p90)}};
+  return {{"rows", range->rows}, {"p10", short_value(range->p10)}, {"p90", short_value(range->p90)}};
 }
 
 /// Writes what one fit says about one of its bases.
@@ -87,8 +85,8 @@ class Account {
                     {"method", kMinimizer},
                     {"evaluations", fit_.evaluations},
                     {"most_evaluations", fit_.options.evaluations},
-                    {"base_loss", rounded(fit_.base_loss)},
-                    {"loss", rounded(fit_.loss)},
+                    {"base_loss", short_value(fit_.base_loss)},
+                    {"loss", short_value(fit_.loss)},
                     {"constants", OrderedJson::object()},
                     {"singular_values", OrderedJson::array()},
                     {"errors", errors_json(fit_errors(fit_, filter()))},
@@ -101,7 +99,7 @@ class Account {
                                                        : c.variable.base + ": " + c.variable.constant.key;
       out["constants"][key] = constant_json(c);
     }
-    for (const double value : fit_.singular_values) out["singular_values"].push_back(rounded(value));
+    for (const double value : fit_.singular_values) out["singular_values"].push_back(short_value(value));
     for (const std::string& table : tables_) {
       const auto in_table = [&](const FitRow& row) { return row.table == table && mine(row); };
       out["errors_by_table"][table] = errors_json(fit_errors(fit_, in_table));
@@ -141,8 +139,8 @@ class Account {
     if (!range) return;
     const std::string text = fmt::format("held-out residuals of {} {}rows of {}", range->rows,
                                          own ? "" : "one- and many-node ", joined_by_comma(tables_));
-    constants["error_p10_" + kind] = {{"value", rounded(range->p10)}, {"source", text}};
-    constants["error_p90_" + kind] = {{"value", rounded(range->p90)}, {"source", text}};
+    constants["error_p10_" + kind] = {{"value", short_value(range->p10)}, {"source", text}};
+    constants["error_p90_" + kind] = {{"value", short_value(range->p90)}, {"source", text}};
   }
 
   [[nodiscard]] static OrderedJson constant_json(const FittedConstant& c) {
@@ -151,8 +149,8 @@ class Account {
             {"unit", c.variable.constant.unit},
             {"minimum", c.variable.bounds.low},
             {"maximum", c.variable.bounds.high},
-            {"standard_error", rounded(c.standard_error)},
-            {"largest_effect_of_a_tenth", rounded(c.largest_effect)},
+            {"standard_error", short_value(c.standard_error)},
+            {"largest_effect_of_a_tenth", short_value(c.largest_effect)},
             {"identifiable", c.identifiable}};
   }
 

@@ -9,6 +9,7 @@
 #include "config/catalog/catalog.hpp"
 #include "config/catalog/constants.hpp"
 #include "studies/calibrate/calibrate.hpp"
+#include "studies/calibrate/joint_fit.hpp"
 
 namespace orrery {
 
@@ -28,5 +29,10 @@ struct CalibratedValue {
 
 /// The text of `base` with its constants fitted and an account of the fit, for catalog/calibrations.
 [[nodiscard]] std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit);
+
+/// The texts of the calibrations that a joint fit changes, by name.
+[[nodiscard]] std::map<std::string, std::string> calibration_texts(const Catalog& catalog,
+                                                                   const JointProblem& problem,
+                                                                   const JointFit& fit);
 
 }  // namespace orrery

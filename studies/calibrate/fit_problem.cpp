@@ -130,7 +130,8 @@ class ProblemMaker {
   void read_table(const TableText& text) {
     const MeasuredTable table = read_measured_table(text.text, text.source, context_);
     std::vector<FitRow> rows;
-    for (const MeasuredRow& row : table.rows) rows.push_back(fit_row(table.name, row));
+    for (const MeasuredRow& row : table.rows)
+      rows.push_back(row_to_fit(table.name, row, problem_.variables.size()));
     for (const std::string& base : request_.bases) mark_takers(text, table, base, rows);
     const std::size_t before = problem_.rows.size();
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -142,19 +143,6 @@ class ProblemMaker {
       }
     }
     if (problem_.rows.size() > before) problem_.tables.push_back(table.name);
-  }
-
-  [[nodiscard]] FitRow fit_row(const std::string& table, const MeasuredRow& row) const {
-    FitRow out{table, row.name, row.experiment, "", 0, std::vector<bool>(problem_.variables.size())};
-    if (!row.skipped_because.empty()) return out;
-    for (const std::string_view figure : kFigures) {
-      const auto found = std::ranges::find(row.measured, figure, &Measurement::key);
-      if (found == row.measured.end()) continue;
-      out.figure = figure;
-      out.measured = found->value;
-      break;
-    }
-    return out;
   }
 
   /// Reads the table again with all fitted constants of `base` slightly changed: the rows that see it.
@@ -221,6 +209,19 @@ bool FitRow::is_of(const std::string& base, const std::vector<FitVariable>& vari
     if (takes[j] && variables[j].base == base) return true;
   }
   return false;
+}
+
+FitRow row_to_fit(const std::string& table, const MeasuredRow& row, std::size_t variables) {
+  FitRow out{table, row.name, row.experiment, "", 0, std::vector<bool>(variables)};
+  if (!row.skipped_because.empty()) return out;
+  for (const std::string_view figure : kFigures) {
+    const auto found = std::ranges::find(row.measured, figure, &Measurement::key);
+    if (found == row.measured.end()) continue;
+    out.figure = figure;
+    out.measured = found->value;
+    break;
+  }
+  return out;
 }
 
 FitProblem make_fit_problem(const FitRequest& request, const TableContext& context) {

@@ -61,6 +61,10 @@ struct FitProblem {
   bool of_memory = false;  ///< constants of memory, fitted to measured.memory.*
 };
 
+/// `row` with the first of its measured figures that follows from the step time, and `variables` of which it
+/// takes none yet; without a figure where it has none or is skipped.
+[[nodiscard]] FitRow row_to_fit(const std::string& table, const MeasuredRow& row, std::size_t variables);
+
 /// A row belongs to a variable when its experiment has the base's value and would have another if the base
 /// had another: through `stack` or `calibration`, inherited or not, and not if the row sets the key itself.
 /// @throws InputError for unknown names, keys that fit no base, bounds without room, a key no row takes from

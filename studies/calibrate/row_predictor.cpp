@@ -9,12 +9,6 @@
 #include "orrery/parallel.hpp"
 
 namespace orrery {
-namespace {
-
-constexpr double kErrorOfInterest = 0.05;
-
-}  // namespace
-
 double robust_loss(double log_ratio) { return std::hypot(1.0, log_ratio / kErrorOfInterest) - 1; }
 
 double robust_weight(double log_ratio) { return 1 / std::hypot(1.0, log_ratio / kErrorOfInterest); }

@@ -10,6 +10,9 @@
 
 namespace orrery {
 
+/// Errors of a step time that matter: what the model leaves out of a run.
+inline constexpr double kErrorOfInterest = 0.05;
+
 /// pseudo-Huber: a square for small errors, a line for those far above `kErrorOfInterest`, so that a run that
 /// no constant explains does not bend them all.
 [[nodiscard]] double robust_loss(double log_ratio);

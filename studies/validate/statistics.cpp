@@ -8,6 +8,8 @@
 namespace orrery {
 namespace {
 
+constexpr std::size_t kFewestForDeciles = 9;
+
 /// Ranks from 1; equal values share the mean of theirs.
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
@@ -145,6 +147,15 @@ std::optional<double> kendall_tau(std::span<const double> a, std::span<const dou
   }
   if (differ_in_a == 0 || differ_in_b == 0) return std::nullopt;
   return agreed / std::sqrt(differ_in_a * differ_in_b);
+}
+
+std::optional<Deciles> deciles(std::vector<double> values) {
+  const auto n = static_cast<double>(values.size());
+  if (values.size() < kFewestForDeciles) return std::nullopt;
+  std::ranges::sort(values);
+  const double step = (n + 1) / (10 * (n - 1));  // of the way from the first to the last
+  const double first = 1 / (n - 1);
+  return Deciles{quantile(values, step - first), quantile(values, 9 * step - first)};
 }
 
 ErrorStatistics error_statistics(std::span<const Pair> pairs) {

@@ -48,6 +48,14 @@ inline constexpr std::size_t kSmallestGroup = 4;
 /// `pairs` must not be empty.
 [[nodiscard]] ErrorStatistics error_statistics(std::span<const Pair> pairs);
 
+/// Values between which the next one of their kind lies in 8 of 10 cases: at the positions (n + 1) / 10 and
+/// 9 (n + 1) / 10 of the n sorted, counted from 1. None for fewer than 9, which do not tell.
+struct Deciles {
+  double p10 = 0;
+  double p90 = 0;
+};
+[[nodiscard]] std::optional<Deciles> deciles(std::vector<double> values);
+
 /// Spearman's rank correlation of two lists of equal length.
 [[nodiscard]] std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b);
 

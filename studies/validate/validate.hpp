@@ -55,6 +55,9 @@ struct TableResult {
   std::vector<ComparedFigure> figures;  ///< by row, then in the order of the columns
   std::vector<SkippedRow> skipped;
   std::map<std::string, ErrorStatistics> statistics;  ///< by key; a key without figures is missing
+  /// Of rows predicted by fits that had not seen them, by what they were left out by; studies/calibrate/ adds
+  /// them.
+  std::map<std::string, ErrorStatistics> left_out;
 
   /// Null where no row has the main figure.
   [[nodiscard]] const ErrorStatistics* main() const {

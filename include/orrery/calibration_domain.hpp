@@ -1,0 +1,73 @@
+// What the measured runs behind a calibration span: where its predictions were checked. Changes no figure,
+// says what a figure is worth.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+/// Features of an experiment that have names, as the keys of a calibration's `domain`.
+enum class DomainName : std::uint8_t { gpu, node, fabric, precision, uses };
+inline constexpr std::array<std::string_view, 5> kDomainNames{"gpu", "node", "fabric", "precision", "uses"};
+
+/// Features that are numbers, and their units.
+enum class DomainSpan : std::uint8_t {
+  gpus,
+  parameters_b,
+  seq_length,
+  tensor_parallel,
+  pipeline_parallel,
+  context_parallel,
+  expert_parallel,
+  peak_tflops,
+  memory_gb_per_s,
+  link_gb_per_s,
+  node_gbps,
+};
+inline constexpr std::array<std::string_view, 11> kDomainSpans{"gpus",
+                                                               "parameters_b",
+                                                               "seq_length",
+                                                               "tensor_parallel",
+                                                               "pipeline_parallel",
+                                                               "context_parallel",
+                                                               "expert_parallel",
+                                                               "peak_tflops",
+                                                               "memory_gb_per_s",
+                                                               "link_gb_per_s",
+                                                               "node_gbps"};
+
+struct ValueSpan {
+  double low = 0;
+  double high = 0;
+};
+
+struct CalibrationDomain {
+  std::array<std::set<std::string>, kDomainNames.size()> names;
+  std::array<std::optional<ValueSpan>, kDomainSpans.size()> spans;
+
+  [[nodiscard]] std::set<std::string>& of(DomainName name) { return names[static_cast<std::size_t>(name)]; }
+  [[nodiscard]] const std::set<std::string>& of(DomainName name) const {
+    return names[static_cast<std::size_t>(name)];
+  }
+  [[nodiscard]] std::optional<ValueSpan>& of(DomainSpan span) {
+    return spans[static_cast<std::size_t>(span)];
+  }
+  [[nodiscard]] const std::optional<ValueSpan>& of(DomainSpan span) const {
+    return spans[static_cast<std::size_t>(span)];
+  }
+  /// No run stands behind it.
+  [[nodiscard]] bool empty() const { return of(DomainName::gpu).empty(); }
+};
+
+/// Of a stack, and of all that share what was learned over stacks.
+struct CalibrationDomains {
+  CalibrationDomain stack;
+  CalibrationDomain kin;
+};
+
+}  // namespace orrery

@@ -1,0 +1,62 @@
+// How predictions hold on rows that a fit has not seen: beside the results of validation, and as the ranges
+// that calibrations state.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/catalog/catalog.hpp"
+#include "studies/calibrate/joint_fit.hpp"
+#include "studies/validate/validate.hpp"
+
+namespace orrery {
+
+/// Measured over predicted less one, of the rows of a joint problem that were left out; by row.
+struct LeftOutRows {
+  LeftOut by = LeftOut::stack;
+  std::vector<std::string> groups;  ///< "" where a row was not left out
+  std::vector<double> ratios;       ///< predicted over measured
+
+  [[nodiscard]] double deviation(std::size_t row) const { return 1 / ratios[row] - 1; }
+};
+
+/// As leave_out(), with the groups.
+[[nodiscard]] std::vector<LeftOutRows> left_out_rows(const JointProblem& problem,
+                                                     const std::vector<LeftOut>& by, unsigned threads,
+                                                     const JointProgress& progress = {});
+
+/// The range that a row left out would have been given: deciles over the rows of the other groups; with
+/// LeftOut::model over the rows of other models on the same stack where there are enough of them.
+[[nodiscard]] std::optional<Deciles> range_of(const JointProblem& problem, const LeftOutRows& rows,
+                                              std::size_t row);
+
+/// Adds to the figures of `results` what the rows left out say.
+void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& rows,
+                  std::vector<TableResult>& results);
+
+/// Errors of one group that was left out.
+struct LeftOutGroup {
+  std::string group;
+  ErrorStatistics errors;
+};
+
+/// By group; those of all rows come last, as "all".
+[[nodiscard]] std::vector<LeftOutGroup> left_out_groups(const JointProblem& problem, const LeftOutRows& rows);
+
+struct LeftOutSummary {
+  LeftOut by = LeftOut::stack;
+  std::vector<LeftOutGroup> groups;
+};
+
+/// A table for each way of leaving out, for a terminal.
+void write_left_out_text(const std::vector<LeftOutSummary>& summaries,
+                         const std::function<void(std::string_view)>& sink);
+
+/// `texts` of calibrations with the domain of each that has rows, and the ranges: of its own rows with other
+/// models left out, and in those that inherit from none the ranges of stacks, GPUs and links left out.
+[[nodiscard]] std::map<std::string, std::string> with_ranges(std::map<std::string, std::string> texts,
+                                                             const JointProblem& problem,
+                                                             const std::vector<LeftOutRows>& rows);
+
+}  // namespace orrery
