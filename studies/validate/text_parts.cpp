@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace orrery {
 
 std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
@@ -22,6 +24,13 @@ std::map<std::string, std::size_t> reasons(const TableResult& result) {
   std::map<std::string, std::size_t> out;
   for (const SkippedRow& row : result.skipped) ++out[row.reason];
   return out;
+}
+
+std::vector<std::string> ways_left_out(const std::vector<TableResult>& results) {
+  std::set<std::string> ways;
+  for (const TableResult& result : results)
+    for (const auto& [way, errors] : result.left_out) ways.insert(way);
+  return {ways.begin(), ways.end()};
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "studies/validate/validate.hpp"
 
@@ -21,5 +22,8 @@ std::string correlation(const std::optional<double>& value);
 std::string row_label(const ComparedFigure& figure, const TableResult& result);
 /// Why rows were skipped, and how many.
 std::map<std::string, std::size_t> reasons(const TableResult& result);
+
+/// What rows of any table were left out by.
+std::vector<std::string> ways_left_out(const std::vector<TableResult>& results);
 
 }  // namespace orrery

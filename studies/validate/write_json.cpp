@@ -58,6 +58,7 @@ OrderedJson table_json(const TableResult& result) {
   for (const auto& [key, statistics] : result.statistics) {
     if (key != result.main_key) add_statistics(table["keys"][key], &statistics);
   }
+  for (const auto& [way, statistics] : result.left_out) add_statistics(table["left_out"][way], &statistics);
   table["skipped"] = OrderedJson::array();
   for (const SkippedRow& row : result.skipped) {
     table["skipped"].push_back({{"name", row.name}, {"reason", row.reason}});

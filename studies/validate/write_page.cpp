@@ -18,19 +18,33 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+void write_left_out(const TableResult& result, const std::string& way, const TextSink& sink) {
+  const auto found = result.left_out.find(way);
+  if (found == result.left_out.end()) return sink(" | | |");
+  const ErrorStatistics& s = found->second;
+  sink(fmt::format(" {} | {} | {} |", percent(s.mean_abs_error), signed_percent(s.bias),
+                   s.inside_p10_p90 ? percent(*s.inside_p10_p90) : ""));
+}
+
 void write_overview_page(const std::vector<TableResult>& results, const TextSink& sink) {
-  sink("| table | rows | skipped | mean | median | p90 | max | bias | rank correlation | within a model |\n");
-  sink("|---|---|---|---|---|---|---|---|---|---|\n");
+  const std::vector<std::string> ways = ways_left_out(results);
+  sink("| table | rows | skipped | mean | median | p90 | max | bias | rank correlation | within a model |");
+  for (const std::string& way : ways) sink(fmt::format(" {} left out: mean | bias | inside |", way));
+  sink("\n|---|---|---|---|---|---|---|---|---|---|");
+  for (std::size_t i = 0; i < ways.size(); ++i) sink("---|---|---|");
+  sink("\n");
   for (const TableResult& result : results) {
     const ErrorStatistics* s = result.main();
     if (s == nullptr) {
       sink(fmt::format("| {} | 0 | {} | | | | | | | |\n", escaped(result.table), result.skipped.size()));
       continue;
     }
-    sink(fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", escaped(result.table), s->rows,
+    sink(fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", escaped(result.table), s->rows,
                      result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
                      percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
                      correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
+    for (const std::string& way : ways) write_left_out(result, way, sink);
+    sink("\n");
   }
 }
 

@@ -76,9 +76,12 @@ void write_block(const TableResult& result, const TextSink& sink) {
 void write_overview_text(const std::vector<TableResult>& results, const TextSink& sink) {
   std::size_t width = 5;
   for (const TableResult& result : results) width = std::max(width, width_of(result.table));
-  sink(fmt::format("{}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}\n",
+  sink(fmt::format("{}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}",
                    padded("table", width), "rows", "skipped", "mean", "median", "p90", "max", "bias", "rank",
                    "model"));
+  const std::vector<std::string> ways = ways_left_out(results);
+  for (const std::string& way : ways) sink(fmt::format("  {:>11}", "out: " + way));
+  sink("\n");
   for (const TableResult& result : results) {
     const ErrorStatistics* s = result.main();
     sink(padded(result.table, width));
@@ -86,10 +89,16 @@ void write_overview_text(const std::vector<TableResult>& results, const TextSink
       sink(fmt::format("  {:>5}  {:>7}\n", 0, result.skipped.size()));
       continue;
     }
-    sink(fmt::format("  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}\n", s->rows,
+    sink(fmt::format("  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}", s->rows,
                      result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
                      percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
                      correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
+    for (const std::string& way : ways) {
+      const auto found = result.left_out.find(way);
+      sink(fmt::format("  {:>11}",
+                       found == result.left_out.end() ? "-" : percent(found->second.mean_abs_error)));
+    }
+    sink("\n");
   }
 }
 

@@ -80,3 +80,16 @@ TEST_CASE("regret of the plan that would be chosen among those that fit") {
   for (Pair& pair : pairs) pair.fits = false;
   CHECK(!error_statistics(pairs).regret_within_model);
 }
+
+TEST_CASE("between the deciles of n values lies the next one in 8 of 10 cases") {
+  // Positions (n + 1) / 10 and 9 (n + 1) / 10 of 9 values are the 1st and the 9th, of 19 the 2nd and the
+  // 18th.
+  std::vector<double> values;
+  for (int i = 9; i >= 1; --i) values.push_back(i);
+  CHECK(deciles(values)->p10 == 1);
+  CHECK(deciles(values)->p90 == 9);
+  for (int i = 10; i <= 19; ++i) values.push_back(i);
+  CHECK(deciles(values)->p10 == doctest::Approx(2));
+  CHECK(deciles(values)->p90 == doctest::Approx(18));
+  CHECK_FALSE(deciles({1, 2, 3, 4, 5, 6, 7, 8}).has_value());
+}
