@@ -11,6 +11,8 @@
 
 namespace orrery {
 
+struct Experiment;
+
 /// Features of an experiment that have names, as the keys of a calibration's `domain`.
 enum class DomainName : std::uint8_t { gpu, node, fabric, precision, uses };
 inline constexpr std::array<std::string_view, 5> kDomainNames{"gpu", "node", "fabric", "precision", "uses"};
@@ -63,6 +65,9 @@ struct CalibrationDomain {
   /// No run stands behind it.
   [[nodiscard]] bool empty() const { return of(DomainName::gpu).empty(); }
 };
+
+/// Widens `domain` so that `experiment` lies in it.
+void include(CalibrationDomain& domain, const Experiment& experiment);
 
 /// Of a stack, and of all that share what was learned over stacks.
 struct CalibrationDomains {

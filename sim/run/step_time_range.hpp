@@ -23,9 +23,6 @@ struct StepTimeRange {
 /// GPUs and links that a fit had not seen. Outside of what any stack was measured on: none.
 [[nodiscard]] StepTimeRange step_time_range(const Experiment& experiment);
 
-/// Widens `domain` so that `experiment` lies in it.
-void include(CalibrationDomain& domain, const Experiment& experiment);
-
 /// Why a step time has no range or that of other kinds of runs; "" where it has that of its stack.
 [[nodiscard]] std::string range_sentence(const StepTimeRange& range, const std::string& stack);
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "studies/calibrate/domain_json.hpp"
 #include "studies/calibrate/fit_errors.hpp"
 #include "studies/calibrate/optimizer.hpp"
 #include "studies/calibrate/short_value.hpp"
@@ -73,6 +74,13 @@ class Account {
     if (fit_.problem.of_memory) return add_memory_range(constants);
     add_range(constants, "one_node", one_node());
     add_range(constants, "many_nodes", many_nodes());
+  }
+
+  [[nodiscard]] CalibrationDomain domain() const {
+    CalibrationDomain out;
+    for (const FitRow& row : fit_.problem.rows)
+      if (mine(row)) include(out, row.experiment);
+    return out;
   }
 
   [[nodiscard]] OrderedJson json() const {
@@ -197,7 +205,10 @@ std::string calibration_text(const Catalog& catalog, const std::string& base, co
   entry.erase("fit");
   entry["source"] = fmt::format("orrery calibrate from {}, {}", base, account.source());
   account.add_constants(entry["constants"]);
-  if (entry["part"] == "software") account.add_residuals(entry["constants"]);
+  if (entry["part"] == "software") {
+    account.add_residuals(entry["constants"]);
+    entry["domain"] = domain_json(account.domain());
+  }
   entry["fit"] = account.json();
   return entry.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "sim/run/step_time_range.hpp"
 #include "studies/calibrate/domain_json.hpp"
 #include "studies/calibrate/left_out.hpp"
 #include "studies/calibrate/short_value.hpp"

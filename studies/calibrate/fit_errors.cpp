@@ -6,8 +6,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kLeastRows = 8;
-
 ErrorSummary summary_of(const std::vector<double>& ratios) {
   ErrorSummary out;
   if (ratios.empty()) return out;
@@ -19,14 +17,6 @@ ErrorSummary summary_of(const std::vector<double>& ratios) {
   out.mean /= static_cast<double>(ratios.size());
   out.bias /= static_cast<double>(ratios.size());
   return out;
-}
-
-/// The value at `share` of the way through `sorted`, between neighbours.
-double ratio_quantile(const std::vector<double>& sorted, double share) {
-  const double position = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
 }
 
 }  // namespace
@@ -49,12 +39,12 @@ std::optional<ResidualRange> residual_range(const Fit& fit, const RowFilter& fil
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {
     const FitRow& row = fit.problem.rows[i];
     if (!filter(row) || !fit.rows[i].held_out) continue;
-    const double ratio = *fit.rows[i].held_out;
-    residuals.push_back((row.is_rate() ? ratio : 1 / ratio) - 1);
+    residuals.push_back(1 / row.time_ratio(*fit.rows[i].held_out) - 1);
   }
-  if (residuals.size() < kLeastRows) return std::nullopt;
-  std::ranges::sort(residuals);
-  return ResidualRange{residuals.size(), ratio_quantile(residuals, 0.1), ratio_quantile(residuals, 0.9)};
+  const std::size_t rows = residuals.size();
+  const auto range = deciles(std::move(residuals));
+  if (!range) return std::nullopt;
+  return ResidualRange{rows, range->p10, range->p90};
 }
 
 }  // namespace orrery

@@ -50,6 +50,8 @@ struct FitRow {
   std::vector<bool> takes;  ///< by variable
 
   [[nodiscard]] bool is_rate() const { return figure != "step_time_s" && !figure.starts_with("memory."); }
+  /// Predicted over measured step time where the figure's is `ratio`.
+  [[nodiscard]] double time_ratio(double ratio) const { return is_rate() ? 1 / ratio : ratio; }
   [[nodiscard]] bool is_of(const std::string& base, const std::vector<FitVariable>& variables) const;
 };
 

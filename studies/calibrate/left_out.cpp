@@ -21,8 +21,7 @@ std::optional<Deciles> deciles_where(const LeftOutRows& rows, Wanted wanted) {
 }
 
 Pair pair_of(const JointProblem& problem, const LeftOutRows& rows, std::size_t row) {
-  const double measured = problem.fit.rows[row].measured;
-  Pair pair{rows.ratios[row] * measured, measured, problem.fit.rows[row].experiment.model.name};
+  Pair pair{rows.ratios[row], 1, problem.fit.rows[row].experiment.model.name};
   if (const auto range = range_of(problem, rows, row))
     pair.inside = range->p10 <= rows.deviation(row) && rows.deviation(row) <= range->p90;
   return pair;
@@ -34,8 +33,11 @@ std::vector<LeftOutRows> left_out_rows(const JointProblem& problem, const std::v
                                        unsigned threads, const JointProgress& progress) {
   std::vector<LeftOutRows> out;
   auto ratios = leave_out(problem, by, threads, progress);
-  for (std::size_t k = 0; k < by.size(); ++k)
+  for (std::size_t k = 0; k < by.size(); ++k) {
     out.push_back({by[k], groups_of(problem, by[k]), std::move(ratios[k])});
+    for (std::size_t i = 0; i < out.back().ratios.size(); ++i)
+      out.back().ratios[i] = problem.fit.rows[i].time_ratio(out.back().ratios[i]);
+  }
   return out;
 }
 

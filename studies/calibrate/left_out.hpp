@@ -12,16 +12,17 @@
 
 namespace orrery {
 
-/// Measured over predicted less one, of the rows of a joint problem that were left out; by row.
+/// What rows of a joint problem are predicted at by fits that had not seen them; by row.
 struct LeftOutRows {
   LeftOut by = LeftOut::stack;
   std::vector<std::string> groups;  ///< "" where a row was not left out
-  std::vector<double> ratios;       ///< predicted over measured
+  std::vector<double> ratios;       ///< predicted over measured step time
 
+  /// Measured over predicted step time less one.
   [[nodiscard]] double deviation(std::size_t row) const { return 1 / ratios[row] - 1; }
 };
 
-/// As leave_out(), with the groups.
+/// As leave_out(), with the groups, all as step times.
 [[nodiscard]] std::vector<LeftOutRows> left_out_rows(const JointProblem& problem,
                                                      const std::vector<LeftOut>& by, unsigned threads,
                                                      const JointProgress& progress = {});

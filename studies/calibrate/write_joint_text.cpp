@@ -53,7 +53,7 @@ void write_joint_text(const JointProblem& problem, const JointFit& fit, const Si
   for (std::size_t i = 0; i < fit.ratios.size(); ++i) {
     const FitRow& row = problem.fit.rows[i];
     for (Errors* of : {&stacks[row.experiment.stack], &stacks["all"], &tables[row.table]})
-      of->add(fit.base_ratios[i], fit.ratios[i]);
+      of->add(row.time_ratio(fit.base_ratios[i]), row.time_ratio(fit.ratios[i]));
   }
   write_errors("stack", stacks, sink);
   write_errors("table", tables, sink);

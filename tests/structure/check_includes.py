@@ -63,7 +63,7 @@ THIRD_PARTY = {
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp")],
-    "Eigen/": [("studies/calibrate/identifiability", ".cpp"), ("topologies/gossip/", ".cpp"), ("studies/converge/", ""),
+    "Eigen/": [("studies/calibrate/identifiability", ".cpp"), ("studies/calibrate/joint_fit", ".cpp"), ("topologies/gossip/", ".cpp"), ("studies/converge/", ""),
                ("tests/studies/converge/", "")],
     "Spectra/": [("topologies/gossip/", ".cpp")],
     "CLI/": [("apps/", ""), ("tests/", "")],
