@@ -19,8 +19,8 @@ using Rows = std::vector<std::size_t>;
 using Values = std::vector<double>;
 
 constexpr double kNudge = 0.05;       ///< of a value, for derivatives
-constexpr double kLargestStep = 0.7;  ///< of a logarithm in one round
-constexpr int kMostRounds = 8;
+constexpr double kLargestStep = 0.4;  ///< of a logarithm in one round
+constexpr int kMostRounds = 12;
 constexpr int kReweightings = 12;
 constexpr double kLeastGain = 1e-3;  ///< of the loss, for another round
 /// Rows of one model in one table share half of the variance of their errors: what the model of the stack
@@ -235,9 +235,10 @@ class JointFitter {
   /// One round; whether it gained enough for another.
   bool advance(const Linear& near, JointFit& fit) {
     const std::vector<bool> everything(all_.size(), true);
-    const Eigen::VectorXd step = solve(near, fit.values, everything);
-    const double longest = step.cwiseAbs().maxCoeff();
-    double share = longest > kLargestStep ? kLargestStep / longest : 1;
+    // Stacks are nearly independent of each other, so one that goes far does not hold up the others.
+    const Eigen::VectorXd step =
+        solve(near, fit.values, everything).cwiseMin(kLargestStep).cwiseMax(-kLargestStep);
+    double share = 1;
     for (int halvings = 0; halvings < 4; ++halvings, share /= 2) {
       const Values values = stepped(fit.values, step, share);
       const Values ratios = simulated(values, fmt::format("round {}", fit.rounds + 1));

@@ -28,10 +28,11 @@ struct Lineage {
     const auto found = constants.find(constant);
     return found != constants.end() && found->value("pinned", false);
   }
-  [[nodiscard]] std::optional<double> spread(std::string_view constant) const {
+  /// The `spread`, `minimum` or `maximum` of a constant.
+  [[nodiscard]] std::optional<double> number(std::string_view constant, const char* of) const {
     const auto found = constants.find(constant);
-    if (found == constants.end() || !found->contains("spread")) return std::nullopt;
-    return found->at("spread").get<double>();
+    if (found == constants.end() || !found->contains(of)) return std::nullopt;
+    return found->at(of).get<double>();
   }
 };
 
@@ -125,7 +126,7 @@ class JointMaker {
     const std::vector<const Lineage*> chain = chain_of(variable.base);
     Heritage out;
     for (std::size_t i = 1; i < chain.size(); ++i) {
-      if (const auto spread = chain[i]->spread(variable.constant.name); spread && out.spread == 0)
+      if (const auto spread = chain[i]->number(variable.constant.name, "spread"); spread && out.spread == 0)
         out.spread = *spread;
       if (!out.is_root()) continue;
       out.parent = index_of(chain[i]->name, variable.constant);
