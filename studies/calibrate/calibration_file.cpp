@@ -136,8 +136,8 @@ class Account {
     if (!range) return;
     const std::string text =
         fmt::format("held-out residuals of {} peaks of {}", range->rows, joined_by_comma(tables_));
-    constants["memory_error_p10"] = {{"value", rounded(range->p10)}, {"source", text}};
-    constants["memory_error_p90"] = {{"value", rounded(range->p90)}, {"source", text}};
+    constants["memory_error_p10"] = {{"value", short_value(range->p10)}, {"source", text}};
+    constants["memory_error_p90"] = {{"value", short_value(range->p90)}, {"source", text}};
   }
 
   /// A kind with too few rows takes the deciles of all; too few of those leave the base's.
