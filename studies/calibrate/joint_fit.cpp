@@ -21,11 +21,9 @@ using Values = std::vector<double>;
 constexpr double kNudge = 0.05;       ///< of a value, for derivatives
 constexpr double kLargestStep = 0.4;  ///< of a logarithm in one round
 constexpr int kMostRounds = 12;
+constexpr int kMostHalvings = 4;
 constexpr int kReweightings = 12;
 constexpr double kLeastGain = 1e-3;  ///< of the loss, for another round
-/// Rows of one model in one table share half of the variance of their errors: what the model of the stack
-/// leaves out. So n of them count as n / (1 + (n - 1) / 2).
-constexpr double kSharedVariance = 0.5;
 /// Standard deviation of the logarithm of a root over where it starts: within a factor of e.
 constexpr double kRootDeviation = 1;
 
@@ -39,15 +37,7 @@ struct Linear {
 class JointFitter {
  public:
   JointFitter(const JointProblem& problem, unsigned threads, const JointProgress& progress)
-      : problem_(problem),
-        apart_(without_sharing(problem.fit)),
-        predictor_(problem.fit, threads),
-        predictor_apart_(apart_, threads),
-        progress_(progress) {
-    std::map<std::string, double> alike;
-    for (const FitRow& row : rows()) ++alike[group_of(row)];
-    for (const FitRow& row : rows())
-      counts_.push_back(1 / (1 + (alike[group_of(row)] - 1) * kSharedVariance));
+      : problem_(problem), predictor_(problem.fit, threads), progress_(progress) {
     all_.resize(rows().size());
     std::iota(all_.begin(), all_.end(), std::size_t{0});
     for (const FitVariable& v : variables()) keys_.insert(v.constant.key);
@@ -86,8 +76,6 @@ class JointFitter {
   [[nodiscard]] const std::vector<FitRow>& rows() const { return problem_.fit.rows; }
   [[nodiscard]] const std::vector<FitVariable>& variables() const { return problem_.fit.variables; }
 
-  static std::string group_of(const FitRow& row) { return row.table + "\n" + row.experiment.model.name; }
-
   [[nodiscard]] Values base_values() const {
     Values out;
     for (const FitVariable& v : variables()) out.push_back(v.base_value);
@@ -102,17 +90,10 @@ class JointFitter {
     for (const auto& [group, hidden] : members) {
       std::vector<bool> seen(all_.size(), true);
       for (const std::size_t i : hidden) seen[i] = false;
-      const Values found = predictor_.ratios(hidden, stepped(base, solve(near, base, seen), 1));
+      const Values found = predictor_.ratios(hidden, stepped(base, solve(near, base, seen)));
       for (std::size_t k = 0; k < hidden.size(); ++k) ratios[hidden[k]] = found[k];
     }
     return ratios;
-  }
-
-  /// Transfers that do not share links take a fraction of the time to simulate, and show as well what a
-  /// constant changes.
-  static FitProblem without_sharing(FitProblem problem) {
-    for (FitRow& row : problem.rows) row.experiment.simulation.network = Network::alpha_beta;
-    return problem;
   }
 
   Values simulated(const Values& values, const std::string& phase) {
@@ -130,8 +111,7 @@ class JointFitter {
   Linear linear(const Values& ratios, const Values& values) {
     Linear out{Eigen::VectorXd(all_.size()), Eigen::MatrixXd::Zero(all_.size(), values.size())};
     for (const std::size_t i : all_) out.ratios(i) = std::log(ratios[i]);
-    const Values here = predictor_apart_.ratios(all_, values);
-    for (const std::string& key : keys_) add_slopes(key, here, values, out.slopes);
+    for (const std::string& key : keys_) add_slopes(key, ratios, values, out.slopes);
     return out;
   }
 
@@ -144,7 +124,7 @@ class JointFitter {
       for (const std::size_t i : all_)
         if (rows()[i].takes[j]) takers.push_back(i);
     }
-    const Values there = predictor_apart_.ratios(takers, other);
+    const Values there = predictor_.ratios(takers, other);
     for (std::size_t k = 0; k < takers.size(); ++k) {
       const std::size_t i = takers[k];
       for (std::size_t j = 0; j < values.size(); ++j) {
@@ -169,7 +149,7 @@ class JointFitter {
 
   [[nodiscard]] double loss(const Values& ratios, const Values& values) const {
     double sum = 0;
-    for (const std::size_t i : all_) sum += counts_[i] * robust_loss(std::log(ratios[i]));
+    for (const std::size_t i : all_) sum += robust_loss(std::log(ratios[i]));
     for (std::size_t j = 0; j < values.size(); ++j) {
       if (problem_.heritage[j].is_root()) continue;
       const double off = distance(j, values) / problem_.heritage[j].spread;
@@ -185,7 +165,7 @@ class JointFitter {
       if (!seen[i]) continue;
       const Eigen::VectorXd row = near.slopes.row(i);
       const double residual = near.ratios(i) + row.dot(step);
-      const double weight = counts_[i] * robust_weight(residual) / (kErrorOfInterest * kErrorOfInterest);
+      const double weight = robust_weight(residual) / (kErrorOfInterest * kErrorOfInterest);
       curvature.noalias() += weight * row * row.transpose();
       slope += weight * near.ratios(i) * row;
     }
@@ -223,34 +203,64 @@ class JointFitter {
     return step;
   }
 
-  [[nodiscard]] Values stepped(const Values& from, const Eigen::VectorXd& step, double share) const {
+  [[nodiscard]] Values stepped(const Values& from, const Eigen::VectorXd& step) const {
     Values out;
     for (std::size_t j = 0; j < from.size(); ++j) {
       const Bounds& bounds = variables()[j].bounds;
-      out.push_back(std::clamp(from[j] * std::exp(share * step(j)), bounds.low, bounds.high));
+      out.push_back(std::clamp(from[j] * std::exp(step(j)), bounds.low, bounds.high));
     }
     return out;
   }
 
-  /// One round; whether it gained enough for another.
+  /// One round; whether it gained enough for another. Rows take the constants of their own calibrations
+  /// alone, so each stack goes its own way: one that its step makes worse goes half of it, and in the end
+  /// none.
   bool advance(const Linear& near, JointFit& fit) {
     const std::vector<bool> everything(all_.size(), true);
-    // Stacks are nearly independent of each other, so one that goes far does not hold up the others.
-    const Eigen::VectorXd step =
-        solve(near, fit.values, everything).cwiseMin(kLargestStep).cwiseMax(-kLargestStep);
-    double share = 1;
-    for (int halvings = 0; halvings < 4; ++halvings, share /= 2) {
-      const Values values = stepped(fit.values, step, share);
+    Eigen::VectorXd step = solve(near, fit.values, everything).cwiseMin(kLargestStep).cwiseMax(-kLargestStep);
+    const std::map<std::string, double> before = losses_by_stack(fit.ratios, fit.values);
+    for (int halvings = 0; halvings <= kMostHalvings; ++halvings) {
+      const Values values = stepped(fit.values, step);
       const Values ratios = simulated(values, fmt::format("round {}", fit.rounds + 1));
-      const double found = loss(ratios, values);
-      if (found >= fit.loss) continue;
-      const bool enough = fit.loss - found > kLeastGain * fit.loss;
-      fit.values = values;
-      fit.ratios = ratios;
-      fit.loss = found;
-      return enough;
+      bool all_better = true;
+      for (const auto& [stack, now] : losses_by_stack(ratios, values)) {
+        if (now <= before.at(stack)) continue;
+        all_better = false;
+        scale(stack, halvings + 1 < kMostHalvings ? 0.5 : 0, step);
+      }
+      if (!all_better && halvings < kMostHalvings) continue;
+      return accept(values, ratios, fit);
     }
     return false;
+  }
+
+  bool accept(const Values& values, const Values& ratios, JointFit& fit) const {
+    const double found = loss(ratios, values);
+    if (found >= fit.loss) return false;
+    const bool enough = fit.loss - found > kLeastGain * fit.loss;
+    fit.values = values;
+    fit.ratios = ratios;
+    fit.loss = found;
+    return enough;
+  }
+
+  /// What the rows of each stack and the spreads of its own constants add to the loss.
+  [[nodiscard]] std::map<std::string, double> losses_by_stack(const Values& ratios,
+                                                              const Values& values) const {
+    std::map<std::string, double> out;
+    for (const std::size_t i : all_) out[rows()[i].experiment.stack] += robust_loss(std::log(ratios[i]));
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const auto of = out.find(variables()[j].base);
+      if (of == out.end() || problem_.heritage[j].is_root()) continue;
+      const double off = distance(j, values) / problem_.heritage[j].spread;
+      of->second += off * off / 2;
+    }
+    return out;
+  }
+
+  void scale(const std::string& stack, double by, Eigen::VectorXd& step) const {
+    for (std::size_t j = 0; j < variables().size(); ++j)
+      if (variables()[j].base == stack) step(j) *= by;
   }
 
   /// Square roots of the diagonal of the inverse of the loss's curvature.
@@ -267,11 +277,8 @@ class JointFitter {
   }
 
   const JointProblem& problem_;
-  const FitProblem apart_;
   RowPredictor predictor_;
-  RowPredictor predictor_apart_;
   const JointProgress& progress_;
-  std::vector<double> counts_;  ///< by row, as how many it counts
   Rows all_;
   std::set<std::string> keys_;
   int done_ = 0;
