@@ -212,7 +212,7 @@ bool FitRow::is_of(const std::string& base, const std::vector<FitVariable>& vari
 }
 
 FitRow row_to_fit(const std::string& table, const MeasuredRow& row, std::size_t variables) {
-  FitRow out{table, row.name, row.experiment, "", 0, std::vector<bool>(variables)};
+  FitRow out{table, row.name, row.experiment, row.model_key, "", 0, std::vector<bool>(variables)};
   if (!row.skipped_because.empty()) return out;
   for (const std::string_view figure : kFigures) {
     const auto found = std::ranges::find(row.measured, figure, &Measurement::key);

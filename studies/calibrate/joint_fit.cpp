@@ -302,7 +302,7 @@ std::vector<std::string> groups_of(const JointProblem& problem, LeftOut by) {
     const Experiment& e = row.experiment;
     switch (by) {
       case LeftOut::model:
-        out.push_back(row.table + ": " + e.model.name);
+        out.push_back(row.table + ": " + row.model_key);
         break;
       case LeftOut::stack:
         out.push_back(e.stack);

@@ -105,9 +105,12 @@ class JointMaker {
     if (of.pins(constant.name) || index_of(of.name, constant)) return;
     const CalibratedValue value = calibrated_value(context_.catalog, of.name, constant);
     if (!(value.value > 0)) return;
-    const Bounds bounds{
-        std::max({constant.minimum, value.minimum.value_or(0), value.value / kWidest}),
-        std::min({constant.maximum, value.maximum.value_or(constant.maximum), value.value * kWidest})};
+    Bounds bounds{std::max(constant.minimum, value.value / kWidest),
+                  std::min(constant.maximum, value.value * kWidest)};
+    for (const Lineage* ancestor : chain_of(of.name)) {
+      bounds.low = std::max(bounds.low, ancestor->number(constant.name, "minimum").value_or(bounds.low));
+      bounds.high = std::min(bounds.high, ancestor->number(constant.name, "maximum").value_or(bounds.high));
+    }
     out_.fit.variables.push_back({of.name, constant, value.value, bounds, true});
     if (std::ranges::find(out_.fit.bases, of.name) == out_.fit.bases.end()) out_.fit.bases.push_back(of.name);
   }

@@ -21,7 +21,7 @@ std::optional<Deciles> deciles_where(const LeftOutRows& rows, Wanted wanted) {
 }
 
 Pair pair_of(const JointProblem& problem, const LeftOutRows& rows, std::size_t row) {
-  Pair pair{rows.ratios[row], 1, problem.fit.rows[row].experiment.model.name};
+  Pair pair{rows.ratios[row], 1, problem.fit.rows[row].model_key};
   if (const auto range = range_of(problem, rows, row))
     pair.inside = range->p10 <= rows.deviation(row) && rows.deviation(row) <= range->p90;
   return pair;
