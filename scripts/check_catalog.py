@@ -36,7 +36,7 @@ MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interfe
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
-CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, and the fit it comes from
+CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, the domain of its runs, and the fit it comes from
 
 # What is measured or fitted, by the part it is a constant of: the keys a calibration must hold, itself or
 # through those it inherits from, and those it may hold. The keys of software are left to the reader.
@@ -288,7 +288,8 @@ class Checker:
     def constant(self, path, part, key, constant):
         where = f"{path}: /constants/{key}"
         if not (self.expect(isinstance(constant, dict), where, "must be an object")
-                and self.keys(constant, {"value", "source"}, where)):
+                and self.keys(constant, {"value", "source"}, where,
+                              {"minimum", "maximum", "standard_error", "spread", "pinned"})):
             return
         value, source = constant["value"], constant["source"]
         self.expect(isinstance(source, str) and source.strip(), where, "needs a text for 'source'")
@@ -300,7 +301,7 @@ class Checker:
             self.expect(zero or 0 < value <= most, where, f"value {value} is out of range")
 
     def calibration(self, path, entry):
-        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits", "fit", "name"}):
+        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits", "domain", "fit", "name"}):
             return
         part, constants = entry["part"], entry["constants"]
         if not (self.expect(part in CONSTANTS or part == "software", path, f"unknown part '{part}'")

@@ -66,7 +66,8 @@ void judge_range(const Experiment& experiment, const Figures& figures, Report& r
   const StepTimeRange range = step_time_range(experiment);
   report.error_p10 = range.p10;
   report.error_p90 = range.p90;
-  if (const std::string why = range_sentence(range, experiment.stack); figures.origin && !why.empty())
+  if (const std::string why = range_sentence(range, experiment.stack);
+      figures.origin && figures.breakdown && !why.empty())
     report.warnings.push_back(why);
 }
 

@@ -207,7 +207,7 @@ std::string calibration_text(const Catalog& catalog, const std::string& base, co
   account.add_constants(entry["constants"]);
   if (entry["part"] == "software") {
     account.add_residuals(entry["constants"]);
-    if (!fit.problem.of_memory) entry["domain"] = domain_json(account.domain());
+    if (!fit.problem.of_memory) entry["domain"] = OrderedJson::parse(domain_text(account.domain()));
   }
   entry["fit"] = account.json();
   return entry.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

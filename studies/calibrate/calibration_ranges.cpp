@@ -78,7 +78,7 @@ std::map<std::string, std::string> with_ranges(std::map<std::string, std::string
     for (const FitRow& row : problem.fit.rows)
       if (root || row.experiment.stack == name) include(domain, row.experiment);
     if (!domain.empty()) {
-      entry["domain"] = domain_json(domain);
+      entry["domain"] = OrderedJson::parse(domain_text(domain));
       ranges.add_own(entry["constants"], root ? "" : name);
     }
     if (root) {

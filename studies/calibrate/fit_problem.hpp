@@ -46,7 +46,7 @@ struct FitRow {
   std::string name;
   Experiment experiment;
   std::string model_key;  ///< equal for rows of the same model
-  std::string figure;  ///< what was measured: step_time_s, else a rate; a quantity of memory
+  std::string figure;     ///< what was measured: step_time_s, else a rate; a quantity of memory
   double measured = 0;
   std::vector<bool> takes;  ///< by variable
 

@@ -130,7 +130,7 @@ class MeasurementCommands(CommandLineCase):
         wrong("--bounds", "--base", "ours", *fit, "--bounds", "software.elementwise_traffic=1")
         wrong("--out", "--base", "ours", *fit, "--out", self.path / "a", "--out", self.path / "b")
         wrong("would replace", "--base", "ours", *fit, "--out", table)
-        wrong("--base is required", *fit)
+        wrong("--base is missing", *fit)
         bad = self.calibration("bad.json", elementwise_trafic=2)
         files = self.files()
         wrong('did you mean "elementwise_traffic"?', "--base", "ours", *fit, "--calibration", bad)

@@ -168,7 +168,6 @@ const std::set<std::string> kUntold{
     "accuracy.noise",
     "accuracy.noise_of",
     "accuracy.target",             // for compare
-    "cluster.gpu.name",            // of the cluster, its own is told
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes
 };
@@ -184,7 +183,7 @@ void add_values(const json& node, const std::string& key, Values& values) {
   for (const json& name : node.value("enum", json::array())) of_key.push_back(name.get<std::string>());
   if (node.contains("type") && node["type"] == "boolean") of_key = {"true", "false"};
   if (!node.contains("minimum")) return;
-  for (const char* number : {"0", "0.5", "1", "2", "3", "8", "64"}) {
+  for (const char* number : {"-0.5", "0", "0.5", "1", "2", "3", "8", "64"}) {
     const double value = std::stod(number);
     if (value >= node["minimum"] && value <= node["maximum"]) of_key.emplace_back(number);
   }

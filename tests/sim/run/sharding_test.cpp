@@ -27,12 +27,16 @@ Picoseconds step_time(const std::vector<std::string>& overrides) {
 constexpr Picoseconds kThousandthOfSecond = 1'000'000'000;
 constexpr Picoseconds kUpdate = 4'200'000;
 
+/// Without what is said of the range of the step time.
 std::vector<std::string> warnings_of(const std::vector<std::string>& overrides) {
   const Experiment e = read(
       R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
           "plan": {"pipeline_parallel": 2, "data_parallel": 4, "zero_stage": 2, "global_batch_size": 32}})",
       overrides);
-  return simulate(e).warnings;
+  std::vector<std::string> warnings = simulate(e).warnings;
+  std::erase_if(warnings,
+                [](const std::string& warning) { return warning.find("range") != std::string::npos; });
+  return warnings;
 }
 
 }  // namespace
