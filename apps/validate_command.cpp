@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,12 @@ std::vector<LeftOutSummary> leave_out(const std::vector<std::string>& names, con
   if (options.left_out.empty()) return {};
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   std::vector<TableText> texts;
-  for (const std::string& name : names) texts.push_back(load_table_text(name));
+  // Without tables on the command line those of the fits: others say nothing about rows that a fit would
+  // miss.
+  const bool chosen = !tables_among(options.arguments).empty();
+  const std::set<std::string> fitted = fitted_tables(context.catalog);
+  for (const std::string& name : names)
+    if (chosen || fitted.contains(name)) texts.push_back(load_table_text(name));
   const JointProblem problem = make_joint_problem(texts, context);
   std::vector<LeftOut> by;
   for (const std::string& name : options.left_out) {

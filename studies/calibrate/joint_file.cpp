@@ -28,6 +28,18 @@ std::string rows_behind(const JointProblem& problem, std::size_t variable) {
   return out.empty() ? "rows of its heirs alone" : out;
 }
 
+/// The tables that have rows of `calibration`; all of them for a root, which has the rows of its heirs.
+std::vector<std::string> tables_of(const JointProblem& problem, const std::string& calibration, bool root) {
+  std::vector<std::string> out;
+  for (const std::string& table : problem.fit.tables) {
+    const auto is_behind = [&](const FitRow& row) {
+      return row.table == table && (root || row.is_of(calibration, problem.fit.variables));
+    };
+    if (std::ranges::any_of(problem.fit.rows, is_behind)) out.push_back(table);
+  }
+  return out;
+}
+
 /// Whether the calibration has to say what the fit found for it.
 bool differs(const JointProblem& problem, const JointFit& fit, std::size_t j) {
   const Heritage& heritage = problem.heritage[j];
@@ -55,7 +67,7 @@ std::map<std::string, std::string> calibration_texts(const Catalog& catalog, con
     constants[name]["source"] = fmt::format("fitted together with its kin (orrery calibrate --together): {}",
                                             rows_behind(problem, j));
     constants[name]["standard_error"] = short_value(fit.standard_errors[j], 3);
-    entry.erase("fit");
+    entry["fit"] = {{"tables", tables_of(problem, v.base, problem.heritage[j].is_root())}};
   }
   std::map<std::string, std::string> out;
   for (const auto& [name, entry] : entries)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "studies/validate/text_parts.hpp"
 
@@ -52,6 +53,18 @@ std::optional<Deciles> range_of(const JointProblem& problem, const LeftOutRows& 
   return deciles_where(rows, other);
 }
 
+std::set<std::string> fitted_tables(const Catalog& catalog) {
+  std::set<std::string> out;
+  for (const std::string& name : catalog.names(CatalogKind::calibration)) {
+    const auto entry =
+        nlohmann::json::parse(catalog.text(CatalogKind::calibration, name), nullptr, true, true);
+    if (entry.value("part", "") != "software" || !entry.contains("fit")) continue;
+    for (const auto& table : entry["fit"].value("tables", nlohmann::json::array()))
+      if (table.is_string()) out.insert(table.get<std::string>());
+  }
+  return out;
+}
+
 void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& all,
                   std::vector<TableResult>& results) {
   for (TableResult& result : results) {
@@ -84,15 +97,26 @@ std::vector<LeftOutGroup> left_out_groups(const JointProblem& problem, const Lef
   return out;
 }
 
+namespace {
+
+/// Models have no names but what rows say of them: of those the tables tell.
+bool is_named(const LeftOutSummary& summary, const LeftOutGroup& group) {
+  return summary.by != LeftOut::model || group.group == kAll;
+}
+
+}  // namespace
+
 void write_left_out_text(const std::vector<LeftOutSummary>& summaries,
                          const std::function<void(std::string_view)>& sink) {
   for (const LeftOutSummary& summary : summaries) {
     std::size_t width = 8;
-    for (const LeftOutGroup& g : summary.groups) width = std::max(width, g.group.size());
+    for (const LeftOutGroup& g : summary.groups)
+      if (is_named(summary, g)) width = std::max(width, g.group.size());
     sink(fmt::format("\n{:<{}}  {:>5}  {:>8}  {:>8}  {:>8}  {:>8}  left out by {}\n", "left out", width,
                      "rows", "mean", "p90", "bias", "inside",
                      kLeftOutNames[static_cast<std::size_t>(summary.by)]));
     for (const LeftOutGroup& g : summary.groups) {
+      if (!is_named(summary, g)) continue;
       const ErrorStatistics& s = g.errors;
       sink(fmt::format("{:<{}}  {:>5}  {:>8}  {:>8}  {:>8}  {:>8}\n", g.group, width, s.rows,
                        percent(s.mean_abs_error), percent(s.p90_abs_error), signed_percent(s.bias),

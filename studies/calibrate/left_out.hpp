@@ -2,7 +2,10 @@
 // that calibrations state.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,9 @@ struct LeftOutRows {
 /// LeftOut::model over the rows of other models on the same stack where there are enough of them.
 [[nodiscard]] std::optional<Deciles> range_of(const JointProblem& problem, const LeftOutRows& rows,
                                               std::size_t row);
+
+/// The names of the tables that calibrations of software say they were fitted to.
+[[nodiscard]] std::set<std::string> fitted_tables(const Catalog& catalog);
 
 /// Adds to the figures of `results` what the rows left out say.
 void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& rows,
