@@ -13,11 +13,6 @@ using Json = ResultJson;
 using Needs = ResultKey::Needs;
 using R = Report;
 
-template <class Names, class Value>
-Json name_of(const Names& names, Value value) {
-  return names[static_cast<std::size_t>(value)];
-}
-
 /// Absent where all stages, or replicas, have equally many.
 Json listed(const std::vector<std::int64_t>& list) { return list.empty() ? absent() : Json(list); }
 

@@ -13,6 +13,12 @@ namespace orrery {
 
 using ResultJson = nlohmann::ordered_json;
 
+/// The name of a choice.
+template <class Names, class Value>
+[[nodiscard]] ResultJson name_of(const Names& names, Value value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
 /// One value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
   enum class Needs : std::uint8_t {

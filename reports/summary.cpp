@@ -83,8 +83,7 @@ class Summary {
     }
     memory();
     std::vector<std::string> sentences = report_.assumptions;
-    for (const std::string& warning : report_.warnings)
-      sentences.push_back("warning: " + warning);
+    for (const std::string& warning : report_.warnings) sentences.push_back("warning: " + warning);
     list("Assumptions", sentences);
     if (report_.stats.tasks > 0) statistics();
     return std::move(out_);

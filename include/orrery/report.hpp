@@ -89,7 +89,8 @@ struct Report {
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
   std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each
-  std::vector<std::string> warnings;     ///< what costs more than it should, and where figures are not to be trusted
+  std::vector<std::string>
+      warnings;  ///< what costs more than it should, and where figures are not to be trusted
   std::int64_t gpus = 0;
   std::int64_t steps = 1;
   Picoseconds makespan_ps = 0;  ///< of all steps

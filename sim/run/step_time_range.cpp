@@ -189,9 +189,8 @@ void include(CalibrationDomain& domain, const Experiment& experiment) {
   for (std::size_t i = 0; i < kDomainSpans.size(); ++i) {
     const double value = point.numbers[i];
     if (value == 0) continue;
-    ValueSpan& span = domain.spans[i] ? *domain.spans[i] : domain.spans[i].emplace(value, value);
-    span.low = std::min(span.low, value);
-    span.high = std::max(span.high, value);
+    const ValueSpan span = domain.spans[i].value_or(ValueSpan{value, value});
+    domain.spans[i] = ValueSpan{std::min(span.low, value), std::max(span.high, value)};
   }
 }
 

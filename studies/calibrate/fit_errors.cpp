@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "studies/validate/statistics.hpp"
+
 namespace orrery {
 namespace {
 

@@ -38,9 +38,10 @@ void write_constants(const JointProblem& problem, const JointFit& fit, const Sin
 void write_errors(const char* of, const std::map<std::string, Errors>& errors, const Sink& sink) {
   sink(fmt::format("\n{:<24}  {:>5}  {:>9}  {:>9}  {:>9}  {:>9}\n", of, "rows", "base", "bias", "fitted",
                    "bias"));
-  for (const auto& [name, e] : errors) {
+  for (const auto& entry : errors) {
+    const Errors& e = entry.second;
     const auto percent = [&](double sum) { return 100 * sum / static_cast<double>(e.rows); };
-    sink(fmt::format("{:<24}  {:>5}  {:>7.1f} %  {:>+7.1f} %  {:>7.1f} %  {:>+7.1f} %\n", name, e.rows,
+    sink(fmt::format("{:<24}  {:>5}  {:>7.1f} %  {:>+7.1f} %  {:>7.1f} %  {:>+7.1f} %\n", entry.first, e.rows,
                      percent(e.base), percent(e.base_bias), percent(e.fitted), percent(e.bias)));
   }
 }
