@@ -7,6 +7,7 @@
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 #include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -52,37 +53,6 @@ void read_compression(const Json& value, DataParallelSync& sync, const Path& pat
     scope.findings.add(Path(path, "bits"), fmt::format("found {}, allowed 4, 8 or 16", bits));
 }
 
-using Methods = std::vector<SyncMethod>;
-
-/// A key that only some methods have.
-struct KeyOf {
-  std::string_view key;
-  Methods methods;
-};
-
-const std::vector<KeyOf>& keys_of_methods() {
-  using enum SyncMethod;
-  static const Methods gossips{gossip, push_sum, gossip_pga, gossip_aga};
-  static const std::vector<KeyOf> keys{
-      {"topology", gossips},
-      {"weights", gossips},
-      {"shape", gossips},
-      {"probability", gossips},
-      {"peers", gossips},
-      {"placement", gossips},
-      {"overlap", gossips},
-      {"level", {parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"period", {local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"final_period", {gossip_aga}},
-      {"compression",
-       {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}},
-      {"servers", {parameter_server}},
-      {"fragments", {diloco}},
-      {"delay", {diloco}},
-  };
-  return keys;
-}
-
 std::string_view name_of(SyncMethod method) { return kSyncMethodNames[static_cast<std::size_t>(method)]; }
 
 struct SyncCheck {
@@ -103,13 +73,15 @@ struct SyncCheck {
   }
 
   void keys() const {
-    for (const KeyOf& of : keys_of_methods()) {
-      if (!has(of.key) || std::ranges::find(of.methods, sync().method) != of.methods.end()) continue;
+    for (const Field<DataParallelSync>& field : sync_fields()) {
+      const std::string_view key = field.name;
+      if (key == "method" || !has(key) || has_key(sync().method, key)) continue;
       std::vector<std::string_view> names;
-      for (const SyncMethod method : of.methods) names.push_back(name_of(method));
-      add_idle(of.key,
-               fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
-                           name_of(sync().method), fmt::join(names, " | ")));
+      for (std::size_t m = 0; m < kSyncMethodNames.size(); ++m) {
+        if (has_key(static_cast<SyncMethod>(m), key)) names.push_back(kSyncMethodNames[m]);
+      }
+      add_idle(key, fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
+                                name_of(sync().method), fmt::join(names, " | ")));
     }
   }
 
@@ -138,17 +110,9 @@ struct SyncCheck {
       add("compression", fmt::format("found a method with {}, allowed with 0", zero));
   }
 
-  void periods() const {
-    const DataParallelSync& s = sync();
-    if (s.method == SyncMethod::gossip_aga && s.final_period < s.period)
-      add("final_period", fmt::format("found {}, allowed period {} or more", s.final_period, s.period));
-    if (s.method != SyncMethod::diloco) return;
-    if (s.period % s.fragments != 0) {
-      add("fragments", fmt::format("found {}, allowed a divisor of period {}", s.fragments, s.period));
-    } else if (s.delay >= s.period / s.fragments) {
-      add("delay", fmt::format("found {}, allowed less than period / fragments = {}", s.delay,
-                               s.period / s.fragments));
-    }
+  void together() const {
+    if (const auto check_keys = sync_method(sync().method).check)
+      check_keys(sync(), [this](std::string_view key, std::string message) { add(key, std::move(message)); });
   }
 
   void replicas() const {
@@ -182,7 +146,7 @@ void check_sync(const Experiment& experiment, const Json& sync, const std::vecto
   check.keys();
   check.topology();
   check.sharding();
-  check.periods();
+  check.together();
   check.replicas();
 }
 

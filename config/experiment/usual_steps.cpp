@@ -2,8 +2,8 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "topologies/gossip/gossip.hpp"
-#include "workloads/sync/model_sync.hpp"
 #include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {

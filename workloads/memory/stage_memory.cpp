@@ -7,6 +7,7 @@
 #include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -39,13 +40,12 @@ Bytes kept_weight_gradients(const Stage& stage, const ModelBlocks& blocks) {
   return most[0] + most[1] + most[2];
 }
 
-/// diloco keeps the model of the last period and an outer momentum, in fp32; compressors keep what they lost.
+/// What the method keeps between steps, and what compressors have lost.
 void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
                      StageMemory& memory) {
-  constexpr Bytes kOuterStates = 8;
   constexpr Bytes kModel = 4;
-  Bytes states = Compressor(sync.compression).state_bytes_per_value();
-  if (sync.method == SyncMethod::diloco) states += kOuterStates;
+  const Bytes states =
+      sync_method(sync.method).state_bytes + Compressor(sync.compression).state_bytes_per_value();
   memory.optimizer_states += states * trained;
   std::uint32_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/models/step_builder.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -20,7 +21,7 @@ std::int64_t of_block(const PlacedBlock& block, Weights of, std::int64_t PlacedB
 }
 
 bool averages_gradients(const DataParallelSync& sync) {
-  return sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server;
+  return sync_method(sync.method).travels == Travels::gradients;
 }
 
 WeightCollectives::WeightCollectives(const Experiment& experiment, const SyncLayout& layout,

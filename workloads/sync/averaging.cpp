@@ -5,16 +5,10 @@
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
-namespace {
-
-/// What a push-sum message carries besides the model: its weight.
-constexpr Bytes kPushSumWeight = 8;
-
-}  // namespace
-
 Averaging::Averaging(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
                      ProgramWriter& writer)
     : experiment_(experiment),
+      method_(sync_method(experiment.data_parallel_sync.method)),
       layout_(layout),
       workload_(workload),
       writer_(writer),
@@ -56,22 +50,18 @@ std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
 Message Averaging::global(Collective what, Bytes bytes) const {
   Message message{what, bytes, Dimension::data, message_host_};
   if (experiment_.cluster.nodes > 1) message.efficiency = experiment_.software.data_reduce_efficiency;
-  const DataParallelSync& sync = experiment_.data_parallel_sync;
-  if (sync.method == SyncMethod::parameter_server && what == Collective::all_reduce)
-    message.servers = static_cast<std::uint32_t>(sync.servers);
+  if (method_.by_servers && what == Collective::all_reduce)
+    message.servers = static_cast<std::uint32_t>(experiment_.data_parallel_sync.servers);
   return message;
 }
 
 OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
-  const std::int64_t copies = experiment_.plan.model_copies() * experiment_.plan.context_parallel;
-  const std::int64_t workers = copies * layout_.workers().workers;
+  const std::int64_t workers = averaged();
   if (workers < 2) return dep;
-  const bool served = experiment_.data_parallel_sync.method == SyncMethod::parameter_server;
-  const bool sums = compressor_.adds_up() || served;
   OpId at = compute(compressor_.compress(payload), like, {dep});
   for (const Bytes bytes : compressor_.wire_bytes(payload)) {
     const Message message =
-        sums ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
+        sums() ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
     std::uint32_t left = times;
     if (std::exchange(waited_, like.step) != like.step) {  // the first one waits for the last worker
       Message first = message;
@@ -82,16 +72,23 @@ OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, s
     if (left == 0) continue;
     at = transfer(in_a_row(message, left), Stream::data, layout_.workers_slot(), like, at);
   }
-  if (!compressor_.active()) return at;
+  return at;
+}
+
+std::vector<Kernel> Averaging::unpack(const Payload& payload) const {
+  const std::int64_t workers = averaged();
+  if (workers < 2 || !compressor_.active()) return {};
   std::vector<Kernel> kernels;
-  if (served) {  // everyone waits for what the servers do with their share
-    const Payload share{divide_up(payload.values, experiment_.data_parallel_sync.servers),
-                        divide_up(payload.tensors, experiment_.data_parallel_sync.servers), payload.width};
+  if (method_.by_servers) {  // everyone waits for what the servers do with their share
+    const std::int64_t servers = experiment_.data_parallel_sync.servers;
+    const Payload share{divide_up(payload.values, servers), divide_up(payload.tensors, servers),
+                        payload.width};
     kernels = compressor_.decompress(share, workers);
     for (const Kernel& kernel : compressor_.compress(share)) kernels.push_back(kernel);
   }
-  for (const Kernel& kernel : compressor_.decompress(payload, sums ? 1 : workers)) kernels.push_back(kernel);
-  return compute(std::move(kernels), like, {at});
+  for (const Kernel& kernel : compressor_.decompress(payload, sums() ? 1 : workers))
+    kernels.push_back(kernel);
+  return kernels;
 }
 
 OpId Averaging::in_worker(const Payload& payload, const Op& like, OpId dep) {
@@ -110,7 +107,8 @@ OpId Averaging::share(const Payload& payload, const Op& like, OpId dep) {
 
 OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
   const OpId reduced = in_worker(payload, like, dep);
-  return share(payload, like, over_workers(payload, like, reduced, times));
+  const OpId arrived = over_workers(payload, like, reduced, times);
+  return share(payload, like, compute(unpack(payload), like, {arrived}));
 }
 
 std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like,
@@ -118,7 +116,7 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::
   const OpId ready = compute(compressor_.compress(payload), like, {dep});
   std::vector<OpId> arrived;
   for (Bytes bytes : compressor_.wire_bytes(payload)) {
-    if (first && experiment_.data_parallel_sync.method == SyncMethod::push_sum) bytes += kPushSumWeight;
+    if (first) bytes += method_.message_bytes;
     Message message{Collective::send_recv, bytes, Dimension::data, message_host_};
     if (std::exchange(first, false))
       message.wait_ps = from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
@@ -128,16 +126,6 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::
     }
   }
   return arrived;
-}
-
-OpId Averaging::combine(const Payload& payload, const SyncLayout::Round& round, const Op& like,
-                        std::span<const OpId> arrived, OpId dep) {
-  std::vector<OpId> deps(arrived.begin(), arrived.end());
-  deps.push_back(dep);
-  const Bytes model = payload.values * payload.width;
-  std::vector<Kernel> kernels = compressor_.decompress(payload, round.in_degree);
-  kernels.push_back(memory(model * (2 + static_cast<Bytes>(round.in_degree))));
-  return share(payload, like, compute(std::move(kernels), like, std::move(deps)));
 }
 
 }  // namespace orrery

@@ -2,13 +2,13 @@
 // DataParallel and for models by ModelSync; which of these happens when is theirs.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "orrery/experiment.hpp"
 #include "workloads/programs/program_writer.hpp"
 #include "workloads/sync/compressor.hpp"
 #include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 
@@ -26,17 +26,21 @@ class Averaging {
   [[nodiscard]] bool sends_all_at_once() const { return !layout_.by_node() && !compressor_.active(); }
   /// Over the replicas of a worker; `dep` where those are one.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
-  /// Over one replica of each worker; the others get it with share().
+  /// Over one replica of each worker; the others get it with share(). What comes is compressed until
+  /// unpack().
   OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
+  /// The kernels that make values of what came from all workers.
+  [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload) const;
   /// From one replica of each worker to the others of it.
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
   /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.
   std::vector<OpId> exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like, OpId dep,
                              bool first);
-  /// Adds up what the neighbours of `round` sent and the worker's own, and shares it in the worker.
-  OpId combine(const Payload& payload, const SyncLayout::Round& round, const Op& like,
-               std::span<const OpId> arrived, OpId dep);
+  /// The kernels that make values of what came from so many neighbours.
+  [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload, std::int64_t neighbours) const {
+    return compressor_.decompress(payload, neighbours);
+  }
 
   /// Kernels of the GPU that belong to the synchronisation; the last of `deps` if there are none.
   OpId compute(std::vector<Kernel> kernels, const Op& like, std::vector<OpId> deps);
@@ -44,9 +48,16 @@ class Averaging {
  private:
   OpId transfer(const Message& message, Stream stream, std::uint16_t slot, const Op& like, OpId dep);
   [[nodiscard]] Message global(Collective what, Bytes bytes) const;
+  /// Replicas whose values over_workers() brings together.
+  [[nodiscard]] std::int64_t averaged() const {
+    return experiment_.plan.model_copies() * experiment_.plan.context_parallel * layout_.workers().workers;
+  }
+  /// Whether an all-reduce adds them up; otherwise everyone gathers everyone's.
+  [[nodiscard]] bool sums() const { return compressor_.adds_up() || method_.by_servers; }
   [[nodiscard]] std::uint32_t work(std::vector<Kernel> kernels);
 
   const Experiment& experiment_;
+  const SyncMethodRow& method_;
   const SyncLayout& layout_;
   Workload& workload_;
   ProgramWriter& writer_;

@@ -1,11 +1,6 @@
-// When models travel: the methods that let replicas differ and bring them together now and then.
-//
-//   gossip, push-sum      every step with the neighbours of the round (Lian et al. 2017, Assran et al. 2019)
-//   local-sgd             every `period` steps with all (McMahan et al. 2017)
-//   gossip-pga            with neighbours, every `period` steps with all (Chen et al. 2021)
-//   gossip-aga            the same with periods `period`, 2 `period`, ... `final_period`, and again
-//   diloco                every `period` steps with all, an outer optimizer takes the mean change (Douillard
-//                         et al. 2023); in fragments, and with a delay (Douillard et al. 2025)
+// Writes when models travel, for the methods that let replicas differ and bring them together now and then.
+// What leaves after which step, to whom, and what it costs to take in is the method's row (sync_method.hpp);
+// here are the points of the program where that happens.
 #pragma once
 
 #include <cstdint>
@@ -35,24 +30,27 @@ class ModelSync {
   OpId after_update(OpId updated);
 
  private:
-  enum class Exchange : std::uint8_t { none, neighbours, all };
   /// Part of the model on its way.
   struct InFlight {
     Payload payload;
-    Exchange exchange = Exchange::none;
+    Departure departure;
     std::vector<OpId> arrived;
-    std::int32_t due = 0;  ///< the step that needs it
+    std::int64_t due = 0;  ///< the step after whose update it is needed
   };
 
-  [[nodiscard]] Exchange exchange_of(std::int64_t step) const;
+  /// Whether neighbours' models travel while a step computes, from before it to its update.
+  [[nodiscard]] bool while_computing() const;
+  [[nodiscard]] std::vector<Departure> departures() const;
   [[nodiscard]] std::vector<Payload> buckets(const Payload& payload) const;
   [[nodiscard]] Op label() const;
-  void send(const Payload& payload, Exchange exchange, OpId ready, std::int32_t due);
+  void send_model(OpId ready);
+  void send(const Payload& payload, const Departure& departure, OpId ready);
+  OpId receive_due(OpId dep);
   OpId receive(const InFlight& one, OpId dep);
-  OpId sync_fragments(OpId updated);
 
   const Experiment& experiment_;
   const DataParallelSync& sync_;
+  const SyncMethodRow& method_;
   const SyncLayout& layout_;
   SyncOverlap overlap_;  ///< only neighbours' exchanges have others than none
   Payload model_;
@@ -60,8 +58,5 @@ class ModelSync {
   std::int32_t step_ = 0;
   std::vector<InFlight> in_flight_;
 };
-
-/// Steps after which what a method does repeats itself; `rounds` of its graph, 1 where it has none.
-[[nodiscard]] std::int64_t sync_cycle(const DataParallelSync& sync, std::int64_t rounds);
 
 }  // namespace orrery

@@ -1,0 +1,74 @@
+// A method of data_parallel_sync as a row of data: what travels, when, how much of it, with whom, what it
+// costs to take it in, which memory it keeps, and which keys it has. `sync_method()` finds the row; rows lie
+// in the file of their family. ModelSync writes programs from rows and knows no method by name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/data_parallel_sync.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// What workers send each other.
+enum class Travels : std::uint8_t { nothing, gradients, models };
+
+/// A model, or a fragment of it, that leaves once a step has updated it.
+struct Departure {
+  enum class To : std::uint8_t { neighbours, all };
+  To to = To::all;
+  std::int64_t round = 0;      ///< neighbours: of the graph, counted on beyond its last one
+  std::int64_t fragment = 0;   ///< which part, of so many
+  std::int64_t fragments = 1;  ///< of about equal size
+  std::int64_t delay = 0;      ///< steps that go on before it is needed
+};
+
+/// Says what is wrong at one of the keys of data_parallel_sync.
+using SyncComplain = std::function<void(std::string_view key, std::string message)>;
+
+struct SyncMethodRow {
+  SyncMethod method{};
+  Travels travels = Travels::nothing;
+  std::span<const std::string_view> keys = {};  ///< of data_parallel_sync that it has, beside `method`
+  /// Steps after which its departures repeat, where its graph has so many rounds (1 without a graph).
+  std::int64_t (*cycle)(const DataParallelSync& sync, std::int64_t rounds) = nullptr;
+  /// What leaves after the update of `step`, from 0. nullptr: no models travel.
+  std::vector<Departure> (*departures)(const DataParallelSync& sync, std::int64_t step) = nullptr;
+  /// Memory traffic, per value, to make what leaves of the model, before it is compressed.
+  Bytes prepare_bytes = 0;
+  /// Memory traffic, per value of `width` bytes, to bring into the model what came from `received`
+  /// neighbours, or as one mean from all.
+  Bytes (*merge_bytes)(const DataParallelSync& sync, Departure::To to, std::int64_t received,
+                       Bytes width) = nullptr;
+  Bytes state_bytes = 0;    ///< that a replica keeps between steps, per value of its model
+  Bytes message_bytes = 0;  ///< that the first message to neighbours in a step carries besides
+  bool by_servers = false;  ///< gradients are summed by servers
+  /// Checks its keys together. nullptr: nothing to check.
+  void (*check)(const DataParallelSync& sync, const SyncComplain& complain) = nullptr;
+};
+
+[[nodiscard]] const SyncMethodRow& sync_method(SyncMethod method);
+/// Whether the method has the key.
+[[nodiscard]] bool has_key(SyncMethod method, std::string_view key);
+
+/// Steps after which what a method does repeats itself; `rounds` of its graph, 1 where it has none.
+[[nodiscard]] std::int64_t sync_cycle(const DataParallelSync& sync, std::int64_t rounds);
+
+// For rows:
+
+/// Steps after which both repeat; the longer one where that takes more than 1000.
+[[nodiscard]] std::int64_t common_cycle(std::int64_t period, std::int64_t rounds);
+/// Whether `step` ends a period.
+[[nodiscard]] inline bool ends_period(std::int64_t period, std::int64_t step) {
+  return (step + 1) % period == 0;
+}
+/// The models of neighbours are added to one's own; a mean is copied out of its bucket.
+[[nodiscard]] Bytes plain_merge_bytes(const DataParallelSync& sync, Departure::To to, std::int64_t received,
+                                      Bytes width);
+
+}  // namespace orrery

@@ -1,0 +1,24 @@
+// The rows behind `sync_method()`; each lies in the file of its family.
+#pragma once
+
+#include <array>
+
+#include "workloads/sync/sync_method.hpp"
+
+namespace orrery {
+
+extern const SyncMethodRow kNoSync;
+extern const SyncMethodRow kAllReduce;
+extern const SyncMethodRow kParameterServer;
+extern const SyncMethodRow kGossip;
+extern const SyncMethodRow kPushSum;
+extern const SyncMethodRow kLocalSgd;
+extern const SyncMethodRow kGossipPga;
+extern const SyncMethodRow kGossipAga;
+extern const SyncMethodRow kDiLoCo;
+
+/// In the order of SyncMethod.
+inline constexpr std::array kSyncMethodRows{&kNoSync,   &kAllReduce, &kParameterServer, &kGossip, &kPushSum,
+                                            &kLocalSgd, &kGossipPga, &kGossipAga,       &kDiLoCo};
+
+}  // namespace orrery
