@@ -4,6 +4,7 @@
 
 #include "orrery/error.hpp"
 #include "topologies/menu_lookup.hpp"
+#include "topologies/regions/regional_fabric.hpp"
 #include "topologies/rings.hpp"
 #include "topologies/topologies.hpp"
 
@@ -35,7 +36,7 @@ std::vector<std::int64_t> port_rates(const Fabric& spec, std::uint32_t ports) {
 
 }  // namespace
 
-ClusterTopology::ClusterTopology(const Cluster& cluster) {
+ClusterTopology::ClusterTopology(const Cluster& cluster) : regions_(cluster.regions) {
   check_size(cluster);
   nodes_ = static_cast<std::uint32_t>(cluster.nodes);
   gpus_per_node_ = static_cast<std::uint32_t>(cluster.gpus_per_node);
@@ -90,10 +91,22 @@ void ClusterTopology::build_fabric(const Cluster& cluster) {
   }
   slow_wiring_ = wiring_is_slower(cluster);
   number_nics(ports_ < gpus_per_node_);
-  fabric_ = entry.build(fabric_site(cluster));
+  fabric_ = fabric_of(entry, cluster);
   if (nics_apart_ || !slow_wiring_ || fabric_->port_change() == PortChange::in_fabric) return;
   number_nics(true);
-  fabric_ = entry.build(fabric_site(cluster));
+  fabric_ = fabric_of(entry, cluster);
+}
+
+std::unique_ptr<FabricModel> ClusterTopology::fabric_of(const FabricEntry& entry,
+                                                        const Cluster& cluster) const {
+  if (!regions_) return entry.build(fabric_site(cluster));
+  for (const Site& site : regions_->sites) {
+    if (site.nodes % nodes_per_domain_ == 0) continue;
+    throw InputError("/cluster/regions/sites", "found " + std::to_string(site.nodes) + " nodes at \"" +
+                                                   site.name + "\"; allowed are whole NVLink domains of " +
+                                                   std::to_string(nodes_per_domain_));
+  }
+  return std::make_unique<RegionalFabric>(entry, fabric_site(cluster), *regions_);
 }
 
 bool ClusterTopology::wiring_is_slower(const Cluster& cluster) const {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "topologies/fabrics/fabric_model.hpp"
 #include "topologies/nodes/node_wiring.hpp"
+#include "topologies/topologies.hpp"
 
 namespace orrery {
 
@@ -30,6 +32,8 @@ class ClusterTopology final : public Topology {
   void build_domains(const Cluster& cluster);
   void build_wiring(const Cluster& cluster);
   void build_fabric(const Cluster& cluster);
+  [[nodiscard]] std::unique_ptr<FabricModel> fabric_of(const FabricEntry& entry,
+                                                       const Cluster& cluster) const;
   [[nodiscard]] FabricSite fabric_site(const Cluster& cluster) const;
   [[nodiscard]] bool wiring_is_slower(const Cluster& cluster) const;
   void number_nics(bool apart);
@@ -42,6 +46,7 @@ class ClusterTopology final : public Topology {
   void route_between(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
   void route_within(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& out) const;
 
+  std::optional<Regions> regions_;                ///< read by the fabric
   std::unique_ptr<NodeWiringModel> wiring_;       ///< of a domain; null where its GPUs are not joined
   std::unique_ptr<NodeWiringModel> last_wiring_;  ///< of the last domain, where that has fewer nodes
   std::unique_ptr<FabricModel> fabric_;           ///< null where no message leaves its domain

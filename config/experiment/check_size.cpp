@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "config/experiment/read_parts.hpp"
+#include "topologies/regions/site_lines.hpp"
 
 namespace orrery {
 namespace {
@@ -50,10 +52,16 @@ double layer_weights(const Model& m) {
 }
 
 struct StepBounds {
-  double weights = 0;  ///< of the whole model
-  double flops = 0;    ///< of a step, over all GPUs
-  double bytes = 0;    ///< that one GPU may send or keep in a step
+  double weights = 0;       ///< of the whole model
+  double flops = 0;         ///< of a step, over all GPUs
+  double kept_weights = 0;  ///< bytes of weights, gradients and states that a GPU may send or keep in a step
+  double activations = 0;   ///< bytes of activations, the same
+
+  [[nodiscard]] double bytes() const { return kept_weights + activations; }
 };
+
+/// Of a weight with its gradient and states.
+constexpr double kWeightBytes = 24;
 
 /// Values of the rows that a token becomes at experts, on the rank that gets most, at most.
 double routed_width(const Experiment& e) {
@@ -78,7 +86,8 @@ StepBounds bounds_of(const Experiment& e) {
     b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
     const double kept =
         real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
-    b.bytes = 24 * b.weights + 64 * kept;
+    b.kept_weights = kWeightBytes * b.weights;
+    b.activations = 64 * kept;
     return b;
   }
   b.flops = tokens * (8 * losses * b.weights + (m.encoder_layers > 0 ? 32 : 16) * all_layers(m) * scores);
@@ -90,7 +99,8 @@ StepBounds bounds_of(const Experiment& e) {
   } else {
     width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   }
-  b.bytes = 24 * b.weights + 16 * tokens / real(e.plan.data_parallel) * all_layers(m) * width;
+  b.kept_weights = kWeightBytes * b.weights;
+  b.activations = 16 * tokens / real(e.plan.data_parallel) * all_layers(m) * width;
   return b;
 }
 
@@ -105,7 +115,29 @@ double models_exchanged(const Experiment& e) {
   return dense ? real(e.plan.data_parallel) : kSparse;
 }
 
-/// Bytes/s of the slowest link that traffic may take.
+/// Bytes of a value that an average over workers sends and receives at most: twice 32 bits.
+constexpr double kAveragedBytes = 8;
+
+/// Whether workers meet only now and then, not in every step.
+bool meets_seldom(const Experiment& e) {
+  const SyncMethod method = e.data_parallel_sync.method;
+  return method == SyncMethod::none || method == SyncMethod::local_sgd || method == SyncMethod::diloco;
+}
+
+/// Averages of whole models over all workers in all steps.
+double averages_of_models(const Experiment& e) {
+  const DataParallelSync& sync = e.data_parallel_sync;
+  if (sync.method != SyncMethod::local_sgd && sync.method != SyncMethod::diloco) return 0;
+  return std::ceil(real(e.simulation.steps) / real(sync.period));
+}
+
+/// Bytes/s of a line between sites, in its slower direction.
+double slowest_way(const SiteLink& line) {
+  const double back = line.down_gbps > 0 ? line.down_gbps : line.up_gbps;
+  return usable_bytes_per_s(std::min(line.up_gbps, back), line);
+}
+
+/// Bytes/s of the slowest link that messages between nodes may take.
 double slowest_link(const Cluster& c) {
   double rate = std::numeric_limits<double>::max();
   if (c.graph) {
@@ -115,7 +147,34 @@ double slowest_link(const Cluster& c) {
   if (c.node.kind != "none") rate = std::min(rate, c.node.link_gb_per_s * c.node.efficiency * 1e9);
   if (c.nodes > 1)
     rate = std::min(rate, c.fabric.nic_gbps * c.fabric.efficiency / c.fabric.oversubscription * 1e9 / 8);
+  if (c.regions)
+    for (const SiteLink& line : c.regions->links) rate = std::min(rate, slowest_way(line));
   return rate;
+}
+
+/// The same of messages within a node.
+double slowest_link_in_node(const Cluster& c) {
+  if (c.graph || c.node.kind == "none") return slowest_link(c);
+  return c.node.link_gb_per_s * c.node.efficiency * 1e9;
+}
+
+/// What messages of one GPU take in all steps at most. Replicas of one pipeline stage within a node stay
+/// there, and so do workers of a node between their averages.
+double seconds_on_links(const Experiment& e, const StepBounds& b) {
+  const std::int64_t of_replica = e.plan.gpus() / e.plan.data_parallel;
+  const bool replica_in_node = e.plan.pipeline_parallel == 1 && of_replica <= e.cluster.gpus_per_node;
+  const bool worker_in_node = meets_seldom(e) && e.data_parallel_sync.by_node();
+  double within = 0;
+  double between = 4 * b.weights * models_exchanged(e);
+  (replica_in_node ? within : between) += of_replica > 1 ? b.activations : 0;
+  if (worker_in_node) {
+    within += b.kept_weights;
+  } else if (!meets_seldom(e) || e.plan.zero_stage > 0) {
+    between += b.kept_weights;
+  }
+  const double slowest = slowest_link(e.cluster);
+  const double of_steps = within / slowest_link_in_node(e.cluster) + between / slowest;
+  return of_steps * real(e.simulation.steps) + kAveragedBytes * b.weights * averages_of_models(e) / slowest;
 }
 
 /// The slowest of the products: a plan of fewer bits has 16-bit ones too.
@@ -141,7 +200,7 @@ double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& g
     if (share > 0) clock = std::min(clock, share);
   const double peak = slowest_peak(gpu, e.plan.precision);
   return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * clock) +
-         b.bytes / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /
+         b.bytes() / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /
              (gpu.memory_gb_per_s * gpu.memory_efficiency * 1e9);
 }
 
@@ -228,14 +287,13 @@ void check_size(const Experiment& e, Findings& findings) {
       b.flops / real(e.cluster.gpus()) / real(e.plan.micro_batches()) * real(e.plan.context_parallel);
   if (flops > kMaxCount) refuse("/model", "FLOPs per GPU and micro-batch", flops, kMaxCount);
   check_gossip(e, b.weights, findings);
-  if (b.bytes * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes * steps, kMaxCount);
+  if (b.bytes() * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes() * steps, kMaxCount);
   const double compute = seconds_of_compute(e, b) * steps;
   if (compute > kMaxSeconds) refuse("/cluster/gpu", "simulated seconds of computing", compute, kMaxSeconds);
   check_software(e, findings);
   if (e.cluster.gpus() == 1) return;
   const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
-  const double bytes = b.bytes + 4 * b.weights * models_exchanged(e);
-  const double network = (bytes / shared / slowest_link(e.cluster) + seconds_of_latency(e)) * steps;
+  const double network = seconds_on_links(e, b) / shared + seconds_of_latency(e) * steps;
   if (network > kMaxSeconds) refuse("/cluster", "simulated seconds of communication", network, kMaxSeconds);
 }
 

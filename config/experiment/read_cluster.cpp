@@ -255,6 +255,23 @@ void read_groups(const Json& list, const Json& value, Cluster& cluster, const Pa
   cluster.nodes = nodes;
 }
 
+/// Its sites have the nodes of the cluster.
+void take_regions(const Json& given, const Json& value, Cluster& cluster, const Path& path, Scope& scope) {
+  cluster.regions = read_regions(given, path, scope);
+  std::int64_t nodes = 0;
+  for (const Site& site : cluster.regions->sites) nodes += site.nodes;
+  if (value.contains("graph"))
+    scope.findings.add(path, "found both regions and graph, allowed one of them", Anchor::key);
+  const bool said = value.contains("nodes") || value.contains("groups");
+  if (said && nodes != cluster.nodes)
+    return scope.findings.add(
+        Path(path, "sites"),
+        fmt::format("found {} nodes at all sites, allowed nodes {}", nodes, cluster.nodes));
+  if (nodes == 0)
+    return scope.findings.add(Path(path, "sites"), "found no nodes at any site, allowed 1 or more");
+  cluster.nodes = nodes;
+}
+
 }  // namespace
 
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
@@ -267,6 +284,8 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
     cluster.gpu = read_gpu(*gpu, Path(path, "gpu"), scope);
   }
   if (groups != value.end()) read_groups(*groups, value, cluster, Path(path, "groups"), scope);
+  if (const auto regions = value.find("regions"); regions != value.end())
+    take_regions(*regions, value, cluster, Path(path, "regions"), scope);
   read_wiring(cluster, value, path, scope);
   if (scope.findings.list().size() != before) return cluster;
   if (cluster.graph) {

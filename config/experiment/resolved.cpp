@@ -128,8 +128,10 @@ class ResolvedTree {
       wiring(out, "node", part(e_.cluster.node, node_fields()));
       wiring(out, "fabric", part(e_.cluster.fabric, fabric_fields()));
     }
-    const auto slow = given_cluster_.find("overrides");
-    if (slow != given_cluster_.end()) out["overrides"] = Tree::parse(slow->dump());
+    for (const char* list : {"groups", "regions", "overrides"}) {
+      const auto given = given_cluster_.find(list);
+      if (given != given_cluster_.end()) out[list] = Tree::parse(given->dump());
+    }
     return out;
   }
 

@@ -127,6 +127,18 @@ Schema graph_schema(const Menus& menus) {
   return graph;
 }
 
+Schema regions_schema(const Menus& menus) {
+  Schema site = object_of(site_fields(), menus);
+  site["required"] = {"name"};
+  Schema link = object_of(site_link_fields(), menus);
+  link["required"] = {"from", "to", "up_gbps"};
+  Schema regions = object_of(region_fields(), menus);
+  fill(regions, "sites", {{"type", "array"}, {"minItems", 1}, {"items", site}});
+  fill(regions, "links", {{"type", "array"}, {"items", link}});
+  regions["required"] = {"sites"};
+  return regions;
+}
+
 Schema cluster_schema(const Menus& menus) {
   Schema gpu = object_of(gpu_fields(), menus);
   fill(gpu, "peak_tflops", map_of(std::span(kPrecisionNames).first<kUnitCount>(), peak_field(), menus));
@@ -141,6 +153,7 @@ Schema cluster_schema(const Menus& menus) {
   fill(group, "gpu", part(gpu, {}));
   group["required"] = {"nodes"};
   fill(cluster, "groups", {{"type", "array"}, {"minItems", 1}, {"items", group}});
+  fill(cluster, "regions", regions_schema(menus));
   fill(cluster, "overrides", {{"type", "array"}, {"items", object_of(override_fields(), menus)}});
   Schema alike = cluster;
   alike["required"] = {"gpu"};

@@ -39,6 +39,9 @@ const Field<DataParallelSync>& placement_field();
 const std::vector<Field<Compression>>& compression_fields();
 
 const std::vector<Field<NodeGroup>>& group_fields();
+const std::vector<Field<Site>>& site_fields();
+const std::vector<Field<SiteLink>>& site_link_fields();
+const std::vector<Field<Regions>>& region_fields();
 
 /// An entry of cluster.overrides as it is written.
 struct OverrideKeys {

@@ -172,6 +172,7 @@ const std::vector<Field<Cluster>>& cluster_fields() {
       T::nested("fabric", "the name of a fabric, or an object with kind, nics_per_node, nic_gbps, ..."),
       T::nested("graph", "an object with vertices and links, in place of node and fabric"),
       T::nested("groups", "a list of objects with nodes and gpu: nodes in order whose GPUs differ"),
+      T::nested("regions", "an object with sites and links: a cluster of clusters"),
       T::nested("overrides", "a list of objects with gpu or node, and speed: slow GPUs"),
   };
   return fields;
@@ -182,6 +183,42 @@ const std::vector<Field<NodeGroup>>& group_fields() {
   static const std::vector<Field<NodeGroup>> fields{
       T::integer("nodes", 1, kMaxGpus, &NodeGroup::nodes, "", "number of nodes of the group"),
       T::nested("gpu", "the name of a catalog gpu, or an object; cluster.gpu by default"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Site>>& site_fields() {
+  using T = FieldTable<Site>;
+  static const std::vector<Field<Site>> fields{
+      T::text("name", &Site::name, "by which links and tables call it"),
+      T::integer("nodes", 0, kMaxGpus, &Site::nodes, "1", "its nodes; 0: an exchange point"),
+  };
+  return fields;
+}
+
+const std::vector<Field<SiteLink>>& site_link_fields() {
+  using T = FieldTable<SiteLink>;
+  static const std::vector<Field<SiteLink>> fields{
+      T::text("from", &SiteLink::from, "the name of a site"),
+      T::text("to", &SiteLink::to, "the name of another one"),
+      T::number("up_gbps", "Gb/s", kMinRate, kMaxNicGbps, &SiteLink::up_gbps, "",
+                "1e9 bits/s from `from` to `to`"),
+      T::number("down_gbps", "Gb/s", kMinRate, kMaxNicGbps, &SiteLink::down_gbps, "up_gbps",
+                "1e9 bits/s back"),
+      T::number("latency_ms", "ms", 0, 1e4, &SiteLink::latency_ms, "0", "one way"),
+      T::number("loss", "", 0, 0.5, &SiteLink::loss, "0", "share of the packets that are lost"),
+      T::integer("connections", 1, 1e5, &SiteLink::connections, "8",
+                 "of TCP, that carry what is sent; loss and latency limit each"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Regions>>& region_fields() {
+  using T = FieldTable<Regions>;
+  static const std::vector<Field<Regions>> fields{
+      T::nested("sites", "a list of objects with name and nodes: the nodes in order"),
+      T::nested("links",
+                "a list of objects with from, to, up_gbps, down_gbps, latency_ms, loss, connections"),
   };
   return fields;
 }

@@ -157,6 +157,40 @@ struct Graph {
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
+/// Nodes at one place, side by side in number. A site without nodes is an exchange point.
+struct Site {
+  std::string name;
+  std::int64_t nodes = 1;
+
+  [[nodiscard]] auto members() const { return std::tie(name, nodes); }
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+/// A line between two sites.
+struct SiteLink {
+  std::string from;
+  std::string to;
+  double up_gbps = 0;            ///< from `from` to `to`, 1e9 bits/s
+  double down_gbps = 0;          ///< back; 0: as up_gbps
+  double latency_ms = 0;         ///< one way
+  double loss = 0;               ///< share of the packets that are lost, 0..1
+  std::int64_t connections = 8;  ///< of TCP, that carry what is sent
+
+  [[nodiscard]] auto members() const {
+    return std::tie(from, to, up_gbps, down_gbps, latency_ms, loss, connections);
+  }
+  friend bool operator==(const SiteLink&, const SiteLink&) = default;
+};
+
+/// A cluster of clusters: each site has the fabric of its own nodes.
+struct Regions {
+  std::vector<Site> sites;  ///< in order of the nodes
+  std::vector<SiteLink> links;
+
+  [[nodiscard]] auto members() const { return std::tie(sites, links); }
+  friend bool operator==(const Regions&, const Regions&) = default;
+};
+
 /// GPUs that are slower (or faster) than their kind.
 struct GpuOverride {
   std::int64_t first_gpu = 0;
@@ -185,6 +219,7 @@ struct Cluster {
   NodeWiring node;
   Fabric fabric;
   std::optional<Graph> graph;
+  std::optional<Regions> regions;      ///< empty: one site with all nodes
   std::vector<GpuOverride> overrides;  ///< later ones win
   std::vector<NodeGroup> groups;       ///< of all nodes, in order; empty: one of class 0
   std::vector<Gpu> other_gpus;         ///< classes 1, 2, ...
@@ -208,7 +243,8 @@ struct Cluster {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, overrides, groups, other_gpus);
+    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups,
+                    other_gpus);
   }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-enum class LinkKind : std::uint8_t { nvlink, pcie, nic, fabric, graph };
-inline constexpr std::string_view kLinkKindNames[]{"nvlink", "pcie", "nic", "fabric", "graph"};
-inline constexpr std::size_t kLinkKindCount = 5;
+enum class LinkKind : std::uint8_t { nvlink, pcie, nic, fabric, graph, wan };
+inline constexpr std::string_view kLinkKindNames[]{"nvlink", "pcie", "nic", "fabric", "graph", "wan"};
+inline constexpr std::size_t kLinkKindCount = 6;
 
 /// The fastest link there can be, 70 TB/s: products of rates and weights then fit into 64 bits.
 inline constexpr std::int64_t kMaxLinkBytesPerS = std::int64_t{1} << 46;

@@ -132,39 +132,43 @@ class ClassSweep {
     return times_[host].start;
   }
 
-  /// A wait with nothing in flight is a bubble, and from `host_begin` on a wait for the host; but where a
-  /// data-parallel communication comes next, for whose partners the rank waits, it belongs to that.
+  /// From `host_begin` on the host alone keeps the stream waiting, whatever is in flight. Before, a wait with
+  /// nothing in flight is a bubble; but where a data-parallel communication comes next, for whose partners the
+  /// rank waits, it belongs to that.
   void wait(Picoseconds now, Picoseconds end, Picoseconds host_begin) {
-    while (now < end) {
-      std::uint8_t best = kDimensions;
-      Picoseconds next = now < host_begin ? std::min(end, host_begin) : end;
-      Picoseconds best_finish = end;
-      std::uint8_t coming = kDimensions;
-      for (StreamCursor& cursor : cursors_) {
-        cursor.advance(now);
-        if (cursor.priority() == 0 && cursor.now().start <= now) {  // whatever else is in flight
-          best = 0;
-          best_finish = cursor.now().finish;
-          break;
-        }
-        if (cursor.now().start > now) {
-          if (cursor.now().start < next ||
-              (cursor.now().start == next && next < end && cursor.priority() < coming))
-            coming = cursor.priority();
-          next = std::min(next, cursor.now().start);
-        } else if (cursor.priority() < best) {
-          best = cursor.priority();
-          best_finish = cursor.now().finish;
-        }
+    const Picoseconds idle_until = std::clamp(host_begin, now, end);
+    totals_.host += end - idle_until;
+    while (now < idle_until) now = attribute(now, idle_until);
+  }
+
+  /// The time from `now` to at most `end` in which the same communication is in flight. Returns where it ends.
+  Picoseconds attribute(Picoseconds now, Picoseconds end) {
+    std::uint8_t best = kDimensions;
+    Picoseconds next = end;
+    Picoseconds best_finish = end;
+    std::uint8_t coming = kDimensions;
+    for (StreamCursor& cursor : cursors_) {
+      cursor.advance(now);
+      if (cursor.priority() == 0 && cursor.now().start <= now) {  // whatever else is in flight
+        best = 0;
+        best_finish = cursor.now().finish;
+        break;
       }
-      next = std::min(next, best_finish);
-      if (best == kDimensions && coming == kWaitPriority[static_cast<std::size_t>(Dimension::data)])
-        best = coming;
-      Picoseconds& idle = now < host_begin ? totals_.bubble : totals_.host;
-      Picoseconds& part = best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]];
-      part += next - now;
-      now = next;
+      if (cursor.now().start > now) {
+        if (cursor.now().start < next ||
+            (cursor.now().start == next && next < end && cursor.priority() < coming))
+          coming = cursor.priority();
+        next = std::min(next, cursor.now().start);
+      } else if (cursor.priority() < best) {
+        best = cursor.priority();
+        best_finish = cursor.now().finish;
+      }
     }
+    next = std::min(next, best_finish);
+    if (best == kDimensions && coming == kWaitPriority[static_cast<std::size_t>(Dimension::data)])
+      best = coming;
+    (best == kDimensions ? totals_.bubble : totals_.exposed[kDimensionOf[best]]) += next - now;
+    return next;
   }
 
   const Program& program_;
