@@ -132,17 +132,18 @@ class ClassSweep {
     return times_[host].start;
   }
 
-  /// From `host_begin` on the host alone keeps the stream waiting, whatever is in flight. Before, a wait with
-  /// nothing in flight is a bubble; but where a data-parallel communication comes next, for whose partners the
-  /// rank waits, it belongs to that.
+  /// A wait belongs to what is in flight, but from `host_begin` on no data-parallel communication keeps the
+  /// stream waiting: the host does. With nothing in flight it is a bubble, and from then on a wait for the
+  /// host; but where a data-parallel communication comes next, for whose partners the rank waits, it belongs
+  /// to that.
   void wait(Picoseconds now, Picoseconds end, Picoseconds host_begin) {
-    const Picoseconds idle_until = std::clamp(host_begin, now, end);
-    totals_.host += end - idle_until;
-    while (now < idle_until) now = attribute(now, idle_until);
+    while (now < std::min(end, host_begin)) now = attribute(now, std::min(end, host_begin), false);
+    while (now < end) now = attribute(now, end, true);
   }
 
-  /// The time from `now` to at most `end` in which the same communication is in flight. Returns where it ends.
-  Picoseconds attribute(Picoseconds now, Picoseconds end) {
+  /// The time from `now` to at most `end` in which the same communication is in flight. Returns where it
+  /// ends.
+  Picoseconds attribute(Picoseconds now, Picoseconds end, bool by_host) {
     std::uint8_t best = kDimensions;
     Picoseconds next = end;
     Picoseconds best_finish = end;
@@ -165,9 +166,11 @@ class ClassSweep {
       }
     }
     next = std::min(next, best_finish);
-    if (best == kDimensions && coming == kWaitPriority[static_cast<std::size_t>(Dimension::data)])
-      best = coming;
-    (best == kDimensions ? totals_.bubble : totals_.exposed[kDimensionOf[best]]) += next - now;
+    constexpr std::uint8_t kData = kWaitPriority[static_cast<std::size_t>(Dimension::data)];
+    if (best == kDimensions && coming == kData && !by_host) best = kData;
+    if (best == kData && by_host) best = kDimensions;
+    Picoseconds& idle = by_host ? totals_.host : totals_.bubble;
+    (best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]]) += next - now;
     return next;
   }
 

@@ -104,12 +104,25 @@ std::string weights_that_move(const Experiment& experiment, double exposed_s) {
                      gigabytes(best->memory - now.memory));
 }
 
+/// On neighbours that share the links of a GPU in truth and not under alpha-beta; "" where there are none.
+std::string neighbours_for_nothing(const Experiment& experiment, std::uint32_t streams) {
+  const std::size_t neighbours = (streams - kStreamCount) / 2;
+  if (experiment.simulation.network != Network::alpha_beta || neighbours < 2) return "";
+  return fmt::format(
+      "messages to the {} neighbours of a worker do not share its links under network alpha-beta, so all "
+      "take as "
+      "long as one; simulation.network=flow shares them",
+      neighbours);
+}
+
 }  // namespace
 
-std::vector<std::string> warnings(const Experiment& experiment, const Report& report) {
+std::vector<std::string> warnings(const Experiment& experiment, std::uint32_t streams, const Report& report) {
   constexpr double kNoticed = 0.01;  // of a step
   const double exposed_s = exposed_seconds(report);
   std::vector<std::string> list;
+  if (std::string sentence = neighbours_for_nothing(experiment, streams); !sentence.empty())
+    list.push_back(std::move(sentence));
   if (exposed_s < kNoticed * report.step_time_s()) return list;
   if (std::string sentence = weights_that_move(experiment, exposed_s); !sentence.empty())
     list.push_back(std::move(sentence));

@@ -1,7 +1,8 @@
-// What a plan does that costs more than it should, as sentences of a report: what a step waits for, compared
-// with plans that differ in a key and fit as well.
+// Sentences of a report on what a plan does that costs more than it should (what a step waits for, compared
+// with plans that differ in a key and fit as well) or less than it would.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace orrery {
 
-/// Of an experiment that fits into memory, whose breakdown has been measured.
-[[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, const Report& report);
+/// Of an experiment that fits into memory, whose breakdown has been measured. `streams`: of each rank.
+[[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, std::uint32_t streams,
+                                                const Report& report);
 
 }  // namespace orrery

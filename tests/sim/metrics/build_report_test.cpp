@@ -141,12 +141,12 @@ TEST_CASE("a wait for the host begins with the first of its operations that foll
   CHECK(b.host_ps == 4);
 }
 
-TEST_CASE("while something is in flight, a wait for the host belongs to it") {
-  // compute: pass 0-8, pass 20-21; host 9-12 with a lag of 8; all-reduce 14-16.
+/// compute: pass 0-8, pass 20-21; host 9-12 with a lag of 8; an all-reduce of `dimension` 14-16.
+Breakdown wait_for_host(Dimension dimension, Slot slot, Stream stream) {
   RunFixture run(2);
-  run.add_group({0, 1}, Slot::tensor);
+  run.add_group({0, 1}, slot);
   const auto work = run.add_work(0);
-  const auto message = run.add_message(Collective::all_reduce, 8, Dimension::tensor);
+  const auto message = run.add_message(Collective::all_reduce, 8, dimension);
   const auto reduce = run.add_task(14, 16);
   run.expanded.graph.lag = {0};
   for (std::uint32_t c = 0; c < 2; ++c) {
@@ -156,7 +156,7 @@ TEST_CASE("while something is in flight, a wait for the host belongs to it") {
     run.expanded.graph.lag.insert(run.expanded.graph.lag.end(), {0, 0, 8});
     Op pass = compute_op(work, Phase::forward, Part::layer);
     run.add_op(c, pass, first);
-    run.add_op(c, communicate_op(message, Stream::tensor, Slot::tensor), reduce);
+    run.add_op(c, communicate_op(message, stream, slot), reduce);
     run.add_op(c, pass, second);
     pass.stream = Stream::host;
     auto& ops = run.workload.programs.edit()[c].ops;  // the host's operation comes before the second pass
@@ -164,10 +164,23 @@ TEST_CASE("while something is in flight, a wait for the host belongs to it") {
     auto& tasks = run.expanded.ops.edit()[c];
     tasks.insert(tasks.begin() + 1, {host, pass.slot});
   }
-  const Breakdown b = orrery::test::report_of(run.view()).breakdown;
+  return orrery::test::report_of(run.view()).breakdown;
+}
+
+TEST_CASE("while tensor traffic is in flight, a wait for the host belongs to it") {
+  const Breakdown b = wait_for_host(Dimension::tensor, Slot::tensor, Stream::tensor);
   CHECK(b.bubble_ps == 2 * 1);      // 8 to 9
   CHECK(b.host_ps == 2 * (5 + 4));  // 9 to 14 and 16 to 20
   CHECK(b.exposed_ps[kTensor] == 2 * 2);
+  CHECK(b.compute_ps == 2 * 9);
+  CHECK(total(b) == 2 * 21);
+}
+
+TEST_CASE("data-parallel traffic behind a wait for the host is not exposed") {
+  const Breakdown b = wait_for_host(Dimension::data, Slot::data, Stream::data);
+  CHECK(b.exposed_ps[static_cast<std::size_t>(Dimension::data)] ==
+        2 * 1);                // 8 to 9: nobody but it comes next
+  CHECK(b.host_ps == 2 * 11);  // 9 to 20
   CHECK(b.compute_ps == 2 * 9);
   CHECK(total(b) == 2 * 21);
 }
