@@ -267,9 +267,11 @@ void take_regions(const Json& given, const Json& value, Cluster& cluster, const 
     return scope.findings.add(
         Path(path, "sites"),
         fmt::format("found {} nodes at all sites, allowed nodes {}", nodes, cluster.nodes));
-  if (nodes == 0)
-    return scope.findings.add(Path(path, "sites"), "found no nodes at any site, allowed 1 or more");
-  cluster.nodes = nodes;
+  if (nodes > 0) {
+    cluster.nodes = nodes;
+  } else if (!cluster.regions->sites.empty()) {
+    scope.findings.add(Path(path, "sites"), "found no nodes at any site, allowed 1 or more");
+  }
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Regions read_regions(const Json& value, const Path& path, Scope& scope) {
   Regions regions;
   read_fields(value, region_fields(), regions, path, scope);
   if (!value.is_object()) return regions;
-  require(value, region_fields(), "sites", "regions", path, scope);
+  if (!value.contains("sites")) scope.findings.add(Path(path, "sites"), "missing; regions need it");
   if (const Json* sites = region_list(value, "sites", path, scope))
     read_sites(*sites, regions, Path(path, "sites"), scope);
   if (const Json* links = region_list(value, "links", path, scope))

@@ -67,6 +67,8 @@ TEST_CASE("a change of any key changes the content of its part of an experiment"
   check_all(node_fields());
   check_all(fabric_fields());
   check_all(graph_link_fields());
+  check_all(site_fields());
+  check_all(site_link_fields());
   check_all(cluster_fields());
   check_all(plan_fields());
   check_all(recompute_fields());

@@ -333,6 +333,30 @@ TEST_CASE("gossip that would take too long is refused with the estimate") {
   CHECK(with("erdos-renyi", "1024", "alpha-beta").empty());
 }
 
+TEST_CASE("regions are checked") {
+  const auto with = [](const std::string& regions, const std::string& more = "") {
+    return diagnostics(R"({"model": "tiny", "cluster": {"base": "box", "regions": )" + regions + more + "}}");
+  };
+  const std::string sites = R"({"sites": [{"name": "east", "nodes": 2}, {"name": "west"}], )";
+  CHECK(
+      with(sites + R"("links": [{"from": "east", "to": "wets", "up_gbps": 1}]})")
+          .ends_with("/cluster/regions/links/0/to: found \"wets\", allowed the name of a site; did you mean "
+                     "\"west\"?"));
+  CHECK(with(sites + R"("links": [{"from": "east", "to": "east", "up_gbps": 1}]})")
+            .ends_with("/cluster/regions/links/0/to: found \"east\", allowed another site than from"));
+  CHECK(with(sites + R"("links": [{"from": "east", "to": "west"}]})")
+            .find("/cluster/regions/links/0/up_gbps: missing; a link between sites needs it") !=
+        std::string::npos);
+  CHECK(with(sites + R"("links": [{"from": "east", "to": "west", "up_gbps": 1, "loss": 0.6}]})")
+            .ends_with("/cluster/regions/links/0/loss: found 0.6, allowed a number from 0 to 0.5"));
+  CHECK(with(sites + R"("links": []})", R"(, "nodes": 4)")
+            .ends_with("/cluster/regions/sites: found 3 nodes at all sites, allowed nodes 4"));
+  CHECK(with(R"({"sites": [{"name": "east"}, {"name": "east"}]})")
+            .ends_with("/cluster/regions/sites/1/name: found site \"east\" twice"));
+  CHECK(with(R"({"sites": []})").ends_with("/cluster/regions/sites: found [], allowed at least one site"));
+  CHECK(with(R"({"links": []})").ends_with("/cluster/regions/sites: missing; regions need it"));
+}
+
 TEST_CASE("groups of a mixed cluster are checked") {
   const auto with = [](const std::string& cluster) {
     return diagnostics(R"({"model": "tiny", "cluster": )" + cluster + "}");

@@ -178,9 +178,9 @@ TEST_CASE("while tensor traffic is in flight, a wait for the host belongs to it"
 
 TEST_CASE("data-parallel traffic behind a wait for the host is not exposed") {
   const Breakdown b = wait_for_host(Dimension::data, Slot::data, Stream::data);
-  CHECK(b.exposed_ps[static_cast<std::size_t>(Dimension::data)] ==
-        2 * 1);                // 8 to 9: nobody but it comes next
-  CHECK(b.host_ps == 2 * 11);  // 9 to 20
+  CHECK(b.exposed_ps[static_cast<std::size_t>(Dimension::data)] == 0);
+  CHECK(b.bubble_ps == 2 * 1);  // 8 to 9
+  CHECK(b.host_ps == 2 * 11);   // 9 to 20
   CHECK(b.compute_ps == 2 * 9);
   CHECK(total(b) == 2 * 21);
 }

@@ -104,6 +104,12 @@ const std::vector<std::string> kExperiments{
     R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
         "plan": {"global_batch_size": 4},
         "data_parallel_sync": {"method": "parameter-server", "compression": {"method": "low-rank"}}})",
+    // Nodes at two sites.
+    R"({"model": "gpt3-125m",
+        "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none",
+                    "regions": {"sites": [{"name": "east", "nodes": 2}, {"name": "west", "nodes": 2}],
+                                "links": [{"from": "east", "to": "west", "up_gbps": 1, "latency_ms": 20}]}},
+        "plan": {"global_batch_size": 4}})",
     // A perceptron whose matrices are cut one by one, on links given one by one.
     R"({"model": {"kind": "mlp", "layers": 3, "hidden": 1024, "widths": [1024, 512, 2048, 1024], "seq_length": 128},
         "cluster": {"gpu": "a100-80gb", "gpus_per_node": 2, "nodes": 1,
@@ -141,6 +147,8 @@ const Values kMoreValues{
      {"[{from: gpu0, to: switch, gb_per_s: 6}, {from: gpu1, to: switch, gb_per_s: 12}]"}},
     {"cluster.groups", {"[{nodes: 1}, {nodes: 3, gpu: h100}]"}},
     {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
+    {"cluster.regions.sites", {"[{name: east, nodes: 1}, {name: west, nodes: 3}]"}},
+    {"cluster.regions.links", {"[{from: east, to: west, up_gbps: 1, latency_ms: 20, loss: 0.01}]"}},
     {"plan.context_parallel", {"4"}},
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.recompute", {"full", "selective"}},
