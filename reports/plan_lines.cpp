@@ -44,7 +44,7 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
   if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
   const std::string_view ending = workers == 1 ? "" : "s";
   text += fmt::format(", {} worker{}", workers, ending);
-  if (by_node) text += fmt::format(" (node{})", ending);
+  if (by_node) text += fmt::format(" ({}{})", at(kSyncLevelNames, sync.level), ending);
   switch (sync.method) {
     case SyncMethod::parameter_server:
       text += fmt::format(", servers {}", sync.servers);

@@ -151,7 +151,10 @@ const ResultKey kFigureKeys[] = {
     {"data_parallel_sync.topology", [](const R& r) -> Json { return graph_name(r.data_parallel_sync); },
      Needs::origin},
     {"data_parallel_sync.level",
-     [](const R& r) -> Json { return kSyncLevelNames[r.data_parallel_sync.by_node() ? 1 : 0]; },
+     [](const R& r) -> Json {
+       const DataParallelSync& sync = r.data_parallel_sync;
+       return name_of(kSyncLevelNames, sync.by_node() ? sync.level : SyncLevel::gpu);
+     },
      Needs::origin},
     {"data_parallel_sync.compression",
      [](const R& r) -> Json { return name_of(Compression::kNames, r.data_parallel_sync.compression.method); },

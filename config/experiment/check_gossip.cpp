@@ -31,7 +31,10 @@ struct GossipShape {
 
 double workers_of(const Experiment& e) {
   const double replicas = as_real(e.plan.data_parallel);
-  return e.data_parallel_sync.by_node() ? std::min(replicas, as_real(e.cluster.nodes)) : replicas;
+  if (!e.data_parallel_sync.by_node()) return replicas;
+  const bool by_site = e.data_parallel_sync.level == SyncLevel::site && e.cluster.regions;
+  const std::int64_t homes = by_site ? std::ssize(e.cluster.regions->sites) : e.cluster.nodes;
+  return std::min(replicas, as_real(homes));
 }
 
 /// Links of a route between two GPUs, on average: a third of the longest in a line of them, a quarter in a

@@ -9,6 +9,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "topologies/regions/site_lines.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -104,31 +105,28 @@ StepBounds bounds_of(const Experiment& e) {
   return b;
 }
 
-/// Models that a worker, or the busiest of them, may send or receive in a step beyond an all-reduce.
-double models_exchanged(const Experiment& e) {
-  constexpr double kSparse = 64;  // neighbours of the topologies whose degree grows with log n at most
+/// Neighbours that the busiest worker may send to or receive from.
+double most_neighbours(const Experiment& e) {
+  constexpr double kSparse = 64;  // of the topologies whose degree grows with log n at most
   const DataParallelSync& sync = e.data_parallel_sync;
-  if (sync.method == SyncMethod::parameter_server) return 2 * real(e.plan.data_parallel);
-  if (!sync.gossips()) return 0;
   const bool dense = sync.topology == "star" || sync.topology == "complete" ||
                      sync.topology == "erdos-renyi" || !sync.neighbours.empty();
   return dense ? real(e.plan.data_parallel) : kSparse;
 }
 
-/// Bytes of a value that an average over workers sends and receives at most: twice 32 bits.
-constexpr double kAveragedBytes = 8;
-
-/// Whether workers meet only now and then, not in every step.
-bool meets_seldom(const Experiment& e) {
-  const SyncMethod method = e.data_parallel_sync.method;
-  return method == SyncMethod::none || method == SyncMethod::local_sgd || method == SyncMethod::diloco;
-}
-
-/// Averages of whole models over all workers in all steps.
-double averages_of_models(const Experiment& e) {
+/// Models that a worker, or the busiest of them, sends or receives in all steps at most: twice its own for an
+/// average over all.
+double models_exchanged(const Experiment& e) {
   const DataParallelSync& sync = e.data_parallel_sync;
-  if (sync.method != SyncMethod::local_sgd && sync.method != SyncMethod::diloco) return 0;
-  return std::ceil(real(e.simulation.steps) / real(sync.period));
+  const SyncMethodRow& method = sync_method(sync.method);
+  if (method.by_servers) return 2 * real(e.plan.data_parallel * e.simulation.steps);
+  if (method.departures == nullptr) return 0;
+  double models = 0;
+  for (std::int64_t step = 0; step < e.simulation.steps; ++step) {
+    for (const Departure& one : method.departures(sync, step))
+      models += (one.to == Departure::To::all ? 2 : most_neighbours(e)) / real(one.fragments);
+  }
+  return models;
 }
 
 /// Bytes/s of a line between sites, in its slower direction.
@@ -152,29 +150,31 @@ double slowest_link(const Cluster& c) {
   return rate;
 }
 
-/// The same of messages within a node.
-double slowest_link_in_node(const Cluster& c) {
-  if (c.graph || c.node.kind == "none") return slowest_link(c);
-  return c.node.link_gb_per_s * c.node.efficiency * 1e9;
+/// The same of messages within a worker.
+double slowest_link_in_worker(const Experiment& e) {
+  Cluster inner = e.cluster;
+  inner.regions.reset();
+  if (e.data_parallel_sync.level == SyncLevel::node && inner.node.kind != "none") inner.nodes = 1;
+  return slowest_link(inner);
 }
 
-/// What messages of one GPU take in all steps at most. Replicas of one pipeline stage within a node stay
-/// there, and so do workers of a node between their averages.
+/// What messages of one GPU take in all steps at most. The gradients of workers that exchange models stay
+/// within them, and so does a replica without stages in a node.
 double seconds_on_links(const Experiment& e, const StepBounds& b) {
   const std::int64_t of_replica = e.plan.gpus() / e.plan.data_parallel;
   const bool replica_in_node = e.plan.pipeline_parallel == 1 && of_replica <= e.cluster.gpus_per_node;
-  const bool worker_in_node = meets_seldom(e) && e.data_parallel_sync.by_node();
+  const bool joined = e.data_parallel_sync.by_node();
   double within = 0;
-  double between = 4 * b.weights * models_exchanged(e);
-  (replica_in_node ? within : between) += of_replica > 1 ? b.activations : 0;
-  if (worker_in_node) {
-    within += b.kept_weights;
-  } else if (!meets_seldom(e) || e.plan.zero_stage > 0) {
+  double between = 0;
+  (replica_in_node && joined ? within : between) += of_replica > 1 ? b.activations : 0;
+  if (sync_method(e.data_parallel_sync.method).travels == Travels::gradients) {
     between += b.kept_weights;
+  } else if (joined || e.plan.zero_stage > 0) {
+    (joined ? within : between) += b.kept_weights;
   }
   const double slowest = slowest_link(e.cluster);
-  const double of_steps = within / slowest_link_in_node(e.cluster) + between / slowest;
-  return of_steps * real(e.simulation.steps) + kAveragedBytes * b.weights * averages_of_models(e) / slowest;
+  return (within / slowest_link_in_worker(e) + between / slowest) * real(e.simulation.steps) +
+         4 * b.weights * models_exchanged(e) / slowest;
 }
 
 /// The slowest of the products: a plan of fewer bits has 16-bit ones too.

@@ -26,7 +26,7 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
       T::choice(
           "level", {kSyncLevelNames, nullptr, {}},
           +[](S& s, std::size_t i) { s.level = static_cast<SyncLevel>(i); }, "gpu",
-          "what a worker is: each replica, or those of a node together"),
+          "what a worker is: each replica, or those of a node, or of a site, together"),
       T::integer("period", 1, kMaxPeriod, &S::period, "6", "steps from one global average to the next"),
       T::integer("final_period", 1, kMaxPeriod, &S::final_period, "64",
                  "to which the period of gossip-aga doubles"),

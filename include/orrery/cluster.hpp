@@ -233,6 +233,13 @@ struct Cluster {
   [[nodiscard]] const Gpu& gpu_of_class(std::size_t gpu_class) const {
     return gpu_class == 0 ? gpu : other_gpus[gpu_class - 1];
   }
+  /// The site of a node; 0 where there is one.
+  [[nodiscard]] std::size_t site_of_node(std::int64_t index) const {
+    std::size_t site = 0;
+    while (regions && site + 1 < regions->sites.size() && index >= regions->sites[site].nodes)
+      index -= regions->sites[site++].nodes;
+    return site;
+  }
   [[nodiscard]] std::size_t class_of_node(std::int64_t index) const {
     for (const NodeGroup& group : groups) {
       if (index < group.nodes) return group.gpu_class;

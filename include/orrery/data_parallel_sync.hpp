@@ -38,8 +38,9 @@ inline constexpr std::array<std::string_view, 3> kMixingWeightsNames{"auto", "un
 enum class SyncLevel : std::uint8_t {
   gpu,   ///< every replica is a worker
   node,  ///< the replicas of a node are one worker: they reduce, one of them exchanges, and broadcasts
+  site,  ///< the same with the replicas of a site of cluster.regions
 };
-inline constexpr std::array<std::string_view, 2> kSyncLevelNames{"gpu", "node"};
+inline constexpr std::array<std::string_view, 3> kSyncLevelNames{"gpu", "node", "site"};
 
 /// When models travel. Not every method has every form.
 enum class SyncOverlap : std::uint8_t {
@@ -96,9 +97,10 @@ struct DataParallelSync {
   Placement placement = Placement::linear;
   std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
 
-  /// Whether the replicas of a node are one worker. All-reduce has algorithms for that instead.
+  /// Whether the replicas of a node, or of a site, are one worker. All-reduce has algorithms for that
+  /// instead.
   [[nodiscard]] bool by_node() const {
-    return level == SyncLevel::node && method != SyncMethod::all_reduce && method != SyncMethod::none;
+    return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
   [[nodiscard]] bool gossips() const {
     return method == SyncMethod::gossip || method == SyncMethod::push_sum ||

@@ -60,27 +60,39 @@ void check_slots(std::int64_t slots, std::int64_t ranks) {
                        "; the method parameter-server does what a star does");
 }
 
-/// Replicas d, d + 1, ... of the same place on the other axes that share the node of replica d.
-std::uint32_t replicas_together(const Experiment& experiment) {
+/// The node of a rank, or its site.
+class Homes {
+ public:
+  Homes(SyncLevel level, const Cluster& cluster) : by_site_(level == SyncLevel::site), cluster_(cluster) {}
+  [[nodiscard]] std::int64_t of(std::uint32_t rank) const {
+    const std::int64_t node = rank / cluster_.gpus_per_node;
+    return by_site_ ? static_cast<std::int64_t>(cluster_.site_of_node(node)) : node;
+  }
+
+ private:
+  bool by_site_;
+  const Cluster& cluster_;
+};
+
+/// Replicas 0, 1, ... of the same place on the other axes that share the home of replica 0.
+std::uint32_t replicas_together(const Experiment& experiment, const Homes& homes) {
   const RankGrid grid(experiment.plan);
-  const auto node = [&](std::int64_t d) {
-    return grid.rank({{Axis::data, d}}) / static_cast<std::uint32_t>(experiment.cluster.gpus_per_node);
-  };
   std::uint32_t together = 1;
-  while (together < experiment.plan.data_parallel && node(together) == node(0)) ++together;
+  while (together < experiment.plan.data_parallel &&
+         homes.of(grid.rank({{Axis::data, together}})) == homes.of(0))
+    ++together;
   return together;
 }
 
-/// Whether blocks of `together` replicas lie in one node each, for every place on the other axes.
-bool fills_nodes(const Experiment& experiment, std::uint32_t together) {
+/// Whether blocks of `together` replicas have one home each, for every place on the other axes.
+bool fills_homes(const Experiment& experiment, const Homes& homes, std::uint32_t together) {
   const Plan& plan = experiment.plan;
   if (plan.data_parallel % together != 0) return false;
   const RankGrid grid(plan);
-  const auto gpus = static_cast<std::uint32_t>(experiment.cluster.gpus_per_node);
   const auto stride = static_cast<std::uint32_t>(grid.stride(Axis::data));
   for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {
     const std::int64_t from_first = grid.place(rank, Axis::data) % together;
-    if (rank / gpus != (rank - static_cast<std::uint32_t>(from_first) * stride) / gpus) return false;
+    if (homes.of(rank) != homes.of(rank - static_cast<std::uint32_t>(from_first) * stride)) return false;
   }
   return true;
 }
@@ -126,22 +138,27 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
 }  // namespace
 
 SyncWorkers sync_workers(const Experiment& experiment) {
-  return workers_at(experiment.data_parallel_sync.by_node() ? SyncLevel::node : SyncLevel::gpu, experiment);
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  return workers_at(sync.by_node() ? sync.level : SyncLevel::gpu, experiment);
 }
 
 SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
   SyncWorkers result;
   const auto replicas = static_cast<std::uint32_t>(experiment.plan.data_parallel);
-  const std::uint32_t together = replicas_together(experiment);
+  const Homes homes(level, experiment.cluster);
+  const std::uint32_t together = replicas_together(experiment, homes);
   if (level == SyncLevel::gpu) {
     result.workers = replicas;
     result.workers_per_node = replicas % together == 0 ? together : 1;
     return result;
   }
-  if (!fills_nodes(experiment, together)) {
-    throw InputError("/data_parallel_sync/level",
-                     "found \"node\", allowed only where each node holds equally many of the " +
-                         std::to_string(replicas) + " replicas, side by side");
+  const std::string name(kSyncLevelNames[static_cast<std::size_t>(level)]);
+  if (level == SyncLevel::site && !experiment.cluster.regions)
+    throw InputError("/data_parallel_sync/level", "found \"site\", allowed only with cluster.regions");
+  if (!fills_homes(experiment, homes, together)) {
+    throw InputError("/data_parallel_sync/level", "found \"" + name + "\", allowed only where each " + name +
+                                                      " holds equally many of the " +
+                                                      std::to_string(replicas) + " replicas, side by side");
   }
   result.replicas_per_worker = together;
   result.workers = replicas / together;
