@@ -6,6 +6,7 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
+#include "orrery/fragments.hpp"
 #include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
@@ -115,6 +116,12 @@ struct SyncCheck {
       check_keys(sync(), [this](std::string_view key, std::string message) { add(key, std::move(message)); });
   }
 
+  void fragments() const {
+    const std::int64_t layers = experiment.model.all_layers();
+    if (fragments_by_layer(sync()) && sync().fragments > layers)
+      add("fragments", fmt::format("found {}, allowed at most the {} layers", sync().fragments, layers));
+  }
+
   void replicas() const {
     if (sync().method != SyncMethod::parameter_server) return;
     const std::int64_t workers = sync_workers(experiment).workers;
@@ -136,7 +143,9 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope) {
   read("topology", read_topology);
   read("compression", read_compression);
   read("placement", read_placement);
-  if (sync.method == SyncMethod::diloco && !value.contains("period")) sync.period = 100;
+  if (sync.method != SyncMethod::diloco) return sync;
+  if (!value.contains("period")) sync.period = 100;
+  if (!value.contains("mixing") && sync.delay > 0) sync.mixing = 0.5;
   return sync;
 }
 
@@ -147,6 +156,7 @@ void check_sync(const Experiment& experiment, const Json& sync, const std::vecto
   check.topology();
   check.sharding();
   check.together();
+  check.fragments();
   check.replicas();
 }
 

@@ -34,7 +34,7 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
           "overlap", {kSyncOverlapNames, nullptr, {}},
           +[](S& s, std::size_t i) { s.overlap = static_cast<SyncOverlap>(i); }, "none",
           "when models travel: after the update, by bucket as it is updated, or while the next step "
-          "computes"),
+          "computes; local-sgd and diloco have the first two, and by bucket is by layer for them"),
       T::nested("compression", "the name of a method, or an object with method and its parameters"),
       T::integer("servers", 1, kMaxGpus, &S::servers, "1",
                  "of a parameter server, each with an equal share of the parameters"),
@@ -45,6 +45,13 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
                  "diloco: parts of the model that travel in turn"),
       T::integer("delay", 0, kMaxPeriod, &S::delay, "0",
                  "diloco: steps that go on while a part of the model travels"),
+      T::choice(
+          "fragment_pattern", {kFragmentPatternNames, nullptr, {}},
+          +[](S& s, std::size_t i) { s.fragment_pattern = static_cast<FragmentPattern>(i); }, "even",
+          "diloco: a fragment is an equal share of the parameters, layers that follow each other, or every "
+          "so manieth layer"),
+      T::number("mixing", "", 0, 1, &S::mixing, "0.5 with a delay, else 0",
+                "diloco: share of its own model that a worker keeps when the outer one comes"),
       T::nested("placement", "linear, near, or a list with the replica (or node) of each worker"),
   };
   return fields;
@@ -73,10 +80,11 @@ const std::vector<Field<Compression>>& compression_fields() {
           "method", {C::kNames, nullptr, {}},
           +[](C& c, std::size_t i) { c.method = static_cast<C::Method>(i); }, "none",
           "lossy form of what travels"),
-      T::integer("bits", 4, 16, &C::bits, "16", "quantize: of a value, 4, 8 or 16"),
+      T::integer("bits", 4, 16, &C::bits, "16",
+                 "quantize: of a value, 4, 8 or 16; 16, the default, is half precision without a scale"),
       T::integer("levels", 1, 32767, &C::levels, "16", "qsgd: levels between 0 and the norm"),
       T::integer("bucket", 1, 1e9, &C::bucket, "512",
-                 "qsgd, quantize below 16 bits: values that share a scale"),
+                 "qsgd, fp4, quantize below 16 bits: values that share a scale"),
       T::number("fraction", "", 1e-6, 1, &C::fraction, "0.01", "top-k, random-k: share of the values kept"),
       T::integer("rank", 1, 1024, &C::rank, "4", "low-rank: columns of the factors"),
       T::flag("error_feedback", &C::error_feedback, "true",

@@ -58,15 +58,23 @@ enum class Placement : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kPlacementNames{"linear", "near"};
 
+/// What a fragment of a model is.
+enum class FragmentPattern : std::uint8_t {
+  even,        ///< an equal share of the parameters, wherever they lie
+  sequential,  ///< layers that follow each other
+  strided,     ///< every so manieth layer
+};
+inline constexpr std::array<std::string_view, 3> kFragmentPatternNames{"even", "sequential", "strided"};
+
 /// Lossy forms of what travels. docs/models.md has their bytes and constants.
 struct Compression {
-  enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank };
-  static constexpr std::array<std::string_view, 7> kNames{"none",  "quantize", "qsgd",    "sign",
-                                                          "top-k", "random-k", "low-rank"};
+  enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank, fp4 };
+  static constexpr std::array<std::string_view, 8> kNames{"none",  "quantize", "qsgd",     "sign",
+                                                          "top-k", "random-k", "low-rank", "fp4"};
   Method method = Method::none;
   std::int64_t bits = 16;      ///< quantize: per value, 4, 8 or 16
   std::int64_t levels = 16;    ///< qsgd: s, levels between 0 and the norm
-  std::int64_t bucket = 512;   ///< qsgd, quantize below 16 bits: values that share a scale
+  std::int64_t bucket = 512;   ///< qsgd, fp4, quantize below 16 bits: values that share a scale
   double fraction = 0.01;      ///< top-k, random-k: k / d
   std::int64_t rank = 4;       ///< low-rank: r
   bool error_feedback = true;  ///< sign, top-k, random-k, low-rank: what is lost is added next time
@@ -94,6 +102,8 @@ struct DataParallelSync {
   std::int64_t peers = 1;           ///< base-k: neighbours a worker may have in a round
   std::int64_t fragments = 1;       ///< diloco: parts of the model that travel in turn
   std::int64_t delay = 0;           ///< diloco: steps until what travels is needed
+  FragmentPattern fragment_pattern = FragmentPattern::even;
+  double mixing = 0;  ///< diloco: share of its own model that a worker keeps when the outer one comes
   Placement placement = Placement::linear;
   std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
 
@@ -110,7 +120,8 @@ struct DataParallelSync {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(method, topology, neighbours, weights, level, period, final_period, overlap, compression,
-                    servers, shape, probability, peers, fragments, delay, placement, places);
+                    servers, shape, probability, peers, fragments, delay, fragment_pattern, mixing, placement,
+                    places);
   }
   friend bool operator==(const DataParallelSync&, const DataParallelSync&) = default;
 };

@@ -46,8 +46,9 @@ enum class Stream : std::uint16_t {
   copy_to_host,    ///< what is offloaded
   host_optimizer,  ///< updates of what lies in the host's memory
   copy_from_host,  ///< what comes back
+  workers,         ///< models, and changes of them, among all workers
 };
-inline constexpr std::size_t kStreamCount = 20;
+inline constexpr std::size_t kStreamCount = 21;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
                                                                          "tensor comm",
                                                                          "data comm",
@@ -67,7 +68,8 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "expert comm in node",
                                                                          "copy to host",
                                                                          "host optimizer",
-                                                                         "copy from host"};
+                                                                         "copy from host",
+                                                                         "worker comm"};
 
 /// Whether its operations are copies over the link to the host, or the host's updates.
 [[nodiscard]] constexpr bool is_offload(Stream stream) {

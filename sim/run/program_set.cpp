@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/fragments.hpp"
 #include "sim/run/program_hash.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
@@ -46,11 +47,13 @@ std::int64_t few_micro_batches(const Plan& plan) {
   return std::min(plan.micro_batches(), shape.micro_batches);
 }
 
-/// One stage of each kind that programs are alike for; tells which stage is of which.
-std::vector<Stage> kinds_of(std::span<const Stage> stages, ContentHash& key) {
+/// One stage of each kind that programs are alike for; tells which stage is of which. `by_layer`: what a
+/// stage sends depends on which layers it has.
+std::vector<Stage> kinds_of(std::span<const Stage> stages, bool by_layer, ContentHash& key) {
   std::vector<Stage> kinds;
   for (const Stage& stage : stages) {
-    const auto like = std::ranges::find_if(kinds, [&](const Stage& kind) { return alike(kind, stage); });
+    const auto like =
+        std::ranges::find_if(kinds, [&](const Stage& kind) { return !by_layer && alike(kind, stage); });
     key.append(static_cast<std::uint64_t>(like - kinds.begin()));
     if (like == kinds.end()) kinds.push_back(stage);
   }
@@ -100,7 +103,8 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
     return key;
   }
   const Experiment few_experiment = with_micro_batches(experiment, few_micro_batches(experiment.plan));
-  const std::vector<Stage> kinds = kinds_of(input.outlined.stages.list(), key);
+  const bool by_layer = fragments_by_layer(experiment.data_parallel_sync);
+  const std::vector<Stage> kinds = kinds_of(input.outlined.stages.list(), by_layer, key);
   Workload few = input.outlined.workload;
   write_programs(few_experiment, input.layout, input.outlined.blocks, kinds, few);
   key.append(hash_programs(few));

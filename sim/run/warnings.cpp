@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/run/skipped_exchange.hpp"
 #include "workloads/parallel/weight_traffic.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -122,6 +123,8 @@ std::vector<std::string> warnings(const Experiment& experiment, std::uint32_t st
   const double exposed_s = exposed_seconds(report);
   std::vector<std::string> list;
   if (std::string sentence = neighbours_for_nothing(experiment, streams); !sentence.empty())
+    list.push_back(std::move(sentence));
+  if (std::string sentence = skipped_exchange(experiment); !sentence.empty())
     list.push_back(std::move(sentence));
   if (exposed_s < kNoticed * report.step_time_s()) return list;
   if (std::string sentence = weights_that_move(experiment, exposed_s); !sentence.empty())

@@ -21,7 +21,7 @@ bool arrives(const Op& op) {
 bool is_beside(const Op& op) {
   if (!communicates(op) || op.part == Part::stage) return false;
   return op.stream == Stream::tensor || op.stream == Stream::data || op.stream == Stream::expert ||
-         op.stream >= send_stream(0);
+         op.stream == Stream::workers || op.stream >= send_stream(0);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
+#include "sim/run/skipped_exchange.hpp"
 #include "studies/compare/sync_summary.hpp"
 #include "studies/compare/target.hpp"
 
@@ -92,6 +93,7 @@ void drop_repeats(std::vector<Job>& jobs) {
 void simulate_into(Job& job, const Experiment& experiment) {
   job.row.report = simulate(experiment);
   job.row.reasons = job.row.report->reasons;
+  job.row.skipped = skipped_exchange(experiment);
   job.row.target = target_of(experiment, *job.row.report);
 }
 

@@ -63,6 +63,7 @@ struct ComparedRow {
   SyncSummary sync;
   std::optional<Report> report;      ///< none where the variant contradicts itself
   std::vector<std::string> reasons;  ///< why it is not feasible
+  std::string skipped;               ///< an exchange that no simulated step has; "" where all are there
   std::optional<Ratios> ratios;      ///< none without a report
 
   std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach

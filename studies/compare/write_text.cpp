@@ -34,6 +34,7 @@ class ComparisonText {
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
     sweet_spot();
     incomparable();
+    skipped();
     reasons();
     return std::move(out_);
   }
@@ -134,23 +135,41 @@ class ComparisonText {
     return out;
   }
 
-  /// Why rows are not feasible: every reason once, with the rows that have it.
-  void reasons() {
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-    for (const ComparedRow& row : comparison_.rows) {
-      for (const std::string& reason : row.reasons) {
-        auto known = std::ranges::find(reasons, reason, [](const auto& entry) { return entry.first; });
-        if (known == reasons.end()) known = reasons.insert(known, {reason, {}});
-        known->second.push_back(label(row));
-      }
-    }
-    if (!reasons.empty()) line("\n" + painted("1", "Not feasible"));
-    for (const auto& [reason, rows] : reasons) {
-      line("  " + reason);
+  using Sentences = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+  /// Adds the row to those that the sentence is about.
+  void say(const std::string& sentence, const ComparedRow& row, Sentences& sentences) const {
+    auto known = std::ranges::find(sentences, sentence, [](const auto& entry) { return entry.first; });
+    if (known == sentences.end()) known = sentences.insert(known, {sentence, {}});
+    known->second.push_back(label(row));
+  }
+
+  /// Every sentence once, with the rows that it is about.
+  void list(const std::string& title, const Sentences& sentences) {
+    if (!sentences.empty()) line("\n" + painted("1", title));
+    for (const auto& [sentence, rows] : sentences) {
+      line("  " + sentence);
       constexpr std::size_t kMost = 8;
       for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i) line("    " + painted("2", rows[i]));
       if (rows.size() > kMost) line("    " + painted("2", fmt::format("and {} more", rows.size() - kMost)));
     }
+  }
+
+  /// Exchanges that no simulated step has.
+  void skipped() {
+    Sentences sentences;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!row.skipped.empty()) say(row.skipped, row, sentences);
+    }
+    list("Left out", sentences);
+  }
+
+  void reasons() {
+    Sentences sentences;
+    for (const ComparedRow& row : comparison_.rows) {
+      for (const std::string& reason : row.reasons) say(reason, row, sentences);
+    }
+    list("Not feasible", sentences);
   }
 
   const Comparison& comparison_;

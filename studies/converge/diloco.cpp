@@ -3,13 +3,11 @@
 // of the model has its turn; with a delay, workers go on while a part travels.
 #include <deque>
 
+#include "orrery/fragments.hpp"
 #include "studies/converge/method.hpp"
 
 namespace orrery {
 namespace {
-
-/// Share of its own model that a worker keeps where the outer model arrives late (Streaming DiLoCo's alpha).
-constexpr double kKeptWhenLate = 0.5;
 
 class DiLoCo final : public Method {
  public:
@@ -23,8 +21,7 @@ class DiLoCo final : public Method {
 
   void step(std::int64_t iteration, double rate) override {
     models_ -= rate * directions(iteration, models_);
-    const std::int64_t every = sync().period / sync().fragments;
-    if ((iteration + 1) % every == 0) send((iteration + 1) / every % sync().fragments, iteration);
+    if (const auto part = fragment_due(sync(), iteration + sync().delay)) send(*part, iteration);
     while (!travelling_.empty() && travelling_.front().arrives == iteration) {
       arrive(travelling_.front());
       travelling_.pop_front();
@@ -56,7 +53,7 @@ class DiLoCo final : public Method {
     auto velocity = velocity_.segment(begin(change.part), size(change.part));
     velocity = problem.outer_momentum * velocity + change.mean;
     outer -= problem.outer_learning_rate * (change.mean + problem.outer_momentum * velocity);
-    const double kept = sync().delay > 0 ? kKeptWhenLate : 0;
+    const double kept = sync().mixing;  // Streaming DiLoCo's alpha
     auto models = models_.middleRows(begin(change.part), size(change.part));
     models *= kept;
     models.colwise() += (1 - kept) * outer;

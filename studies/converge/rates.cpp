@@ -116,6 +116,10 @@ double rounding_omega(double bits, double values) {
   return values / (4 * steps * steps);
 }
 
+/// Stochastic rounding between powers of two: (x - a) (2 a - x) is at most x^2 / 8 (Horvath et al. 2022, natural
+/// compression); between 0 and the least, 2^-6 of the largest of `values`, at most a quarter of that squared.
+double exponent_omega(double values) { return 0.125 + values * std::exp2(-12) / 4; }
+
 }  // namespace
 
 double Rate::error_after(double iterations) const {
@@ -174,6 +178,8 @@ CompressorConstants compressor_constants(const Compression& compression, double 
       return {true, rounding_omega(static_cast<double>(compression.bits), bucket), 1};
     case Compression::Method::qsgd:
       return {true, quantization_omega(bucket, static_cast<double>(compression.levels)), 1};
+    case Compression::Method::fp4:
+      return {true, exponent_omega(bucket), 1};
     case Compression::Method::sign:
       // ||x||_1^2 / (d ||x||_2^2), which is 2 / pi for normally distributed values and at least 1 / d.
       return {false, 0, 2 * std::numbers::inv_pi};

@@ -59,6 +59,8 @@ Vector VectorCompressor::compress(const Vector& x, SplitMix64& random) {
       return quantize(x);
     case Compression::Method::qsgd:
       return qsgd(x, random);
+    case Compression::Method::fp4:
+      return fp4(x);
     case Compression::Method::sign:
       return x.lpNorm<1>() / static_cast<double>(length_) *
              x.unaryExpr([](double value) { return value < 0 ? -1.0 : 1.0; });
@@ -89,6 +91,28 @@ Vector VectorCompressor::quantize(const Vector& x) const {
     const double scale = x.segment(begin, size).lpNorm<Eigen::Infinity>() / levels;
     if (scale == 0) return;
     for (Eigen::Index i = begin; i < begin + size; ++i) out[i] = std::nearbyint(x[i] / scale) * scale;
+  });
+  return out;
+}
+
+/// Nearest of 0 and +-max 2^-e of a bucket, e from 0 to 6: a sign and three bits of exponent, E3M0.
+Vector VectorCompressor::fp4(const Vector& x) const {
+  constexpr int kLeastExponent = -6;
+  Vector out = x;
+  for_each_bucket(length_, compression_.bucket, [&](Eigen::Index begin, Eigen::Index size) {
+    const double scale = x.segment(begin, size).lpNorm<Eigen::Infinity>();
+    if (scale == 0) return;
+    for (Eigen::Index i = begin; i < begin + size; ++i) {
+      const double share = std::abs(x[i]) / scale;
+      const double least = std::ldexp(1.0, kLeastExponent);
+      double below = 0;
+      double above = least;
+      if (share >= least) {
+        below = std::ldexp(1.0, std::ilogb(share));
+        above = 2 * below;
+      }
+      out[i] = std::copysign((share - below < above - share ? below : above) * scale, x[i]);
+    }
   });
   return out;
 }

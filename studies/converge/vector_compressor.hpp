@@ -21,6 +21,7 @@ class VectorCompressor {
 
  private:
   [[nodiscard]] Vector quantize(const Vector& x) const;
+  [[nodiscard]] Vector fp4(const Vector& x) const;
   [[nodiscard]] Vector qsgd(const Vector& x, SplitMix64& random) const;
   [[nodiscard]] Vector top_k(const Vector& x) const;
   [[nodiscard]] Vector random_k(const Vector& x, SplitMix64& random) const;

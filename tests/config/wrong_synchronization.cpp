@@ -34,8 +34,20 @@ TEST_CASE("wrong methods, graphs and compressors name what is allowed and what i
 }
 
 TEST_CASE("what cannot go together says so") {
-  CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 3})"),
-             "/data_parallel_sync/fragments: found 3, allowed a divisor of period 10"));
+  CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 11})"),
+             "/data_parallel_sync/fragments: found 11, allowed at most period 10"));
+  CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 3, "delay": 3})"),
+             "/data_parallel_sync/delay: found 3, allowed less than period / fragments = 3"));
+  CHECK(says(sync_problems(R"({"method": "diloco", "fragments": 90, "fragment_pattern": "strided"})"),
+             "/data_parallel_sync/fragments: found 90, allowed at most the"));
+  CHECK(says(
+      sync_problems(R"({"method": "diloco", "fragments": 2, "overlap": "adapt-then-combine"})"),
+      "/data_parallel_sync/overlap: found \"adapt-then-combine\" with fragment_pattern \"even\", allowed "
+      "with sequential | strided"));
+  CHECK(says(
+      sync_problems(R"({"method": "local-sgd", "overlap": "one-step-stale"})"),
+      "/data_parallel_sync/overlap: found \"one-step-stale\" with the method \"local-sgd\", allowed none | "
+      "adapt-then-combine"));
   CHECK(says(sync_problems(R"({"method": "diloco", "period": 10, "fragments": 2, "delay": 5})"),
              "/data_parallel_sync/delay: found 5, allowed less than period / fragments = 5"));
   CHECK(says(sync_problems(R"({"method": "gossip-aga", "period": 8, "final_period": 4})"),

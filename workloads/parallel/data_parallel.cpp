@@ -38,8 +38,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
       offload_(experiment, owned(Weights::common) + owned(Weights::experts), workload, writer),
       averaging_(experiment, layout, workload, writer),
-      models_(experiment, layout,
-              {stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), 4}, averaging_),
+      models_(experiment, layout, blocks, stage, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
   optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload);
@@ -63,6 +62,7 @@ OpId DataParallel::begin_step(std::int32_t step) {
 }
 
 bool DataParallel::meets(const Pass& pass) const {
+  if (models_.meets(pass)) return true;
   if (!enabled() && !models_.by_bucket()) return false;
   if (gathers_.meets(pass)) return true;
   if (!completes_gradients(pass.kind)) return false;
@@ -94,9 +94,11 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   const bool by_unit = plan_.zero_stage >= 3;
   const bool now = plan_.overlap_gradient_reduce || plan_.reduces_every_micro_batch() || models_.by_bucket();
   OpId reduced = kNoOp;
+  bucket_begins_ = {pass.chunk, block};
   for (const Weights of : kAllWeights) {
     bucket(of) += of_block(chunk.blocks[block], of, &PlacedBlock::trained);
-    const bool full = bucket_elements_ > 0 && bucket(of) >= bucket_elements_;
+    const bool full =
+        (bucket_elements_ > 0 && bucket(of) >= bucket_elements_) || models_.ends_bucket({pass.chunk, block});
     if (by_unit ? !gathers_.ends_unit(pass, block) : !(full && now)) continue;
     const std::int64_t pieces =
         by_unit ? collectives_.pieces_of(of, chunk, gathers_.unit_of(pass, block), true) : 1;
@@ -165,7 +167,7 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
   if (!models_.by_bucket()) return at;
   const std::uint32_t work = add_optimizer(experiment_, values, of_bucket, workload_);
   const OpId updated = update(work, pass, {at});
-  models_.send_bucket({values, of_bucket, 4}, like, updated);
+  models_.send_bucket({values, of_bucket, 4}, bucket_begins_, updated);
   return updated;
 }
 

@@ -42,10 +42,15 @@ class DataParallel {
   /// Whether its collectives meet this pass between its ends.
   [[nodiscard]] bool meets(const Pass& pass) const;
   /// Whether they meet this pass, and not those of later micro-batches.
-  [[nodiscard]] bool meets_first(const Pass& pass) const { return gathers_.meets_first(pass); }
+  [[nodiscard]] bool meets_first(const Pass& pass) const {
+    return gathers_.meets_first(pass) || models_.meets(pass);
+  }
 
-  /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
-  OpId before_block(const Pass& pass, std::size_t block) { return gathers_.before_block(pass, block); }
+  /// Call before a block runs in either direction. Returns the gather, or what else brings parameters, that
+  /// it has to wait for, or kNoOp.
+  OpId before_block(const Pass& pass, std::size_t block) {
+    return models_.before_block(pass, block, gathers_.before_block(pass, block));
+  }
 
   /// Call when a block is written in either direction; `done` is its last operation. Returns an
   /// operation that later compute has to wait for, or kNoOp.
@@ -106,7 +111,8 @@ class DataParallel {
   OpId ready_ = kNoOp;                                     ///< parameters of this step are up to date
   OpId last_reduce_ = kNoOp;                               ///< latest operation on the data stream
   std::array<std::int64_t, kAllWeights.size()> bucket_{};  ///< parameters whose gradients wait to be reduced
-  std::vector<std::int64_t> backward_passes_;              ///< per chunk, of this step
+  ModelSync::Place bucket_begins_;             ///< the block that was the last to go into a bucket
+  std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step
 };
 
 }  // namespace orrery

@@ -58,7 +58,9 @@ Message Averaging::global(Collective what, Bytes bytes) const {
 OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
   const std::int64_t workers = averaged();
   if (workers < 2) return dep;
-  OpId at = compute(compressor_.compress(payload), like, {dep});
+  // Models may be on their way for steps, in which gradients are reduced inside the workers.
+  const Stream stream = method_.travels == Travels::models ? Stream::workers : Stream::data;
+  OpId at = compute(compressed(payload), like, {dep});
   for (const Bytes bytes : compressor_.wire_bytes(payload)) {
     const Message message =
         sums() ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
@@ -66,13 +68,21 @@ OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, s
     if (std::exchange(waited_, like.step) != like.step) {  // the first one waits for the last worker
       Message first = message;
       first.wait_ps = from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
-      at = transfer(first, Stream::data, layout_.workers_slot(), like, at);
+      at = transfer(first, stream, layout_.workers_slot(), like, at);
       --left;
     }
     if (left == 0) continue;
-    at = transfer(in_a_row(message, left), Stream::data, layout_.workers_slot(), like, at);
+    at = transfer(in_a_row(message, left), stream, layout_.workers_slot(), like, at);
   }
   return at;
+}
+
+/// The kernels that make what travels of the payload.
+std::vector<Kernel> Averaging::compressed(const Payload& payload) const {
+  std::vector<Kernel> kernels;
+  if (method_.prepare_bytes > 0) kernels.push_back(memory(payload.values * method_.prepare_bytes));
+  for (const Kernel& kernel : compressor_.compress(payload)) kernels.push_back(kernel);
+  return kernels;
 }
 
 std::vector<Kernel> Averaging::unpack(const Payload& payload) const {
@@ -113,7 +123,7 @@ OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std
 
 std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like,
                                       OpId dep, bool first) {
-  const OpId ready = compute(compressor_.compress(payload), like, {dep});
+  const OpId ready = compute(compressed(payload), like, {dep});
   std::vector<OpId> arrived;
   for (Bytes bytes : compressor_.wire_bytes(payload)) {
     if (first) bytes += method_.message_bytes;

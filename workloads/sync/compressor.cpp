@@ -43,6 +43,7 @@ bool Compressor::adds_up() const {
     case Method::qsgd:
     case Method::sign:
     case Method::top_k:
+    case Method::fp4:  // receivers add up in fp32
       break;
   }
   return false;
@@ -68,6 +69,8 @@ std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
       break;
     case Method::quantize:
       return {divide_up(d * compression_.bits, 8) + (compression_.bits < 16 ? scales : 0)};
+    case Method::fp4:
+      return {divide_up(d, 2) + scales};
     case Method::qsgd:
       return {divide_up(d * (1 + level_bits(compression_.levels)), 8) + scales};
     case Method::sign:
@@ -95,6 +98,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
     case Method::none:
       break;
     case Method::quantize:
+    case Method::fp4:
     case Method::random_k:
       kernels.push_back(memory(pass + sent));
       break;

@@ -6,28 +6,61 @@
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
+namespace {
 
-ModelSync::ModelSync(const Experiment& experiment, const SyncLayout& layout, const Payload& model,
-                     Averaging& averaging)
+constexpr Bytes kModelWidth = 4;  // the fp32 copy travels
+
+}  // namespace
+
+ModelSync::ModelSync(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                     const Stage& stage, Averaging& averaging)
     : experiment_(experiment),
       sync_(experiment.data_parallel_sync),
       method_(sync_method(sync_.method)),
       layout_(layout),
       overlap_(has_key(sync_.method, "overlap") ? sync_.overlap : SyncOverlap::none),
-      model_(model),
+      stage_(stage),
+      parts_(experiment, blocks, stage, kModelWidth),
       averaging_(averaging) {}
 
 bool ModelSync::by_bucket() const {
-  return layout_.workers().workers > 1 && overlap_ == SyncOverlap::adapt_then_combine;
+  return overlap_ == SyncOverlap::adapt_then_combine && !departures_.empty();
 }
 
 bool ModelSync::while_computing() const {
   return overlap_ == SyncOverlap::combine_while_computing || overlap_ == SyncOverlap::one_step_stale;
 }
 
-std::vector<Departure> ModelSync::departures() const {
-  if (layout_.workers().workers < 2 || method_.departures == nullptr) return {};
-  return method_.departures(sync_, step_);
+bool ModelSync::leaves(Place place) const {
+  const PlacedBlock& block = stage_.chunks[static_cast<std::size_t>(place.chunk)].blocks[place.block];
+  return std::ranges::any_of(departures_, [&](const Departure& one) { return parts_.holds(one, block); });
+}
+
+bool ModelSync::ends_bucket(Place place) const {
+  if (!by_bucket() || !method_.merges_by_layer) return false;
+  return place.block == 0 || leaves(place) != leaves({place.chunk, place.block - 1});
+}
+
+/// Whether it is brought into the block at `place` before this step's forward pass.
+bool ModelSync::waits_for(const InFlight& one, Place place) const {
+  return one.due < step_ && one.first == place;
+}
+
+bool ModelSync::meets(const Pass& pass) const {
+  return pass.kind == Pass::Kind::forward && std::ranges::any_of(in_flight_, [&](const InFlight& one) {
+           return waits_for(one, {pass.chunk, one.first.block});
+         });
+}
+
+OpId ModelSync::before_block(const Pass& pass, std::size_t block, OpId dep) {
+  if (pass.kind != Pass::Kind::forward) return dep;
+  OpId at = dep;
+  const auto waits = [&](const InFlight& one) { return waits_for(one, {pass.chunk, block}); };
+  for (const InFlight& one : in_flight_) {
+    if (waits(one)) at = std::max(at, receive(one, {ready_, dep}));
+  }
+  std::erase_if(in_flight_, waits);
+  return at;
 }
 
 std::vector<Payload> ModelSync::buckets(const Payload& payload) const {
@@ -50,36 +83,34 @@ Op ModelSync::label() const {
 
 /// What leaves after this step, bucket by bucket.
 void ModelSync::send_model(OpId ready) {
-  for (const Departure& departure : departures()) {
-    const Payload part{divide_up(model_.values, departure.fragments),
-                       divide_up(model_.tensors, departure.fragments), model_.width};
-    for (const Payload& bucket : buckets(part)) send(bucket, departure, ready);
+  for (const Departure& departure : departures_) {
+    for (const Payload& bucket : buckets(parts_.of(departure))) send(bucket, departure, {}, ready);
   }
 }
 
-void ModelSync::send(const Payload& payload, const Departure& departure, OpId ready) {
+void ModelSync::send(const Payload& payload, const Departure& departure, Place first, OpId ready) {
   const std::int64_t due = step_ + departure.delay;
-  const bool first = std::ranges::none_of(in_flight_, [&](const InFlight& one) { return one.due == due; });
-  InFlight& one = in_flight_.emplace_back(InFlight{payload, departure, {}, due});
+  const bool is_first = std::ranges::none_of(in_flight_, [&](const InFlight& one) { return one.due == due; });
+  InFlight& one = in_flight_.emplace_back(InFlight{payload, departure, {}, due, first});
   if (departure.to == Departure::To::all) {
-    const OpId arrived = averaging_.over_workers(payload, label(), ready);
-    one.arrived = {averaging_.compute(averaging_.unpack(payload), label(), {arrived})};
+    one.arrived = {averaging_.over_workers(payload, label(), ready)};
   } else {
-    one.arrived = averaging_.exchange(payload, layout_.round(departure.round), label(), ready, first);
+    one.arrived = averaging_.exchange(payload, layout_.round(departure.round), label(), ready, is_first);
   }
 }
 
-/// What was sent is there and part of the model after the returned operation.
-OpId ModelSync::receive(const InFlight& one, OpId dep) {
+/// What was sent is there and part of the model after the returned operation. What is compressed is unpacked
+/// when it is needed: kernels run in their order, so those after it would wait for the message too.
+OpId ModelSync::receive(const InFlight& one, std::initializer_list<OpId> after) {
   const Departure& departure = one.departure;
   const bool from_all = departure.to == Departure::To::all;
   const std::int64_t received = from_all ? 1 : layout_.round(departure.round).in_degree;
-  std::vector<Kernel> kernels;
-  if (!from_all) kernels = averaging_.unpack(one.payload, received);
+  std::vector<Kernel> kernels =
+      from_all ? averaging_.unpack(one.payload) : averaging_.unpack(one.payload, received);
   const Bytes each = method_.merge_bytes(sync_, departure.to, received, one.payload.width);
   kernels.push_back(memory(one.payload.values * each));
   std::vector<OpId> deps = one.arrived;
-  deps.push_back(dep);
+  deps.insert(deps.end(), after);
   const OpId taken = averaging_.compute(std::move(kernels), label(), std::move(deps));
   return averaging_.share(one.payload, label(), taken);
 }
@@ -87,15 +118,19 @@ OpId ModelSync::receive(const InFlight& one, OpId dep) {
 /// Takes in all that this step needs, after `dep`.
 OpId ModelSync::receive_due(OpId dep) {
   OpId at = dep;
+  const auto is_due = [&](const InFlight& one) { return one.due <= step_; };
   for (const InFlight& one : in_flight_) {
-    if (one.due == step_) at = std::max(at, receive(one, dep));
+    if (is_due(one)) at = std::max(at, receive(one, {dep}));
   }
-  std::erase_if(in_flight_, [&](const InFlight& one) { return one.due == step_; });
+  std::erase_if(in_flight_, is_due);
   return at;
 }
 
 void ModelSync::begin_step(std::int32_t step, OpId ready) {
   step_ = step;
+  ready_ = ready;
+  const bool apart = layout_.workers().workers > 1 && method_.departures != nullptr;
+  departures_ = apart ? method_.departures(sync_, step) : std::vector<Departure>{};
   if (while_computing()) send_model(ready);
 }
 
@@ -105,14 +140,15 @@ OpId ModelSync::before_update(OpId last) {
   return at == last ? kNoOp : at;
 }
 
-void ModelSync::send_bucket(const Payload& bucket, const Op& like, OpId updated) {
-  step_ = like.step;
-  for (const Departure& departure : departures()) send(bucket, departure, updated);
+void ModelSync::send_bucket(const Payload& bucket, Place first, OpId updated) {
+  if (!leaves(first)) return;
+  for (const Departure& departure : departures_) send(bucket, departure, first, updated);
 }
 
 OpId ModelSync::after_update(OpId updated) {
   if (overlap_ == SyncOverlap::none) send_model(updated);
-  return receive_due(updated);
+  const bool last = step_ + 1 == experiment_.simulation.steps;
+  return by_layer() && !last ? updated : receive_due(updated);
 }
 
 }  // namespace orrery

@@ -4,28 +4,46 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "workloads/programs/stages.hpp"
 #include "workloads/sync/averaging.hpp"
+#include "workloads/sync/model_parts.hpp"
 
 namespace orrery {
 
 class ModelSync {
  public:
-  /// Keeps references. `model`: what one rank of a replica holds.
-  ModelSync(const Experiment& experiment, const SyncLayout& layout, const Payload& model,
-            Averaging& averaging);
+  /// Keeps references.
+  ModelSync(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+            const Stage& stage, Averaging& averaging);
 
-  /// Whether buckets travel as soon as they are updated.
+  /// A block of the stage.
+  struct Place {
+    std::int32_t chunk = 0;
+    std::size_t block = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  /// Whether buckets travel in this step as soon as they are updated.
   [[nodiscard]] bool by_bucket() const;
+  /// Whether a bucket has to end with the block in a backward pass: the next one, if any, does not leave with
+  /// it.
+  [[nodiscard]] bool ends_bucket(Place place) const;
+  /// Whether something is brought into the model within this pass.
+  [[nodiscard]] bool meets(const Pass& pass) const;
 
   /// A step begins with the models that `ready` left. Those that travel while it computes leave now.
   void begin_step(std::int32_t step, OpId ready);
+  /// Call before a block runs, which then waits for `dep`. Returns what it has to wait for: that, or what
+  /// brings into the block what has come for it.
+  OpId before_block(const Pass& pass, std::size_t block, OpId dep);
   /// What the update has to wait for; `last` is the step's last gradient. kNoOp: nothing.
   OpId before_update(OpId last);
-  /// The part of the model in a bucket is up to date after `updated`, and leaves.
-  void send_bucket(const Payload& bucket, const Op& like, OpId updated);
+  /// The part of the model in a bucket, which begins with the block at `first`, is up to date after
+  /// `updated`. It leaves if it is part of what travels.
+  void send_bucket(const Payload& bucket, Place first, OpId updated);
   /// Models that travel after the update, and what arrives now. Returns what the next step waits for.
   OpId after_update(OpId updated);
 
@@ -36,26 +54,35 @@ class ModelSync {
     Departure departure;
     std::vector<OpId> arrived;
     std::int64_t due = 0;  ///< the step after whose update it is needed
+    Place first;           ///< where it is brought in before that block's next forward pass, that block
   };
 
   /// Whether neighbours' models travel while a step computes, from before it to its update.
   [[nodiscard]] bool while_computing() const;
-  [[nodiscard]] std::vector<Departure> departures() const;
+  /// Whether what comes is brought in before forward passes.
+  [[nodiscard]] bool by_layer() const {
+    return method_.merges_by_layer && overlap_ == SyncOverlap::adapt_then_combine;
+  }
+  [[nodiscard]] bool leaves(Place place) const;
+  [[nodiscard]] bool waits_for(const InFlight& one, Place place) const;
   [[nodiscard]] std::vector<Payload> buckets(const Payload& payload) const;
   [[nodiscard]] Op label() const;
   void send_model(OpId ready);
-  void send(const Payload& payload, const Departure& departure, OpId ready);
+  void send(const Payload& payload, const Departure& departure, Place first, OpId ready);
   OpId receive_due(OpId dep);
-  OpId receive(const InFlight& one, OpId dep);
+  OpId receive(const InFlight& one, std::initializer_list<OpId> after);
 
   const Experiment& experiment_;
   const DataParallelSync& sync_;
   const SyncMethodRow& method_;
   const SyncLayout& layout_;
   SyncOverlap overlap_;  ///< only neighbours' exchanges have others than none
-  Payload model_;
+  const Stage& stage_;
+  ModelParts parts_;
   Averaging& averaging_;
   std::int32_t step_ = 0;
+  OpId ready_ = kNoOp;                 ///< models are up to date for this step
+  std::vector<Departure> departures_;  ///< of this step
   std::vector<InFlight> in_flight_;
 };
 

@@ -22,10 +22,10 @@ enum class Travels : std::uint8_t { nothing, gradients, models };
 struct Departure {
   enum class To : std::uint8_t { neighbours, all };
   To to = To::all;
-  std::int64_t round = 0;      ///< neighbours: of the graph, counted on beyond its last one
-  std::int64_t fragment = 0;   ///< which part, of so many
-  std::int64_t fragments = 1;  ///< of about equal size
-  std::int64_t delay = 0;      ///< steps that go on before it is needed
+  std::int64_t round = 0;     ///< neighbours: of the graph, counted on beyond its last one
+  std::int64_t fragment = 0;  ///< which part, of so many
+  std::int64_t fragments = 1;
+  std::int64_t delay = 0;  ///< steps that go on before it is needed
 };
 
 /// Says what is wrong at one of the keys of data_parallel_sync.
@@ -45,6 +45,9 @@ struct SyncMethodRow {
   /// neighbours, or as one mean from all.
   Bytes (*merge_bytes)(const DataParallelSync& sync, Departure::To to, std::int64_t received,
                        Bytes width) = nullptr;
+  /// With the overlap adapt-then-combine, what came from all is brought into a layer before its next forward
+  /// pass; without, into all layers before the next step.
+  bool merges_by_layer = false;
   Bytes state_bytes = 0;    ///< that a replica keeps between steps, per value of its model
   Bytes message_bytes = 0;  ///< that the first message to neighbours in a step carries besides
   bool by_servers = false;  ///< gradients are summed by servers

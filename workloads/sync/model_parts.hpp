@@ -1,0 +1,31 @@
+// The parts of a pipeline stage's model that travel: all of it, an equal share, or the layers of a fragment.
+#pragma once
+
+#include <cstdint>
+
+#include "orrery/experiment.hpp"
+#include "workloads/programs/stages.hpp"
+#include "workloads/sync/compressor.hpp"
+#include "workloads/sync/sync_method.hpp"
+
+namespace orrery {
+
+class ModelParts {
+ public:
+  /// Keeps references. A value of the model has `width` bytes.
+  ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage, Bytes width);
+
+  /// What leaves of the stage; no values where it has none of the fragment's layers.
+  [[nodiscard]] Payload of(const Departure& departure) const;
+  /// Whether the block is part of what leaves.
+  [[nodiscard]] bool holds(const Departure& departure, const PlacedBlock& block) const;
+
+ private:
+  const DataParallelSync& sync_;
+  std::int64_t layers_;  ///< of the model
+  const ModelBlocks& blocks_;
+  const Stage& stage_;
+  Payload all_;
+};
+
+}  // namespace orrery
