@@ -39,6 +39,7 @@ constexpr Entry kCommands[] = {
     {"calibrate", "Fit constants of calibrations to measured runs", orrery::add_calibrate},
     {"converge", "Run a method on a small learning problem: loss against simulated time",
      orrery::add_converge},
+    {"elastic", "A run whose sites come and go, phase by phase", orrery::add_elastic},
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},

@@ -21,7 +21,7 @@ WORKLOADS = ["workloads", "workloads/collectives", "workloads/schedules"]
 TOPOLOGIES = ["topologies", "topologies/gossip"]
 SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
-STUDIES = ["studies/compare", "studies/validate", "studies/calibrate", "studies/converge"]
+STUDIES = ["studies/compare", "studies/elastic", "studies/validate", "studies/calibrate", "studies/converge"]
 MAY_INCLUDE = {
     "include/orrery": [],
     "topologies": FACE,
@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "reports": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"],
     "studies/converge": FACE + ["topologies/gossip"],
     "studies/compare": FACE + CONFIG + ["reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
+    "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + ["reports", "sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
     "face": [],  # filled in below: everything but studies, apps, tests and bench
