@@ -26,15 +26,24 @@ constexpr std::array<std::string_view, kSyncMethodNames.size()> kMethodSummaries
     "gossip, and every `period` steps a global average in its place",
     "the same with periods that double up to `final_period`",
     "local steps; every `period` steps an outer optimizer takes the mean change",
+    "gossip of models and of estimates of the mean gradient",
+    "gossip that takes back what the averages of the step before did wrong (exact diffusion)",
+    "gossip with a momentum of what models changed, averages included",
+    "gossip or local steps; every `period` steps a global average and slow momentum",
+    "local steps; every `period` steps an outer optimizer with a random partner",
+    "diloco with sparse changes whose error feedback takes the place of momentum",
+    "decoupled momentum: its largest frequencies are averaged every step",
 };
 constexpr std::array<std::string_view, Compression::kNames.size()> kCompressionSummaries{
     "values travel as they are",
-    "values of `bits` bits, 4 to 16",
+    "values of `bits` bits, 4, 8 or 16",
     "random rounding to `levels` levels of a bucket's norm, unbiased",
     "a bit per value and a scale per tensor",
     "the largest `fraction` of the values, with their places",
     "a random `fraction`, drawn alike by all",
     "two factors of `rank` columns per matrix (PowerSGD)",
+    "a sign and three bits of exponent, E3M0, and a scale per bucket",
+    "the largest `fraction` of the frequencies of each chunk (DeMo)",
 };
 
 using Entries = std::vector<NamedEntry>;

@@ -52,6 +52,9 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
     case SyncMethod::local_sgd:
     case SyncMethod::gossip_pga:
     case SyncMethod::diloco:
+    case SyncMethod::slowmo:
+    case SyncMethod::noloco:
+    case SyncMethod::sparse_loco:
       text += fmt::format(", period {}", sync.period);
       break;
     case SyncMethod::gossip_aga:

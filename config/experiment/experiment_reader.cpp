@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "config/experiment/method_defaults.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
@@ -249,6 +250,7 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
     read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
     if (accuracy->is_object()) require(*accuracy, accuracy_fields(), "target", "accuracy", path, scope_);
   }
+  apply_method_defaults(experiment.data_parallel_sync.method, experiment.problem);
   if (const Json* problem = member(root, "problem"))
     read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
   if (const Json* options = member(root, "simulation")) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/experiment/method_defaults.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
@@ -44,14 +45,32 @@ void read_placement(const Json& value, DataParallelSync& sync, const Path& path,
     sync.places = *std::move(list);
 }
 
+std::int64_t usual_bits(SyncMethod method, const Compression& compression) {
+  if (!compression.keeps_largest()) return Compression{}.bits;
+  return method == SyncMethod::sparse_loco ? 2 : 32;
+}
+
 void read_compression(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
   Compression& compression = sync.compression;
   const auto& fields = compression_fields();
-  if (value.is_string()) return read_field(value, field_named(fields, "method"), compression, path, scope);
-  read_fields(value, fields, compression, path, scope);
+  if (value.is_string()) {
+    read_field(value, field_named(fields, "method"), compression, path, scope);
+  } else {
+    read_fields(value, fields, compression, path, scope);
+  }
+  if (!value.contains("bits")) compression.bits = usual_bits(sync.method, compression);
   const std::int64_t bits = compression.bits;
-  if (bits != 4 && bits != 8 && bits != 16)
+  if (compression.method == Compression::Method::quantize && bits != 4 && bits != 8 && bits != 16)
     scope.findings.add(Path(path, "bits"), fmt::format("found {}, allowed 4, 8 or 16", bits));
+}
+
+/// On which defaults depend; all-reduce where it is wrong, which is found with the other keys.
+SyncMethod named_method(const Json& sync) {
+  if (!sync.is_object() || !sync.contains("method") || !sync["method"].is_string())
+    return SyncMethod::all_reduce;
+  const auto name = std::ranges::find(kSyncMethodNames, sync["method"].get<std::string>());
+  return name == kSyncMethodNames.end() ? SyncMethod::all_reduce
+                                        : static_cast<SyncMethod>(name - kSyncMethodNames.begin());
 }
 
 std::string_view name_of(SyncMethod method) { return kSyncMethodNames[static_cast<std::size_t>(method)]; }
@@ -76,7 +95,7 @@ struct SyncCheck {
   void keys() const {
     for (const Field<DataParallelSync>& field : sync_fields()) {
       const std::string_view key = field.name;
-      if (key == "method" || !has(key) || has_key(sync().method, key)) continue;
+      if (key == "method" || key == "compression" || !has(key) || has_key(sync().method, key)) continue;
       std::vector<std::string_view> names;
       for (std::size_t m = 0; m < kSyncMethodNames.size(); ++m) {
         if (has_key(static_cast<SyncMethod>(m), key)) names.push_back(kSyncMethodNames[m]);
@@ -84,6 +103,15 @@ struct SyncCheck {
       add_idle(key, fmt::format("found a value that does nothing for the method \"{}\", allowed only for {}",
                                 name_of(sync().method), fmt::join(names, " | ")));
     }
+  }
+
+  void compression() const {
+    const bool given = sync().compression.method != Compression::Method::none;
+    if (!given || sync().method == SyncMethod::none || has_key(sync().method, "compression")) return;
+    add("compression",
+        fmt::format("found \"{}\" with the method \"{}\", whose messages must be exact, allowed none",
+                    Compression::kNames[static_cast<std::size_t>(sync().compression.method)],
+                    name_of(sync().method)));
   }
 
   /// Keys that only some topologies have.
@@ -134,6 +162,8 @@ struct SyncCheck {
 
 DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope) {
   DataParallelSync sync;
+  sync.method = named_method(value);
+  apply_method_defaults(sync);
   read_fields(value, sync_fields(), sync, path, scope);
   if (!value.is_object()) return sync;
   const auto read = [&](std::string_view key, auto reader) {
@@ -143,9 +173,7 @@ DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope) {
   read("topology", read_topology);
   read("compression", read_compression);
   read("placement", read_placement);
-  if (sync.method != SyncMethod::diloco) return sync;
-  if (!value.contains("period")) sync.period = 100;
-  if (!value.contains("mixing") && sync.delay > 0) sync.mixing = 0.5;
+  if (sync.method == SyncMethod::diloco && !value.contains("mixing") && sync.delay > 0) sync.mixing = 0.5;
   return sync;
 }
 
@@ -153,6 +181,7 @@ void check_sync(const Experiment& experiment, const Json& sync, const std::vecto
                 Findings& findings) {
   const SyncCheck check{experiment, sync, set, findings};
   check.keys();
+  check.compression();
   check.topology();
   check.sharding();
   check.together();

@@ -35,6 +35,10 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
           +[](S& s, std::size_t i) { s.overlap = static_cast<SyncOverlap>(i); }, "none",
           "when models travel: after the update, by bucket as it is updated, or while the next step "
           "computes; local-sgd and diloco have the first two, and by bucket is by layer for them"),
+      T::choice(
+          "base", {kSlowBaseNames, nullptr, {}},
+          +[](S& s, std::size_t i) { s.base = static_cast<SlowBase>(i); }, "gossip",
+          "slowmo: what workers do between global averages"),
       T::nested("compression", "the name of a method, or an object with method and its parameters"),
       T::integer("servers", 1, kMaxGpus, &S::servers, "1",
                  "of a parameter server, each with an equal share of the parameters"),
@@ -80,15 +84,23 @@ const std::vector<Field<Compression>>& compression_fields() {
           "method", {C::kNames, nullptr, {}},
           +[](C& c, std::size_t i) { c.method = static_cast<C::Method>(i); }, "none",
           "lossy form of what travels"),
-      T::integer("bits", 4, 16, &C::bits, "16",
-                 "quantize: of a value, 4, 8 or 16; 16, the default, is half precision without a scale"),
+      T::integer(
+          "bits", 2, 32, &C::bits, "16; 32 for top-k and dct-top-k, 2 for sparse-loco",
+          "quantize: of a value, 4, 8 or 16, which is half precision without a scale; top-k, dct-top-k: of a "
+          "value that is kept"),
       T::integer("levels", 1, 32767, &C::levels, "16", "qsgd: levels between 0 and the norm"),
       T::integer("bucket", 1, 1e9, &C::bucket, "512",
                  "qsgd, fp4, quantize below 16 bits: values that share a scale"),
-      T::number("fraction", "", 1e-6, 1, &C::fraction, "0.01", "top-k, random-k: share of the values kept"),
+      T::number("fraction", "", 1e-6, 1, &C::fraction, "0.01",
+                "top-k, dct-top-k, random-k: share of the values kept"),
+      T::integer("chunk", 2, 1e9, &C::chunk, "all that travel together",
+                 "top-k, dct-top-k: values of which the largest are kept; their places take the bits to tell "
+                 "so many apart"),
       T::integer("rank", 1, 1024, &C::rank, "4", "low-rank: columns of the factors"),
       T::flag("error_feedback", &C::error_feedback, "true",
-              "sign, top-k, random-k, low-rank: what is lost is added next time"),
+              "sign, top-k, dct-top-k, random-k, low-rank: what is lost is added next time"),
+      T::number("error_decay", "", 0, 1, &C::error_decay, "1; 0.95 for sparse-loco, 0.999 for demo",
+                "share of what was lost that is added"),
   };
   return fields;
 }

@@ -13,19 +13,31 @@
 namespace orrery {
 
 enum class SyncMethod : std::uint8_t {
-  none,              ///< replicas stay apart
-  all_reduce,        ///< parallel SGD: gradients are averaged over all replicas every step
-  parameter_server,  ///< the same through servers that add up and send back
-  gossip,            ///< decentralised SGD: models are averaged with neighbours every step
-  push_sum,          ///< stochastic gradient push: gossip on directed graphs, a weight travels along
-  local_sgd,         ///< FedAvg: models are averaged over all replicas every `period` steps
-  gossip_pga,        ///< gossip, and every `period` steps a global average in its place
-  gossip_aga,        ///< the same with a period that doubles from `period` to `final_period`
-  diloco,            ///< local steps; every `period` steps an outer optimizer takes the averaged change
+  none,               ///< replicas stay apart
+  all_reduce,         ///< parallel SGD: gradients are averaged over all replicas every step
+  parameter_server,   ///< the same through servers that add up and send back
+  gossip,             ///< decentralised SGD: models are averaged with neighbours every step
+  push_sum,           ///< stochastic gradient push: gossip on directed graphs, a weight travels along
+  local_sgd,          ///< FedAvg: models are averaged over all replicas every `period` steps
+  gossip_pga,         ///< gossip, and every `period` steps a global average in its place
+  gossip_aga,         ///< the same with a period that doubles from `period` to `final_period`
+  diloco,             ///< local steps; every `period` steps an outer optimizer takes the averaged change
+  gradient_tracking,  ///< gossip of models and of estimates of the mean gradient
+  d2,                 ///< gossip of models that are corrected by the last step's; exact diffusion
+  qg_dsgdm,           ///< gossip with a momentum of what models changed after averaging
+  slowmo,             ///< `base` steps; every `period` steps a global average and slow momentum
+  noloco,             ///< local steps; every `period` steps an outer optimizer with a partner
+  sparse_loco,        ///< diloco whose changes are sparse, with error feedback in place of momentum
+  demo,               ///< decoupled momentum: its largest frequencies are averaged every step
 };
-inline constexpr std::array<std::string_view, 9> kSyncMethodNames{
-    "none",      "all-reduce", "parameter-server", "gossip", "push-sum",
-    "local-sgd", "gossip-pga", "gossip-aga",       "diloco"};
+inline constexpr std::array<std::string_view, 16> kSyncMethodNames{
+    "none",        "all-reduce", "parameter-server",  "gossip", "push-sum", "local-sgd", "gossip-pga",
+    "gossip-aga",  "diloco",     "gradient-tracking", "d2",     "qg-dsgdm", "slowmo",    "noloco",
+    "sparse-loco", "demo"};
+
+/// What workers of slowmo do between global averages.
+enum class SlowBase : std::uint8_t { gossip, local_sgd };
+inline constexpr std::array<std::string_view, 2> kSlowBaseNames{"gossip", "local-sgd"};
 
 enum class MixingWeights : std::uint8_t {
   automatic,            ///< metropolis-hastings where every edge goes both ways, else uniform
@@ -68,20 +80,30 @@ inline constexpr std::array<std::string_view, 3> kFragmentPatternNames{"even", "
 
 /// Lossy forms of what travels. docs/models.md has their bytes and constants.
 struct Compression {
-  enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank, fp4 };
-  static constexpr std::array<std::string_view, 8> kNames{"none",  "quantize", "qsgd",     "sign",
-                                                          "top-k", "random-k", "low-rank", "fp4"};
+  enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank, fp4, dct_top_k };
+  static constexpr std::array<std::string_view, 9> kNames{"none",     "quantize", "qsgd", "sign",     "top-k",
+                                                          "random-k", "low-rank", "fp4",  "dct-top-k"};
   Method method = Method::none;
-  std::int64_t bits = 16;      ///< quantize: per value, 4, 8 or 16
-  std::int64_t levels = 16;    ///< qsgd: s, levels between 0 and the norm
-  std::int64_t bucket = 512;   ///< qsgd, fp4, quantize below 16 bits: values that share a scale
-  double fraction = 0.01;      ///< top-k, random-k: k / d
-  std::int64_t rank = 4;       ///< low-rank: r
-  bool error_feedback = true;  ///< sign, top-k, random-k, low-rank: what is lost is added next time
+  std::int64_t bits = 16;     ///< quantize: per value, 4, 8 or 16; top-k, dct-top-k: of one that is kept
+  std::int64_t levels = 16;   ///< qsgd: s, levels between 0 and the norm
+  std::int64_t bucket = 512;  ///< qsgd, fp4, quantize below 16 bits: values that share a scale
+  double fraction = 0.01;     ///< top-k, dct-top-k, random-k: k / d
+  std::int64_t chunk = 0;     ///< top-k, dct-top-k: values of which the largest are kept; 0: all that travel
+  std::int64_t rank = 4;      ///< low-rank: r
+  /// sign, top-k, dct-top-k, random-k, low-rank: what is lost is added next time.
+  bool error_feedback = true;
+  double error_decay = 1;  ///< share of what was lost that is added
+
+  [[nodiscard]] bool keeps_largest() const { return method == Method::top_k || method == Method::dct_top_k; }
+  /// Whether what it loses is remembered and added next time.
+  [[nodiscard]] bool feeds_back() const {
+    return error_feedback && (keeps_largest() || method == Method::sign || method == Method::random_k ||
+                              method == Method::low_rank);
+  }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(method, bits, levels, bucket, fraction, rank, error_feedback);
+    return std::tie(method, bits, levels, bucket, fraction, chunk, rank, error_feedback, error_decay);
   }
   friend bool operator==(const Compression&, const Compression&) = default;
 };
@@ -95,6 +117,7 @@ struct DataParallelSync {
   std::int64_t period = 6;         ///< H, steps from one global average to the next
   std::int64_t final_period = 64;  ///< gossip-aga
   SyncOverlap overlap = SyncOverlap::none;
+  SlowBase base = SlowBase::gossip;  ///< slowmo
   Compression compression;
   std::int64_t servers = 1;         ///< parameter-server: each holds an equal share of the parameters
   std::vector<std::int64_t> shape;  ///< grid, torus: extents; empty: as square as can be
@@ -113,15 +136,28 @@ struct DataParallelSync {
     return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
   [[nodiscard]] bool gossips() const {
-    return method == SyncMethod::gossip || method == SyncMethod::push_sum ||
-           method == SyncMethod::gossip_pga || method == SyncMethod::gossip_aga;
+    switch (method) {
+      case SyncMethod::gossip:
+      case SyncMethod::push_sum:
+      case SyncMethod::gossip_pga:
+      case SyncMethod::gossip_aga:
+      case SyncMethod::gradient_tracking:
+      case SyncMethod::d2:
+      case SyncMethod::qg_dsgdm:
+      case SyncMethod::noloco:
+        return true;
+      case SyncMethod::slowmo:
+        return base == SlowBase::gossip;
+      default:
+        return false;
+    }
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(method, topology, neighbours, weights, level, period, final_period, overlap, compression,
-                    servers, shape, probability, peers, fragments, delay, fragment_pattern, mixing, placement,
-                    places);
+    return std::tie(method, topology, neighbours, weights, level, period, final_period, overlap, base,
+                    compression, servers, shape, probability, peers, fragments, delay, fragment_pattern,
+                    mixing, placement, places);
   }
   friend bool operator==(const DataParallelSync&, const DataParallelSync&) = default;
 };

@@ -38,8 +38,8 @@ struct LearningProblem {
   std::int64_t halve_every = 0;  ///< iterations after which the learning rate halves; 0: never
   double momentum = 0;           ///< of sgd
   LocalOptimizer optimizer = LocalOptimizer::sgd;
-  double outer_learning_rate = 0.7;  ///< diloco
-  double outer_momentum = 0.9;       ///< diloco, Nesterov
+  double outer_learning_rate = 0.7;  ///< diloco, slowmo, noloco, sparse-loco
+  double outer_momentum = 0.9;       ///< diloco, slowmo, noloco
   double consensus_step = 0;         ///< compressed gossip: share of a difference taken; 0: by the compressor
   double initial_spread = 0;         ///< standard deviation of the workers' first models
   std::int64_t iterations = 1000;

@@ -9,6 +9,7 @@
 #include "sim/run/step.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/gossip/placement.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -68,7 +69,9 @@ GossipGraph replica_graph(const Experiment& experiment) {
   if (!experiment.data_parallel_sync.gossips()) return {};
   const SyncWorkers workers = sync_workers(experiment);
   if (workers.workers < 2) return {};
-  const std::int64_t rounds = experiment.simulation.steps > 1 ? experiment.simulation.steps : kRandomRounds;
+  const std::int64_t rounds = experiment.simulation.steps > 1
+                                  ? rounds_in(experiment.data_parallel_sync, experiment.simulation.steps)
+                                  : kRandomRounds;
   return build_gossip_graph(experiment.data_parallel_sync,
                             {workers.workers, workers.workers_per_node, static_cast<std::uint32_t>(rounds),
                              experiment.simulation.seed});

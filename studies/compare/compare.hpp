@@ -55,6 +55,7 @@ struct TargetSummary {
   std::optional<double> gap;   ///< of the gossip graph, per step; none for other methods
   std::optional<Steps> steps;  ///< none where the literature gives no guarantee
   double time_s = 0;           ///< iterations times step time
+  std::string no_steps;        ///< why the literature has no rate of the method; "" where it has one
 };
 
 struct ComparedRow {

@@ -51,7 +51,10 @@ std::optional<TargetSummary> target_of(const Experiment& experiment, const Repor
   const RateSetting setting{static_cast<double>(workers.workers), worker_noise(experiment),
                             experiment.accuracy.heterogeneity, summary.gap, smaller_side(experiment.model)};
   const std::optional<Rate> rate = rate_of(experiment.data_parallel_sync, setting);
-  if (!rate) return summary;
+  if (!rate) {
+    summary.no_steps = reason_for_no_rate(experiment.data_parallel_sync.method);
+    return summary;
+  }
   const double target = experiment.accuracy.target;
   summary.steps = TargetSummary::Steps{rate->iterations(target), rate->transient_iterations(),
                                        rate->has_linear_speed_up(target)};

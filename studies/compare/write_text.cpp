@@ -35,6 +35,7 @@ class ComparisonText {
     sweet_spot();
     incomparable();
     skipped();
+    unrated();
     reasons();
     return std::move(out_);
   }
@@ -122,6 +123,18 @@ class ComparisonText {
     const bool any = std::ranges::any_of(
         comparison_.rows, [](const ComparedRow& row) { return row.ratios && !row.ratios->speed_up; });
     if (any) line("  " + painted("2", "no speed-up: tokens and samples without tokens do not compare"));
+  }
+
+  /// Methods without steps to the target, each once.
+  void unrated() {
+    std::vector<std::string> told;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!row.target || row.target->no_steps.empty()) continue;
+      const std::string& method = row.sync.method;
+      if (std::ranges::find(told, method) != told.end()) continue;
+      told.push_back(method);
+      line("  " + painted("2", "no steps to the target for " + method + ": " + row.target->no_steps));
+    }
   }
 
   [[nodiscard]] std::string label(const ComparedRow& row) const {

@@ -66,6 +66,11 @@ void check_method(const ConvergenceSetup& setup, std::int64_t length) {
   if (setup.problem.optimizer == LocalOptimizer::adamw && setup.problem.momentum > 0) {
     throw InputError("/problem/momentum", "found a value that does nothing with adamw; allowed with sgd");
   }
+  if (sync.method == SyncMethod::qg_dsgdm &&
+      (setup.problem.optimizer != LocalOptimizer::sgd || setup.problem.momentum == 0)) {
+    throw InputError("/problem/momentum",
+                     "found none with qg-dsgdm, which is about it; allowed is one above 0, with sgd");
+  }
   if (sync.method == SyncMethod::diloco && sync.fragments > length) {
     throw InputError("/data_parallel_sync/fragments", "found " + std::to_string(sync.fragments) +
                                                           "; allowed are at most the problem's " +

@@ -1,5 +1,8 @@
 #include "studies/converge/method.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "studies/converge/parallel.hpp"
 
 namespace orrery {
@@ -46,8 +49,8 @@ CompressedMean::CompressedMean(const DataParallelSync& sync, Eigen::Index length
       twice_(sync.method == SyncMethod::parameter_server),
       seed_(seed),
       senders_(static_cast<std::size_t>(workers),
-               VectorCompressor(sync.compression, length, !has_error_feedback(sync.compression))),
-      server_(sync.compression, length, !has_error_feedback(sync.compression)) {}
+               VectorCompressor(sync.compression, length, !sync.compression.feeds_back())),
+      server_(sync.compression, length, !sync.compression.feeds_back()) {}
 
 Vector CompressedMean::mean(const Matrix& values, std::int64_t iteration) {
   if (compression_.method == Compression::Method::none) return values.rowwise().mean();
@@ -66,18 +69,30 @@ Vector CompressedMean::mean(const Matrix& values, std::int64_t iteration) {
 }
 
 std::unique_ptr<Method> make_method(const MethodSetup& setup) {
-  switch (setup.sync.method) {
-    case SyncMethod::gossip:
-    case SyncMethod::gossip_pga:
-    case SyncMethod::gossip_aga:
-      return make_gossip(setup);
-    case SyncMethod::push_sum:
-      return make_push_sum(setup);
-    case SyncMethod::diloco:
-      return make_diloco(setup);
-    default:
-      return make_global_method(setup);
-  }
+  struct Row {
+    SyncMethod method;
+    std::unique_ptr<Method> (*make)(const MethodSetup&);
+  };
+  static constexpr std::array<Row, kSyncMethodNames.size()> kRows{{
+      {SyncMethod::none, make_global_method},
+      {SyncMethod::all_reduce, make_global_method},
+      {SyncMethod::parameter_server, make_global_method},
+      {SyncMethod::gossip, make_gossip},
+      {SyncMethod::push_sum, make_push_sum},
+      {SyncMethod::local_sgd, make_global_method},
+      {SyncMethod::gossip_pga, make_gossip},
+      {SyncMethod::gossip_aga, make_gossip},
+      {SyncMethod::diloco, make_diloco},
+      {SyncMethod::gradient_tracking, make_gradient_tracking},
+      {SyncMethod::d2, make_exact_diffusion},
+      {SyncMethod::qg_dsgdm, make_quasi_global_momentum},
+      {SyncMethod::slowmo, make_slow_momentum},
+      {SyncMethod::noloco, make_noloco},
+      {SyncMethod::sparse_loco, make_sparse_loco},
+      {SyncMethod::demo, make_decoupled_momentum},
+  }};
+  const auto row = std::ranges::find(kRows, setup.sync.method, &Row::method);
+  return row->make(setup);
 }
 
 }  // namespace orrery

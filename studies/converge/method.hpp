@@ -71,5 +71,12 @@ class CompressedMean {
 [[nodiscard]] std::unique_ptr<Method> make_diloco(const MethodSetup& setup);
 [[nodiscard]] std::unique_ptr<Method> make_gossip(const MethodSetup& setup);
 [[nodiscard]] std::unique_ptr<Method> make_push_sum(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_gradient_tracking(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_exact_diffusion(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_quasi_global_momentum(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_slow_momentum(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_noloco(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_sparse_loco(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_decoupled_momentum(const MethodSetup& setup);
 
 }  // namespace orrery

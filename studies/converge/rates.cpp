@@ -18,6 +18,13 @@
 // - Compressed gossip: the gap becomes gap^2 delta (CHOCO-SGD, Koloskova, Stich and Jaggi 2019, theorem 2,
 // without its
 //   constant of 82); unbiased compressors are scaled to delta = 1 / (1 + omega) [R].
+// - Gradient tracking: (sigma / (sqrt(p) + sqrt(p n)))^(2/3) / T^(2/3) + 1/(p T), p = 1 - beta^2, without
+//   a term of heterogeneity (Koloskova, Lin and Stich 2021, theorem for non-convex problems, whose c, 1 less
+//   the square of W's most negative eigenvalue, is taken as 1) [R].
+// - D2, exact diffusion: that of gossip with (I + W) / 2, whose gap is half, without heterogeneity (Alghunaim
+// and
+//   Yuan 2022) [R]. Quasi-global momentum: of gossip's order (Lin et al. 2021) [R]. SlowMo: that of its base
+//   with global averages (Wang et al. 2020) [R].
 #include "studies/converge/rates.hpp"
 
 #include <algorithm>
@@ -80,17 +87,37 @@ double compressed_gap(double gap, const Compression& compression, const Compress
   return gap * gap * (constants.unbiased ? 1 / (1 + constants.omega) : constants.delta);
 }
 
+Rate gradient_tracking_rate(double gap, const RateSetting& setting) {
+  const double p = gap * (2 - gap);
+  const double spread = setting.noise / (std::sqrt(p) + std::sqrt(p * setting.workers));
+  return {setting.noise / std::sqrt(setting.workers), std::pow(spread, 2.0 / 3), 1 / p};
+}
+
+/// Of a method whose models meet those of neighbours. `gap` is above 0.
+Rate neighbours_rate(const DataParallelSync& sync, double gap, double period, RateSetting setting) {
+  if (sync.method == SyncMethod::gradient_tracking) return gradient_tracking_rate(gap, setting);
+  if (sync.method == SyncMethod::d2) {
+    setting.heterogeneity = 0;
+    gap /= 2;
+  }
+  return rate_with(std::isinf(period) ? gossip(gap) : gossip_with_period(gap, period), setting);
+}
+
 /// Steps between global averages; infinite for pure gossip.
 double period_of(const DataParallelSync& sync) {
   switch (sync.method) {
     case SyncMethod::local_sgd:
     case SyncMethod::gossip_pga:
     case SyncMethod::diloco:
+    case SyncMethod::slowmo:
       return static_cast<double>(sync.period);
     case SyncMethod::gossip_aga:  // its period grows to this one, so this bounds it
       return static_cast<double>(sync.final_period);
     case SyncMethod::gossip:
     case SyncMethod::push_sum:
+    case SyncMethod::gradient_tracking:
+    case SyncMethod::d2:
+    case SyncMethod::qg_dsgdm:
       return std::numeric_limits<double>::infinity();
     default:
       return 1;
@@ -116,8 +143,9 @@ double rounding_omega(double bits, double values) {
   return values / (4 * steps * steps);
 }
 
-/// Stochastic rounding between powers of two: (x - a) (2 a - x) is at most x^2 / 8 (Horvath et al. 2022, natural
-/// compression); between 0 and the least, 2^-6 of the largest of `values`, at most a quarter of that squared.
+/// Stochastic rounding between powers of two: (x - a) (2 a - x) is at most x^2 / 8 (Horvath et al. 2022,
+/// natural compression); between 0 and the least, 2^-6 of the largest of `values`, at most a quarter of that
+/// squared.
 double exponent_omega(double values) { return 0.125 + values * std::exp2(-12) / 4; }
 
 }  // namespace
@@ -153,20 +181,35 @@ bool Rate::has_linear_speed_up(double target) const { return iterations(target) 
 
 std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& setting) {
   if (setting.workers <= 1) return Rate{setting.noise, 0, 0};
-  if (sync.method == SyncMethod::none) return std::nullopt;
+  if (!reason_for_no_rate(sync.method).empty()) return std::nullopt;
   const CompressorConstants constants = compressor_constants(sync.compression, setting.smaller_side);
   if (diverges(sync.compression, constants)) return std::nullopt;
   const double period = period_of(sync);
   if (sync.gossips() && period > 1) {
     if (!setting.gap || *setting.gap <= 0) return std::nullopt;
     const double gap = compressed_gap(std::min(*setting.gap, 1.0), sync.compression, constants);
-    return rate_with(std::isinf(period) ? gossip(gap) : gossip_with_period(gap, period), setting);
+    return neighbours_rate(sync, gap, period, setting);
   }
   Rate rate = rate_with(period > 1 ? local(period) : Mixture{}, setting);
   // Servers compress what they send back too.
   const double passes = sync.method == SyncMethod::parameter_server ? 2 : 1;
   if (compresses(sync.compression)) add_compression(constants, passes, period, setting, rate);
   return rate;
+}
+
+std::string_view reason_for_no_rate(SyncMethod method) {
+  switch (method) {
+    case SyncMethod::none:
+      return "replicas never meet";
+    case SyncMethod::noloco:
+      return "its analysis is of quadratic problems";
+    case SyncMethod::sparse_loco:
+      return "there is no rate for an error feedback that decays";
+    case SyncMethod::demo:
+      return "there is no rate for signs of momenta that meet in part";
+    default:
+      return {};
+  }
 }
 
 CompressorConstants compressor_constants(const Compression& compression, double smaller_side) {
@@ -184,6 +227,7 @@ CompressorConstants compressor_constants(const Compression& compression, double 
       // ||x||_1^2 / (d ||x||_2^2), which is 2 / pi for normally distributed values and at least 1 / d.
       return {false, 0, 2 * std::numbers::inv_pi};
     case Compression::Method::top_k:
+    case Compression::Method::dct_top_k:
       return {false, 0, compression.fraction};
     case Compression::Method::random_k:
       // Scaled by d / k it is unbiased; as it is, it contracts.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "orrery/data_parallel_sync.hpp"
 
@@ -42,6 +43,10 @@ struct Rate {
 /// What the literature says of `sync`; none where it gives no guarantee: replicas that never meet, a gap that
 /// is not known or not above 0, biased compression without error feedback.
 [[nodiscard]] std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& setting);
+
+/// Why the literature has no rate of the method for smooth non-convex problems, whatever its keys; "" where
+/// it has one.
+[[nodiscard]] std::string_view reason_for_no_rate(SyncMethod method);
 
 /// Constants of a compressor C: unbiased with E||C(x) - x||^2 <= omega ||x||^2, or contractive with
 /// E||C(x) - x||^2 <= (1 - delta) ||x||^2.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -24,18 +25,28 @@ double to_half(double value) {
   return std::clamp(std::nearbyint(value / unit) * unit, -65504.0, 65504.0);
 }
 
+/// A sign and one of 2^(bits - 1) equal steps up to `most`, never 0; 32 bits: as it is, 16: half precision.
+double rounded_to_bits(double value, double most, std::int64_t bits) {
+  if (bits == 32 || most == 0) return value;
+  if (bits == 16) return to_half(value);
+  const double steps = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  return std::copysign(std::clamp(std::nearbyint(std::abs(value) / most * steps), 1.0, steps) * most / steps,
+                       value);
+}
+
 }  // namespace
 
-bool has_error_feedback(const Compression& compression) {
-  switch (compression.method) {
-    case Compression::Method::sign:
-    case Compression::Method::top_k:
-    case Compression::Method::random_k:
-    case Compression::Method::low_rank:
-      return compression.error_feedback;
-    default:
-      return false;
+Matrix dct_matrix(Eigen::Index length) {
+  const auto n = static_cast<double>(length);
+  Matrix out(length, length);
+  for (Eigen::Index k = 0; k < length; ++k) {
+    const double scale = std::sqrt((k == 0 ? 1 : 2) / n);
+    for (Eigen::Index i = 0; i < length; ++i) {
+      const double angle = std::numbers::pi * (static_cast<double>(i) + 0.5) * static_cast<double>(k) / n;
+      out(k, i) = scale * std::cos(angle);
+    }
   }
+  return out;
 }
 
 VectorCompressor::VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased)
@@ -70,13 +81,15 @@ Vector VectorCompressor::compress(const Vector& x, SplitMix64& random) {
       return random_k(x, random);
     case Compression::Method::low_rank:
       return low_rank(x);
+    case Compression::Method::dct_top_k:
+      return dct_top_k(x);
   }
   return x;
 }
 
 Vector VectorCompressor::compress_with_feedback(const Vector& x, SplitMix64& random) {
-  if (!has_error_feedback(compression_)) return compress(x, random);
-  const Vector wanted = x + lost_;
+  if (!compression_.feeds_back()) return compress(x, random);
+  const Vector wanted = x + compression_.error_decay * lost_;
   const Vector sent = compress(wanted, random);
   lost_ = wanted - sent;
   return sent;
@@ -139,31 +152,58 @@ Vector VectorCompressor::qsgd(const Vector& x, SplitMix64& random) const {
   return out;
 }
 
-Eigen::Index VectorCompressor::kept() const {
-  const double wanted = compression_.fraction * static_cast<double>(length_);
-  return std::clamp<Eigen::Index>(static_cast<Eigen::Index>(std::ceil(wanted - 1e-9)), 1, length_);
+Eigen::Index VectorCompressor::kept_of(Eigen::Index values) const {
+  const double wanted = compression_.fraction * static_cast<double>(values);
+  return std::clamp<Eigen::Index>(static_cast<Eigen::Index>(std::ceil(wanted - 1e-9)), 1, values);
 }
 
-Vector VectorCompressor::top_k(const Vector& x) const {
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(length_));
+/// The `count` largest values of x, rounded to the bits of a value; 0 for the others.
+Vector VectorCompressor::largest(const Vector& x, Eigen::Index count) const {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(x.size()));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   const auto larger = [&x](Eigen::Index a, Eigen::Index b) {
     return std::abs(x[a]) != std::abs(x[b]) ? std::abs(x[a]) > std::abs(x[b]) : a < b;
   };
-  std::nth_element(order.begin(), order.begin() + (kept() - 1), order.end(), larger);
-  Vector out = Vector::Zero(length_);
-  for (Eigen::Index i = 0; i < kept(); ++i) {
+  std::nth_element(order.begin(), order.begin() + (count - 1), order.end(), larger);
+  const double most = x.lpNorm<Eigen::Infinity>();
+  Vector out = Vector::Zero(x.size());
+  for (Eigen::Index i = 0; i < count; ++i) {
     const Eigen::Index place = order[static_cast<std::size_t>(i)];
-    out[place] = x[place];
+    out[place] = rounded_to_bits(x[place], most, compression_.bits);
   }
   return out;
 }
 
+Vector VectorCompressor::top_k(const Vector& x) const {
+  Vector out(length_);
+  for_each_bucket(length_, chunk(), [&](Eigen::Index begin, Eigen::Index size) {
+    out.segment(begin, size) = largest(x.segment(begin, size), kept_of(size));
+  });
+  return out;
+}
+
+/// DeMo's (Peng et al. 2024): a chunk, as a square filled up with zeros, keeps the largest of its frequencies
+/// along both sides.
+Vector VectorCompressor::dct_top_k(const Vector& x) const {
+  Vector out(length_);
+  for_each_bucket(length_, chunk(), [&](Eigen::Index begin, Eigen::Index size) {
+    const auto side = static_cast<Eigen::Index>(std::ceil(std::sqrt(static_cast<double>(size)) - 1e-9));
+    const Matrix cosines = dct_matrix(side);
+    Vector padded = Vector::Zero(side * side);
+    padded.head(size) = x.segment(begin, size);
+    const Matrix frequencies = cosines * padded.reshaped(side, side) * cosines.transpose();
+    const Vector kept = largest(frequencies.reshaped(), kept_of(size));
+    const Matrix back = cosines.transpose() * kept.reshaped(side, side) * cosines;
+    out.segment(begin, size) = back.reshaped().head(size);
+  });
+  return out;
+}
+
 Vector VectorCompressor::random_k(const Vector& x, SplitMix64& random) const {
-  const double scale = unbiased_ ? static_cast<double>(length_) / static_cast<double>(kept()) : 1;
+  const double scale = unbiased_ ? static_cast<double>(length_) / static_cast<double>(kept_of(length_)) : 1;
   Vector out = Vector::Zero(length_);
   // Knuth's algorithm S: each value with the chance of those still wanted over those still left.
-  auto wanted = static_cast<std::uint64_t>(kept());
+  auto wanted = static_cast<std::uint64_t>(kept_of(length_));
   for (Eigen::Index i = 0; i < length_ && wanted > 0; ++i) {
     if (random.below(static_cast<std::uint64_t>(length_ - i)) >= wanted) continue;
     out[i] = scale * x[i];
@@ -195,8 +235,9 @@ double VectorCompressor::contraction() const {
     case Compression::Method::sign:
       return kTypicalSign;
     case Compression::Method::top_k:
+    case Compression::Method::dct_top_k:
     case Compression::Method::random_k:
-      return static_cast<double>(kept()) / d;
+      return static_cast<double>(kept_of(length_)) / d;
     case Compression::Method::low_rank:
       return std::min(1.0, static_cast<double>(right_.cols() * (rows_ + columns_)) / d);
     default:

@@ -14,7 +14,7 @@ class VectorCompressor {
   VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased);
   /// C(x). Random compressors draw from `random`.
   [[nodiscard]] Vector compress(const Vector& x, SplitMix64& random);
-  /// C(x + what was lost before) if the compression has error feedback, else C(x).
+  /// C(x + error_decay times what was lost before) if the compression has error feedback, else C(x).
   [[nodiscard]] Vector compress_with_feedback(const Vector& x, SplitMix64& random);
   /// The share delta of the contraction, by the bound or, for sign and low rank, typically.
   [[nodiscard]] double contraction() const;
@@ -24,9 +24,12 @@ class VectorCompressor {
   [[nodiscard]] Vector fp4(const Vector& x) const;
   [[nodiscard]] Vector qsgd(const Vector& x, SplitMix64& random) const;
   [[nodiscard]] Vector top_k(const Vector& x) const;
+  [[nodiscard]] Vector dct_top_k(const Vector& x) const;
+  [[nodiscard]] Vector largest(const Vector& x, Eigen::Index count) const;
+  [[nodiscard]] Eigen::Index chunk() const { return compression_.chunk > 0 ? compression_.chunk : length_; }
   [[nodiscard]] Vector random_k(const Vector& x, SplitMix64& random) const;
   [[nodiscard]] Vector low_rank(const Vector& x);
-  [[nodiscard]] Eigen::Index kept() const;
+  [[nodiscard]] Eigen::Index kept_of(Eigen::Index values) const;
   [[nodiscard]] double qsgd_variance() const;
 
   Compression compression_;
@@ -37,7 +40,7 @@ class VectorCompressor {
   Vector lost_;
 };
 
-/// Whether the method's errors are remembered.
-[[nodiscard]] bool has_error_feedback(const Compression& compression);
+/// The orthonormal DCT-II of `length` values as a matrix; its transpose undoes it.
+[[nodiscard]] Matrix dct_matrix(Eigen::Index length);
 
 }  // namespace orrery

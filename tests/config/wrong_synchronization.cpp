@@ -60,13 +60,32 @@ TEST_CASE("what cannot go together says so") {
              "/data_parallel_sync/compression: found a method with plan.zero_stage 1, allowed with 0"));
 }
 
+TEST_CASE("compressors that a method cannot carry say so") {
+  for (const std::string method : {"gradient-tracking", "d2", "qg-dsgdm", "slowmo", "noloco"}) {
+    CHECK(says(sync_problems(R"({"method": ")" + method + R"(", "compression": "top-k"})"),
+               "/data_parallel_sync/compression: found \"top-k\" with the method \"" + method +
+                   "\", whose messages must be exact, allowed none"));
+  }
+  for (const std::string method : {"demo", "sparse-loco"}) {
+    CHECK(sync_problems(R"({"method": ")" + method + R"("})").empty());
+    CHECK(says(sync_problems(R"({"method": ")" + method + R"(", "compression": "quantize"})"),
+               "/data_parallel_sync/compression: found \"quantize\" without error feedback, which is the "
+               "momentum of \"" +
+                   method + "\""));
+    CHECK(says(sync_problems(R"({"method": ")" + method + R"(", "compression": {"error_feedback": false}})"),
+               "without error feedback"));
+  }
+  CHECK(says(sync_problems(R"({"method": "d2", "topology": "one-peer-exponential"})"),
+             "/data_parallel_sync/topology: found a graph with"));
+}
+
 TEST_CASE("keys a method has no use for are mistakes on the command line, not in a file") {
   CHECK(
       sync_problems(R"({"method": "all-reduce", "topology": "ring", "period": 4, "level": "node"})").empty());
   CHECK(says(
       sync_problems(R"({"method": "all-reduce"})", {"data_parallel_sync.period=4"}),
       "/data_parallel_sync/period: found a value that does nothing for the method \"all-reduce\", allowed "
-      "only for local-sgd | gossip-pga | gossip-aga | diloco"));
+      "only for local-sgd | gossip-pga | gossip-aga | diloco | slowmo | noloco | sparse-loco"));
   CHECK(says(sync_problems(R"({"method": "gossip", "topology": "ring"})", {"data_parallel_sync.shape=[2,2]"}),
              "/data_parallel_sync/shape: found a value that does nothing for the topology \"ring\""));
 }

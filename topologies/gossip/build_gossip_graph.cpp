@@ -112,6 +112,17 @@ void check_columns(const Wiring& wiring, const DataParallelSync& sync) {
   }
 }
 
+/// Exact diffusion takes back what one symmetric matrix did in the step before.
+void check_symmetric(const Wiring& wiring, const DataParallelSync& sync) {
+  if (sync.method != SyncMethod::d2 || (wiring.rounds.size() == 1 && goes_both_ways(wiring))) return;
+  throw InputError(kGraphPointer,
+                   "found a graph with " +
+                       (wiring.rounds.size() > 1 ? std::to_string(wiring.rounds.size()) + " rounds"
+                                                 : std::string("edges that go one way")) +
+                       " for the method d2; allowed are graphs of one round whose edges go both "
+                       "ways, such as ring, torus, hypercube, complete");
+}
+
 /// Nobody to talk to.
 Wiring lone_worker() {
   RowWriter rows(1);
@@ -134,6 +145,7 @@ GossipGraph build_gossip_graph(const DataParallelSync& sync, const GossipSize& s
   check_connected(wiring, sync, size.workers);
   weigh(wiring, sync);
   check_columns(wiring, sync);
+  check_symmetric(wiring, sync);
   return {sync.topology, std::move(wiring.rounds)};
 }
 

@@ -49,7 +49,7 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
   memory.optimizer_states += states * trained;
   std::uint32_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
-  memory.workspace.neighbours = kModel * neighbours * trained;
+  memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * trained;
 }
 
 /// What is not in the memory of the host. Experts are shared out among the ranks that hold the same ones.

@@ -110,8 +110,8 @@ OpId Averaging::in_worker(const Payload& payload, const Op& like, OpId dep) {
 
 OpId Averaging::share(const Payload& payload, const Op& like, OpId dep) {
   if (!layout_.by_node()) return dep;
-  const Message message{Collective::broadcast, payload.values * payload.width, Dimension::data,
-                        message_host_};
+  const Message message{Collective::broadcast, payload.values * payload.width * method_.shared,
+                        Dimension::data, message_host_};
   return transfer(message, Stream::data, layout_.node_slot(), like, dep);
 }
 
@@ -126,6 +126,7 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::
   const OpId ready = compute(compressed(payload), like, {dep});
   std::vector<OpId> arrived;
   for (Bytes bytes : compressor_.wire_bytes(payload)) {
+    bytes *= method_.vectors;
     if (first) bytes += method_.message_bytes;
     Message message{Collective::send_recv, bytes, Dimension::data, message_host_};
     if (std::exchange(first, false))

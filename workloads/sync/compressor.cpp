@@ -25,6 +25,35 @@ std::int64_t level_bits(std::int64_t levels) {
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(levels)));
 }
 
+/// Of a place among those that the largest are looked for in.
+std::int64_t index_bits(const Compression& c) {
+  if (c.chunk == 0) return 8 * kIndex;
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(c.chunk - 1)));
+}
+
+/// Of the values kept and their places; a scale per chunk where values are steps of it.
+Bytes largest_bytes(const Compression& c, const Payload& payload) {
+  const Bytes values = divide_up(kept(c, payload) * (c.bits + index_bits(c)), 8);
+  const bool scaled = c.bits != 32 && c.bits != 16;
+  const std::int64_t chunks = c.chunk == 0 ? 1 : divide_up(payload.values, c.chunk);
+  return values + (scaled ? kScale * chunks : 0);
+}
+
+/// Passes over all values to find the largest: a chunk that a block of threads has room for takes one, all
+/// values together a radix select of 8 bits each.
+int selection_passes(const Compression& c) {
+  constexpr std::int64_t kValuesOfBlock = 8192;  // in fp32, with their places, 64 KB of shared memory
+  return c.chunk > 0 && c.chunk <= kValuesOfBlock ? 1 : 4;
+}
+
+/// Cosine transforms along both sides of chunks as squares, there or back.
+void add_transforms(const Compression& c, const Payload& payload, std::vector<Kernel>& kernels) {
+  const std::int64_t chunk = c.chunk == 0 ? payload.values : std::min(c.chunk, payload.values);
+  const auto side = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(chunk))));
+  for (int along = 0; along < 2; ++along)
+    kernels.push_back(gemm(divide_up(payload.values, side), side, side));
+}
+
 /// Each tensor of the payload as a square matrix of about its size.
 std::int64_t matrix_side(const Payload& payload) {
   const double each = static_cast<double>(divide_up(payload.values, payload.tensors));
@@ -44,6 +73,7 @@ bool Compressor::adds_up() const {
     case Method::sign:
     case Method::top_k:
     case Method::fp4:  // receivers add up in fp32
+    case Method::dct_top_k:
       break;
   }
   return false;
@@ -52,12 +82,6 @@ bool Compressor::adds_up() const {
 bool Compressor::compresses(const Payload& payload) const {
   if (compression_.method != Method::low_rank) return active();
   return 2 * 4 * compression_.rank * matrix_side(payload) * payload.tensors < payload.values * payload.width;
-}
-
-bool Compressor::feeds_back() const {
-  const bool contractive = compression_.method == Method::sign || compression_.method == Method::top_k ||
-                           compression_.method == Method::random_k || compression_.method == Method::low_rank;
-  return contractive && compression_.error_feedback;
 }
 
 std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
@@ -76,7 +100,8 @@ std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
     case Method::sign:
       return {divide_up(d, 8) + kScale * payload.tensors};
     case Method::top_k:
-      return {kept(compression_, payload) * (4 + kIndex)};
+    case Method::dct_top_k:
+      return {largest_bytes(compression_, payload)};
     case Method::random_k:
       return {kept(compression_, payload) * 4 + 8};  // and the seed
     case Method::low_rank: {
@@ -93,7 +118,8 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
   const Bytes sent = std::accumulate(wire.begin(), wire.end(), Bytes{0});
   const Bytes pass = payload.values * payload.width;  // one reading of all values
   std::vector<Kernel> kernels;
-  if (feeds_back()) kernels.push_back(memory(2 * pass + 4 * payload.values));  // add what was lost last time
+  if (compression_.feeds_back())
+    kernels.push_back(memory(2 * pass + 4 * payload.values));  // add what was lost last time
   switch (compression_.method) {
     case Method::none:
       break;
@@ -107,9 +133,14 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
       kernels.push_back(memory(pass));  // norms
       kernels.push_back(memory(pass + sent));
       break;
+    case Method::dct_top_k:
+      add_transforms(compression_, payload, kernels);
+      [[fallthrough]];
     case Method::top_k:
-      for (int digit = 0; digit < 4; ++digit) kernels.push_back(memory(pass));  // radix select, 8 bits each
+      for (int i = 0; i < selection_passes(compression_); ++i) kernels.push_back(memory(pass));
       kernels.push_back(memory(pass + sent));
+      if (compression_.method == Method::dct_top_k && compression_.feeds_back())
+        add_transforms(compression_, payload, kernels);  // back, to know what is lost
       break;
     case Method::low_rank: {
       const std::int64_t side = matrix_side(payload);
@@ -120,7 +151,8 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
       break;
     }
   }
-  if (feeds_back()) kernels.push_back(memory(pass + 4 * payload.values + sent));  // keep what is lost now
+  if (compression_.feeds_back())
+    kernels.push_back(memory(pass + 4 * payload.values + sent));  // keep what is lost now
   return kernels;
 }
 
@@ -134,11 +166,14 @@ std::vector<Kernel> Compressor::decompress(const Payload& payload, std::int64_t 
     const std::int64_t side = matrix_side(payload);
     return {gemm(side, side, compression_.rank, payload.tensors)};
   }
-  if (compression_.method == Method::top_k)  // scattered sums, then the whole once
-    return {memory(pass + received * 2 * each)};
+  if (compression_.keeps_largest()) {  // scattered sums, then the whole once
+    std::vector<Kernel> kernels{memory(pass + received * 2 * each)};
+    if (compression_.method == Method::dct_top_k) add_transforms(compression_, payload, kernels);
+    return kernels;
+  }
   return {memory(received * (each + written))};
 }
 
-Bytes Compressor::state_bytes_per_value() const { return feeds_back() ? 4 : 0; }
+Bytes Compressor::state_bytes_per_value() const { return compression_.feeds_back() ? 4 : 0; }
 
 }  // namespace orrery

@@ -38,8 +38,6 @@ class Compressor {
   [[nodiscard]] Bytes state_bytes_per_value() const;
 
  private:
-  [[nodiscard]] bool feeds_back() const;
-
   Compression compression_;
 };
 

@@ -8,10 +8,16 @@ namespace orrery {
 namespace {
 
 constexpr std::array<std::string_view, 1> kAllReduceKeys{"compression"};
+constexpr std::array<std::string_view, 2> kDecoupledKeys{"level", "compression"};
 constexpr std::array<std::string_view, 3> kServerKeys{"level", "compression", "servers"};
 
 }  // namespace
 
+/// DeMo (Peng et al. 2024): what is not sent of a momentum stays in it, as a compressor's error feedback.
+constinit const SyncMethodRow kDecoupledMomentum{.method = SyncMethod::demo,
+                                                 .travels = Travels::gradients,
+                                                 .keys = kDecoupledKeys,
+                                                 .check = check_feedback};
 constinit const SyncMethodRow kNoSync{.method = SyncMethod::none};
 constinit const SyncMethodRow kAllReduce{
     .method = SyncMethod::all_reduce, .travels = Travels::gradients, .keys = kAllReduceKeys};

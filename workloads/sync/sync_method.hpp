@@ -48,9 +48,11 @@ struct SyncMethodRow {
   /// With the overlap adapt-then-combine, what came from all is brought into a layer before its next forward
   /// pass; without, into all layers before the next step.
   bool merges_by_layer = false;
-  Bytes state_bytes = 0;    ///< that a replica keeps between steps, per value of its model
-  Bytes message_bytes = 0;  ///< that the first message to neighbours in a step carries besides
-  bool by_servers = false;  ///< gradients are summed by servers
+  std::int64_t vectors = 1;  ///< as long as the model that travel to a neighbour
+  std::int64_t shared = 1;   ///< of them, that all replicas of a worker need afterwards
+  Bytes state_bytes = 0;     ///< that a replica keeps between steps, per value of its model
+  Bytes message_bytes = 0;   ///< that the first message to neighbours in a step carries besides
+  bool by_servers = false;   ///< gradients are summed by servers
   /// Checks its keys together. nullptr: nothing to check.
   void (*check)(const DataParallelSync& sync, const SyncComplain& complain) = nullptr;
 };
@@ -59,17 +61,24 @@ struct SyncMethodRow {
 /// Whether the method has the key.
 [[nodiscard]] bool has_key(SyncMethod method, std::string_view key);
 
+/// Rounds of its graph that a method goes through in so many steps, at least 1.
+[[nodiscard]] std::int64_t rounds_in(const DataParallelSync& sync, std::int64_t steps);
+
 /// Steps after which what a method does repeats itself; `rounds` of its graph, 1 where it has none.
 [[nodiscard]] std::int64_t sync_cycle(const DataParallelSync& sync, std::int64_t rounds);
 
 // For rows:
 
+/// Of a value of a vector as long as the model, which is in fp32.
+inline constexpr Bytes kVector = 4;
 /// Steps after which both repeat; the longer one where that takes more than 1000.
 [[nodiscard]] std::int64_t common_cycle(std::int64_t period, std::int64_t rounds);
 /// Whether `step` ends a period.
 [[nodiscard]] inline bool ends_period(std::int64_t period, std::int64_t step) {
   return (step + 1) % period == 0;
 }
+/// What a compressor loses has to be remembered where that is the method's momentum.
+void check_feedback(const DataParallelSync& sync, const SyncComplain& complain);
 /// The models of neighbours are added to one's own; a mean is copied out of its bucket.
 [[nodiscard]] Bytes plain_merge_bytes(const DataParallelSync& sync, Departure::To to, std::int64_t received,
                                       Bytes width);

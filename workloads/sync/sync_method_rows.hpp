@@ -16,9 +16,19 @@ extern const SyncMethodRow kLocalSgd;
 extern const SyncMethodRow kGossipPga;
 extern const SyncMethodRow kGossipAga;
 extern const SyncMethodRow kDiLoCo;
+extern const SyncMethodRow kGradientTracking;
+extern const SyncMethodRow kExactDiffusion;
+extern const SyncMethodRow kQuasiGlobalMomentum;
+extern const SyncMethodRow kSlowMomentum;
+extern const SyncMethodRow kNoLoCo;
+extern const SyncMethodRow kSparseLoCo;
+extern const SyncMethodRow kDecoupledMomentum;
 
 /// In the order of SyncMethod.
-inline constexpr std::array kSyncMethodRows{&kNoSync,   &kAllReduce, &kParameterServer, &kGossip, &kPushSum,
-                                            &kLocalSgd, &kGossipPga, &kGossipAga,       &kDiLoCo};
+inline constexpr std::array kSyncMethodRows{
+    &kNoSync,       &kAllReduce,        &kParameterServer, &kGossip,
+    &kPushSum,      &kLocalSgd,         &kGossipPga,       &kGossipAga,
+    &kDiLoCo,       &kGradientTracking, &kExactDiffusion,  &kQuasiGlobalMomentum,
+    &kSlowMomentum, &kNoLoCo,           &kSparseLoCo,      &kDecoupledMomentum};
 
 }  // namespace orrery

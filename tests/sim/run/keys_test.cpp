@@ -110,6 +110,9 @@ const std::vector<std::string> kExperiments{
                     "regions": {"sites": [{"name": "east", "nodes": 2}, {"name": "west", "nodes": 2}],
                                 "links": [{"from": "east", "to": "west", "up_gbps": 1, "latency_ms": 20}]}},
         "plan": {"global_batch_size": 4}})",
+    // Slow momentum over gossip.
+    R"({"model": {"kind": "mlp", "widths": [64, 64], "seq_length": 8}, "cluster": {"base": "dgx-1", "nodes": 2, "gpus_per_node": 2},
+        "plan": {"global_batch_size": 4}, "data_parallel_sync": {"method": "slowmo", "period": 4}})",
     // A perceptron whose matrices are cut one by one, on links given one by one.
     R"({"model": {"kind": "mlp", "layers": 3, "hidden": 1024, "widths": [1024, 512, 2048, 1024], "seq_length": 128},
         "cluster": {"gpu": "a100-80gb", "gpus_per_node": 2, "nodes": 1,
@@ -178,6 +181,7 @@ const std::set<std::string> kUntold{
     "accuracy.target",             // for compare
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes
+    "data_parallel_sync.compression.error_decay",
 };
 
 /// Adds values to try of every key below a node of a JSON Schema, `key`.

@@ -191,7 +191,8 @@ TEST_CASE("a slow node is told apart, folded or not") {
 TEST_CASE("folded equals unfolded for every method and topology, under both networks") {
   int runs = 0;
   for (const std::string method :
-       {"gossip", "push-sum", "gossip-pga", "local-sgd", "parameter-server", "diloco"}) {
+       {"gossip", "push-sum", "gossip-pga", "local-sgd", "parameter-server", "diloco", "gradient-tracking",
+        "d2", "qg-dsgdm", "slowmo", "noloco", "sparse-loco", "demo"}) {
     for (const std::string topology :
          {"ring", "grid", "star", "one-peer-exponential", "base-k", "exponential"}) {
       for (const std::string level : {"gpu", "node"}) {

@@ -4,6 +4,18 @@
 
 namespace orrery::test {
 
+namespace {
+
+Compression largest_third() {
+  Compression compression;
+  compression.method = Compression::Method::top_k;
+  compression.bits = 32;
+  compression.fraction = 0.34;
+  return compression;
+}
+
+}  // namespace
+
 TEST_CASE("one worker is plain SGD to the bit, whatever keeps it in step") {
   const auto alone = [](SyncMethod method, SyncOverlap overlap = SyncOverlap::none) {
     ConvergenceSetup setup = setup_of(method);
@@ -152,10 +164,15 @@ TEST_CASE("every method learns every problem") {
   for (const ProblemKind kind :
        {ProblemKind::logistic, ProblemKind::non_convex_logistic, ProblemKind::network}) {
     for (const SyncMethod method :
-         {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco}) {
+         {all_reduce, parameter_server, gossip, push_sum, local_sgd, gossip_pga, gossip_aga, diloco,
+          gradient_tracking, d2, qg_dsgdm, slowmo, noloco, sparse_loco, demo}) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(static_cast<int>(method));
-      ConvergenceSetup setup = setup_of(method);
+      ConvergenceSetup setup = setup_of(method, method == d2 ? "hypercube" : "one-peer-exponential");
+      if (method == qg_dsgdm) setup.problem.momentum = 0.5;
+      if (method == noloco) setup.problem.outer_momentum = 0.5;
+      if (method == sparse_loco || method == demo) setup.sync.compression = largest_third();
+      if (method == demo) setup.problem.learning_rate = 0.01;
       setup.problem.kind = kind;
       setup.problem.iterations = 300;
       setup.problem.evaluate_every = 300;

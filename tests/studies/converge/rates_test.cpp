@@ -127,7 +127,35 @@ TEST_CASE("a longer period, a smaller gap and heterogeneous data never need fewe
   }
 }
 
+TEST_CASE("methods that correct for different data have rates without them") {
+  const double gap = 0.1;
+  for (const SyncMethod method : {SyncMethod::gradient_tracking, SyncMethod::d2}) {
+    const Rate alike = *rate_of(with(method), workers(16, gap));
+    const Rate apart = *rate_of(with(method), workers(16, gap, 5));
+    CHECK(alike.iterations(1e-3) == apart.iterations(1e-3));
+  }
+  // p = 1 - 0.9^2 = 0.19: (1 / (sqrt 0.19 + sqrt (0.19 16)))^(2/3) and 1 / 0.19.
+  const Rate tracking = *rate_of(with(SyncMethod::gradient_tracking), workers(16, gap));
+  CHECK(tracking.slow == doctest::Approx(std::pow(1 / (5 * std::sqrt(0.19)), 2.0 / 3)));
+  CHECK(tracking.fast == doctest::Approx(1 / 0.19));
+  // (I + W) / 2 has half the gap.
+  CHECK(rate_of(with(SyncMethod::d2), workers(16, gap))->error_after(99) ==
+        rate_of(with(SyncMethod::gossip), workers(16, gap / 2))->error_after(99));
+  CHECK(rate_of(with(SyncMethod::qg_dsgdm), workers(16, gap, 1))->error_after(99) ==
+        rate_of(with(SyncMethod::gossip), workers(16, gap, 1))->error_after(99));
+  DataParallelSync slow = with(SyncMethod::slowmo, 8);
+  CHECK(rate_of(slow, workers(16, gap, 1))->error_after(99) ==
+        rate_of(with(SyncMethod::gossip_pga, 8), workers(16, gap, 1))->error_after(99));
+  slow.base = SlowBase::local_sgd;
+  CHECK(rate_of(slow, workers(16, gap, 1))->error_after(99) ==
+        rate_of(with(SyncMethod::local_sgd, 8), workers(16, gap, 1))->error_after(99));
+}
+
 TEST_CASE("no guarantee is no rate") {
+  for (const SyncMethod method : {SyncMethod::noloco, SyncMethod::sparse_loco, SyncMethod::demo}) {
+    CHECK_FALSE(rate_of(with(method), workers(4)));
+    CHECK_FALSE(reason_for_no_rate(method).empty());
+  }
   CHECK_FALSE(rate_of(with(SyncMethod::none), workers(2)));
   CHECK_FALSE(rate_of(with(SyncMethod::gossip), workers(2, 0)));
   RateSetting unknown = workers(4);

@@ -43,6 +43,12 @@ TEST_CASE("forms that are not there are refused") {
   setup = setup_of(SyncMethod::diloco);
   setup.sync.fragments = 11;
   CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/fragments: found 11"));
+  setup = setup_of(SyncMethod::qg_dsgdm);
+  CHECK(begins(diagnostic_of(setup), "/problem/momentum: found none with qg-dsgdm"));
+  CHECK(begins(diagnostic_of(setup_of(SyncMethod::d2)),
+               "/data_parallel_sync/topology: found a graph with 3 rounds for the method d2; allowed are"));
+  CHECK(begins(diagnostic_of(setup_of(SyncMethod::d2, "exponential")),
+               "/data_parallel_sync/topology: found a graph with edges that go one way for the method d2"));
   setup = setup_of(SyncMethod::gossip, "hypercube");
   setup.workers = 6;
   CHECK(begins(diagnostic_of(setup), "/data_parallel_sync/topology: found \"hypercube\" over 6 workers"));
