@@ -10,7 +10,9 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/wording.hpp"
+#include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
+#include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 namespace {
@@ -46,6 +48,7 @@ class ShardingCompletion {
   /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
   /// and nodes hold equally many.
   void complete_group() {
+    if (experiment_.data_parallel_sync.by_node() && plan_.zero_stage > 0) return complete_worker();
     if (has("zero_group_size") && !plan_.choose_zero_group) return check_group();
     const Software& software = experiment_.software;
     const bool choose = plan_.choose_zero_group || (software.chooses_sharding && !has("zero_group_size"));
@@ -60,6 +63,21 @@ class ShardingCompletion {
     plan_.choose_zero_group = choose && together < plan_.data_parallel;
   }
 
+  /// The replicas of a worker share one copy of its model; workers differ.
+  void complete_worker() {
+    try {
+      const std::int64_t together = sync_workers(experiment_).replicas_per_worker;
+      if (has("zero_group_size") && !plan_.choose_zero_group && plan_.zero_group_size != together)
+        findings_.add("/plan/zero_group_size",
+                      fmt::format("found {}, allowed the {} replicas of a worker of data_parallel_sync",
+                                  plan_.zero_group_size, together));
+      plan_.zero_group_size = together;
+      plan_.choose_zero_group = false;
+    } catch (const InputError& error) {
+      for (const Diagnostic& problem : error.diagnostics()) findings_.add(problem);
+    }
+  }
+
   void check_group() {
     if (plan_.zero_stage == 0)
       return findings_.add_idle("/plan/zero_group_size",
@@ -72,7 +90,8 @@ class ShardingCompletion {
   /// Replicas that may differ exchange models, once a step.
   void complete_reduction() {
     const SyncMethod method = experiment_.data_parallel_sync.method;
-    const bool alike = method == SyncMethod::all_reduce || method == SyncMethod::parameter_server;
+    const bool sharded = plan_.zero_stage > 0 && experiment_.data_parallel_sync.by_node();
+    const bool alike = sharded || method == SyncMethod::all_reduce || method == SyncMethod::parameter_server;
     if (has("gradient_reduction") && plan_.reduces_every_micro_batch() && !alike)
       findings_.add(
           "/plan/gradient_reduction",

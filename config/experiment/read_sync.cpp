@@ -128,15 +128,24 @@ struct SyncCheck {
     only("peers", {"base-k"});
   }
 
+  /// ZeRO shards what replicas that stay alike would all hold: all of them, or those of a worker.
   void sharding() const {
     if (experiment.plan.zero_stage == 0) return;
     const std::string zero = fmt::format("plan.zero_stage {}", experiment.plan.zero_stage);
-    if (sync().method != SyncMethod::all_reduce && sync().method != SyncMethod::none)
-      add("method", fmt::format("found \"{}\" with {}, allowed all-reduce: sharded states need replicas that "
-                                "stay alike",
-                                name_of(sync().method), zero));
-    if (sync().compression.method != Compression::Method::none)
+    const bool alike = sync().method == SyncMethod::all_reduce || sync().method == SyncMethod::none;
+    if (alike && sync().compression.method != Compression::Method::none)
       add("compression", fmt::format("found a method with {}, allowed with 0", zero));
+    if (alike) return;
+    if (sync().method == SyncMethod::parameter_server || !sync().by_node())
+      add("method",
+          fmt::format("found \"{}\" with {}, allowed all-reduce, or level node for other methods than "
+                      "parameter-server: sharded states need replicas that stay alike",
+                      name_of(sync().method), zero));
+    if (has_key(sync().method, "overlap") && sync().overlap == SyncOverlap::adapt_then_combine)
+      add("overlap",
+          fmt::format("found \"adapt-then-combine\" with {}, allowed with 0: the shards of a bucket "
+                      "are updated together",
+                      zero));
   }
 
   void together() const {

@@ -54,8 +54,20 @@ TEST_CASE("what cannot go together says so") {
              "/data_parallel_sync/final_period: found 4, allowed period 8 or more"));
   CHECK(says(sync_problems(R"({"method": "parameter-server", "servers": 100000})"),
              "/data_parallel_sync/servers: found 100000, allowed at most the 8 workers"));
-  CHECK(says(sync_problems(R"({"method": "gossip"})", {"plan.zero_stage=1"}),
-             "/data_parallel_sync/method: found \"gossip\" with plan.zero_stage 1, allowed all-reduce"));
+  CHECK(says(
+      sync_problems(R"({"method": "gossip"})", {"plan.zero_stage=1"}),
+      "/data_parallel_sync/method: found \"gossip\" with plan.zero_stage 1, allowed all-reduce, or level "
+      "node"));
+  CHECK(says(sync_problems(R"({"method": "parameter-server", "level": "node"})", {"plan.zero_stage=1"}),
+             "/data_parallel_sync/method: found \"parameter-server\" with plan.zero_stage 1"));
+  CHECK(says(sync_problems(R"({"method": "gossip", "level": "node", "overlap": "adapt-then-combine"})",
+                           {"plan.zero_stage=3"}),
+             "/data_parallel_sync/overlap: found \"adapt-then-combine\" with plan.zero_stage 3"));
+  CHECK(says(sync_problems(R"({"method": "gossip", "level": "node"})",
+                           {"plan.zero_stage=1", "plan.zero_group_size=2"}),
+             "/plan/zero_group_size: found 2, allowed the"));
+  CHECK(sync_problems(R"({"method": "gossip", "level": "node", "topology": "ring"})", {"plan.zero_stage=3"})
+            .empty());
   CHECK(says(sync_problems(R"({"compression": "sign"})", {"plan.zero_stage=1"}),
              "/data_parallel_sync/compression: found a method with plan.zero_stage 1, allowed with 0"));
 }

@@ -46,10 +46,13 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
   constexpr Bytes kModel = 4;
   const Bytes states =
       sync_method(sync.method).state_bytes + Compressor(sync.compression).state_bytes_per_value();
-  memory.optimizer_states += states * trained;
+  const std::int64_t held = layout.shards_in_worker()
+                                ? divide_up(trained, std::int64_t{layout.workers().replicas_per_worker})
+                                : trained;
+  memory.optimizer_states += states * held;
   std::uint32_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
-  memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * trained;
+  memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * held;
 }
 
 /// What is not in the memory of the host. Experts are shared out among the ranks that hold the same ones.

@@ -51,6 +51,7 @@ struct CommunicatorSpec {
   bool mirrored = false;                 ///< rank p - 1 - r of a pipeline has the weights of rank r
   std::vector<std::int64_t> tied;        ///< pipeline ranks that add up the gradients of one embedding
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
+  std::int64_t exchanging_replicas = 1;  ///< of a worker: one for all, or each what it holds of the model
   std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
   std::vector<GossipRound> rounds;
   std::vector<std::uint32_t> class_of_replica;  ///< BatchClasses::of_replica
@@ -58,7 +59,7 @@ struct CommunicatorSpec {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(grid, experts, context_inner, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored,
-                    tied, replicas_per_worker, sharding_ranks, rounds, class_of_replica);
+                    tied, replicas_per_worker, exchanging_replicas, sharding_ranks, rounds, class_of_replica);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };

@@ -139,22 +139,39 @@ OpId DataParallel::flush(Weights of, const Pass* pass, OpId done, std::int64_t p
 OpId DataParallel::reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
   const OpId scattered = collectives_.add(Collective::reduce_scatter, of, bucket(of), Part::bucket,
                                           Phase::synchronize, pass, done, pieces);
-  if (!plan_.shards_in_groups()) return scattered;
+  if (!plan_.shards_in_groups() || !everywhere_) return scattered;
   const std::int64_t shard = divide_up(divide_up(bucket(of), pieces), plan_.sharding_ranks());
+  if (experiment_.data_parallel_sync.by_node()) return average_shards(shard, pass, scattered, pieces);
   return collectives_.add(Collective::all_reduce, of, shard * pieces, Part::bucket, Phase::synchronize, pass,
                           scattered, pieces);
+}
+
+Op DataParallel::label(const Pass* pass) const {
+  Op op;
+  op.part = Part::bucket;
+  op.step = step_;
+  if (pass != nullptr) {
+    op.micro_batch = pass->micro_batch;
+    op.chunk = pass->chunk;
+  }
+  return op;
+}
+
+/// Averages so many shards over workers as their method does.
+OpId DataParallel::average_shards(std::int64_t shard, const Pass* pass, OpId scattered, std::int64_t pieces) {
+  const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
+  const std::int64_t of_shard = divide_up(tensors * shard, std::max<std::int64_t>(1, stage_.trained()));
+  const Payload payload{shard, of_shard, gradient_};
+  OpId at = scattered;
+  for (std::int64_t piece = 0; piece < pieces; ++piece)
+    at = averaging_.everywhere(payload, label(pass), scattered);
+  return at;
 }
 
 /// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
 /// model is updated and leaves.
 OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
-  Op like;
-  like.part = Part::bucket;
-  like.step = step_;
-  if (pass != nullptr) {
-    like.micro_batch = pass->micro_batch;
-    like.chunk = pass->chunk;
-  }
+  const Op like = label(pass);
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
   const std::int64_t values = divide_up(bucket(Weights::common), pieces);
   const std::int64_t of_bucket = divide_up(tensors * values, std::max<std::int64_t>(1, stage_.trained()));
@@ -172,15 +189,10 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
 }
 
 OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps) {
-  Op op;
+  Op op = label(pass);
   op.phase = Phase::optimize;
   op.part = Part::optimizer;
   op.work = work;
-  op.step = step_;
-  if (pass != nullptr) {
-    op.micro_batch = pass->micro_batch;
-    op.chunk = pass->chunk;
-  }
   return writer_.add(op, deps);
 }
 

@@ -74,6 +74,9 @@ class DataParallel {
   /// Whether gradients of any weights are summed over ranks.
   [[nodiscard]] bool enabled() const { return collectives_.reduces_any(); }
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
+  OpId average_shards(std::int64_t shard, const Pass* pass, OpId scattered, std::int64_t pieces);
+  /// Of what belongs to the pass, or to none.
+  [[nodiscard]] Op label(const Pass* pass) const;
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId update_all(OpId last);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);

@@ -24,14 +24,14 @@ class Averaging {
   OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
   /// Whether a mean over workers is a message and nothing else.
   [[nodiscard]] bool sends_all_at_once() const { return !layout_.by_node() && !compressor_.active(); }
-  /// Over the replicas of a worker; `dep` where those are one.
+  /// Over the replicas of a worker; `dep` where those are one, or scatter what they reduce.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
   /// Over one replica of each worker; the others get it with share(). What comes is compressed until
   /// unpack().
   OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
   /// The kernels that make values of what came from all workers.
   [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload) const;
-  /// From one replica of each worker to the others of it.
+  /// From one replica of each worker to the others of it; `dep` where each has its shard.
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
   /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.

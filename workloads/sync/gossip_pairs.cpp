@@ -1,4 +1,5 @@
-// Gossip: pairs of workers that exchange models, colour by colour of each round.
+// Gossip: pairs of workers that exchange models, colour by colour of each round. Where the replicas of a
+// worker hold a shard each, those in the same place of two workers are a pair.
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {
@@ -13,15 +14,17 @@ std::uint32_t gossip_slots(const CommunicatorSpec& spec) {
 void form_gossip_pairs(const CommunicatorSpec& spec, std::uint32_t slot, GroupWriter& to) {
   const RankGrid& grid = spec.grid;
   const std::int64_t size = spec.replicas_per_worker;
-  const auto rank_of = [&](RankCoordinates at, std::uint32_t worker) {
-    at[Axis::data] = worker * size;
+  const auto rank_of = [&](RankCoordinates at, std::uint32_t worker, std::int64_t place) {
+    at[Axis::data] = worker * size + place;
     return grid.rank(at);
   };
   for (const GossipRound& round : spec.rounds) {
     for (const std::vector<GossipRound::Edge>& colour : round.colours) {
       grid.for_each_group({Axis::data}, [&](const RankCoordinates& at) {
-        for (const GossipRound::Edge edge : colour)
-          to.add_pair(rank_of(at, edge.from), rank_of(at, edge.to), slot, slot + 1);
+        for (const GossipRound::Edge edge : colour) {
+          for (std::int64_t place = 0; place < spec.exchanging_replicas; ++place)
+            to.add_pair(rank_of(at, edge.from, place), rank_of(at, edge.to, place), slot, slot + 1);
+        }
       });
       to.add_loners(slot);
       to.add_loners(slot + 1);

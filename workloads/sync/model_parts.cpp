@@ -7,12 +7,13 @@
 namespace orrery {
 
 ModelParts::ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage,
-                       Bytes width)
+                       Bytes width, std::int64_t shards)
     : sync_(experiment.data_parallel_sync),
       layers_(experiment.model.all_layers()),
       blocks_(blocks),
       stage_(stage),
-      all_{stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), width} {}
+      all_{stage.trained(), std::max<std::int64_t>(1, stage.trained_tensors(blocks)), width},
+      shards_(shards) {}
 
 /// The embedding travels with the first layer, the head with the last.
 bool ModelParts::holds(const Departure& departure, const PlacedBlock& block) const {
@@ -23,6 +24,12 @@ bool ModelParts::holds(const Departure& departure, const PlacedBlock& block) con
 }
 
 Payload ModelParts::of(const Departure& departure) const {
+  const Payload all = whole(departure);
+  return {divide_up(all.values, shards_), divide_up(all.tensors, shards_), all.width};
+}
+
+/// Of all shards.
+Payload ModelParts::whole(const Departure& departure) const {
   if (departure.fragments == 1 || !fragments_by_layer(sync_))
     return {divide_up(all_.values, departure.fragments), divide_up(all_.tensors, departure.fragments),
             all_.width};

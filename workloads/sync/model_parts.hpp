@@ -12,20 +12,24 @@ namespace orrery {
 
 class ModelParts {
  public:
-  /// Keeps references. A value of the model has `width` bytes.
-  ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage, Bytes width);
+  /// Keeps references. A value of the model has `width` bytes; a rank holds one of so many `shards`.
+  ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage, Bytes width,
+             std::int64_t shards);
 
-  /// What leaves of the stage; no values where it has none of the fragment's layers.
+  /// What leaves of the rank's shard of the stage; no values where it has none of the fragment's layers.
   [[nodiscard]] Payload of(const Departure& departure) const;
   /// Whether the block is part of what leaves.
   [[nodiscard]] bool holds(const Departure& departure, const PlacedBlock& block) const;
 
  private:
+  [[nodiscard]] Payload whole(const Departure& departure) const;
+
   const DataParallelSync& sync_;
   std::int64_t layers_;  ///< of the model
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Payload all_;
+  std::int64_t shards_;
 };
 
 }  // namespace orrery

@@ -20,7 +20,8 @@ ModelSync::ModelSync(const Experiment& experiment, const SyncLayout& layout, con
       layout_(layout),
       overlap_(has_key(sync_.method, "overlap") ? sync_.overlap : SyncOverlap::none),
       stage_(stage),
-      parts_(experiment, blocks, stage, kModelWidth),
+      parts_(experiment, blocks, stage, kModelWidth,
+             layout.shards_in_worker() ? layout.workers().replicas_per_worker : 1),
       averaging_(averaging) {}
 
 bool ModelSync::by_bucket() const {

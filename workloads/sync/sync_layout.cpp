@@ -168,6 +168,7 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
 SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
     : workers_(sync_workers(experiment)), spec_(spec_of(experiment)) {
   spec_.replicas_per_worker = workers_.replicas_per_worker;
+  if (experiment.plan.zero_stage > 0 && by_node()) spec_.exchanging_replicas = workers_.replicas_per_worker;
   std::int64_t slots = 0;  // before colours are counted, which takes long where there are many
   for (const Mixing& mixing : graph.rounds) slots += 2 * static_cast<std::int64_t>(largest_degree(mixing));
   if (!graph.empty()) check_slots(slots, experiment.plan.gpus());

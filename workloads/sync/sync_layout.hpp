@@ -46,10 +46,16 @@ class SyncLayout {
     return spec_.rounds[static_cast<std::size_t>(step) % spec_.rounds.size()];
   }
   [[nodiscard]] const std::vector<Round>& rounds() const { return spec_.rounds; }
+  /// Whether the replicas of a worker share out its model, so that each exchanges its shard with those in the
+  /// same place of other workers.
+  [[nodiscard]] bool shards_in_worker() const { return spec_.exchanging_replicas > 1; }
   /// The replicas of a worker; only by_node().
   [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
-  /// One replica of each worker.
-  [[nodiscard]] std::uint16_t workers_slot() const { return slot(by_node() ? Slot::workers : Slot::data); }
+  /// One replica of each worker, or those that hold the same shard of its model.
+  [[nodiscard]] std::uint16_t workers_slot() const {
+    if (shards_in_worker()) return copies_slot();
+    return slot(by_node() ? Slot::workers : Slot::data);
+  }
   /// The replicas that share one copy of what ZeRO shards.
   [[nodiscard]] std::uint16_t sharding_slot() const {
     return slot(numbers_.has(Slot::sharding) ? Slot::sharding : Slot::data);
