@@ -28,7 +28,9 @@ struct CompareOptions {
   std::vector<std::string> vary;
   std::vector<std::string> calibrations;
   std::string json, csv;
-  std::string chart;  ///< X:Y, "none", or empty: where one is worth drawing
+  std::string solve;   ///< a key; "" for none
+  std::string wanted;  ///< FIGURE=VALUE
+  std::string chart;   ///< X:Y, "none", or empty: where one is worth drawing
 };
 
 [[noreturn]] void refuse_comparison(const std::string& message) {
@@ -38,6 +40,7 @@ struct CompareOptions {
 ComparisonRequest request_of(const CompareOptions& options) {
   ComparisonRequest request{
       {}, overrides_among(options.arguments), {}, catalog_with(options.calibrations), menus()};
+  if (!options.solve.empty()) request.solve = parse_solve(options.solve, options.wanted);
   for (const std::string& text : options.vary) request.variations.push_back(parse_variation(text));
   const std::vector<std::string> files = tables_among(options.arguments);
   if (files.empty()) refuse_comparison("an experiment file is missing");
@@ -114,6 +117,16 @@ Command add_compare(CLI::App& app, const CommonOptions& common) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* solve = app.add_option(
+      "--solve", options->solve,
+      "KEY with a number: finds, in every row, the least value of three significant digits at which "
+      "--for is reached");
+  CLI::Option* wanted =
+      app.add_option("--for", options->wanted,
+                     "FIGURE=VALUE of --solve, such as utilization=0.9; FIGURE is a name of the "
+                     "CSV's header");
+  solve->needs(wanted);
+  wanted->needs(solve);
   add_calibration_files(app, options->calibrations);
   add_output(app, "--json", options->json,
              "Write the rows with their results as JSON (- for standard output)");

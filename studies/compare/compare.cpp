@@ -14,6 +14,7 @@
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/run/skipped_exchange.hpp"
+#include "studies/compare/solve_row.hpp"
 #include "studies/compare/sync_summary.hpp"
 #include "studies/compare/target.hpp"
 
@@ -90,6 +91,18 @@ void drop_repeats(std::vector<Job>& jobs) {
   std::erase_if(jobs, [&](const Job& job) { return !seen.insert({job.experiment, job.overrides}).second; });
 }
 
+/// Finds the value of the key in the row, which it has from then on.
+void solve_job(Job& job, const ComparisonRequest& request) {
+  try {
+    job.row.solved = solve_row(request, *job.experiment, job.overrides);
+    job.overrides.push_back(request.solve->key + "=" + job.row.solved);
+  } catch (const InputError& error) {
+    job.diagnostics = error.diagnostics();
+  } catch (...) {
+    job.error = std::current_exception();
+  }
+}
+
 void simulate_into(Job& job, const Experiment& experiment) {
   job.row.report = simulate(experiment);
   job.row.reasons = job.row.report->reasons;
@@ -109,7 +122,9 @@ void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsi
   std::mutex counting;
   for_each_index(order.size(), threads, [&](std::size_t i) {
     Job& job = *order[i];
-    read(job, request, [&job](const Experiment& experiment) { simulate_into(job, experiment); });
+    if (request.solve) solve_job(job, request);
+    if (!job.fails())
+      read(job, request, [&job](const Experiment& experiment) { simulate_into(job, experiment); });
     const std::lock_guard lock(counting);
     ++done;
     if (progress) progress(done, order.size());
@@ -214,6 +229,7 @@ std::optional<std::size_t> Comparison::sweet_spot() const {
 }
 
 Comparison compare(const ComparisonRequest& request, unsigned threads, const ComparisonProgress& progress) {
+  if (request.solve) check_solved_key(request);
   std::vector<Job> jobs = jobs_of(request);
   for_each_index(jobs.size(), threads, [&](std::size_t i) { read_first(jobs[i], request); });
   stop_if_hopeless(jobs);
@@ -223,6 +239,7 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   name_rows(jobs);
   Comparison comparison;
   for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);
+  comparison.solve = request.solve;
   comparison.several = request.experiments.size() > 1;
   for (Job& job : jobs) {
     for (const Diagnostic& diagnostic : job.diagnostics) {

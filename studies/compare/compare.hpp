@@ -10,6 +10,7 @@
 #include "config/catalog/catalog.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/report.hpp"
+#include "studies/compare/solve.hpp"
 #include "studies/compare/variations.hpp"
 
 namespace orrery {
@@ -28,6 +29,7 @@ struct ComparisonRequest {
   std::vector<Variation> variations;        ///< applied to every experiment
   Catalog catalog;
   Menus menus;
+  std::optional<Solve> solve = {};  ///< in every row, the value of a key for which a figure has a value
 };
 
 /// How the replicas of a row are kept in step, in words.
@@ -65,6 +67,7 @@ struct ComparedRow {
   std::optional<Report> report;      ///< none where the variant contradicts itself
   std::vector<std::string> reasons;  ///< why it is not feasible
   std::string skipped;               ///< an exchange that no simulated step has; "" where all are there
+  std::string solved;                ///< the value of Comparison::solve's key that was found; "" without
   std::optional<Ratios> ratios;      ///< none without a report
 
   std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
@@ -80,6 +83,7 @@ struct ComparedRow {
 struct Comparison {
   std::vector<std::string> keys;  ///< what is varied
   bool several = false;           ///< more than one experiment
+  std::optional<Solve> solve;     ///< what was found in every row
   std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
 
   /// The feasible row that reaches its target first; none where no row has one.
@@ -89,12 +93,13 @@ struct Comparison {
 /// Called as rows are done, one call at a time.
 using ComparisonProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// Simulates every row on `threads` threads; the result depends neither on their number nor on their order.
-/// Where a varied key does nothing beside the other values (a period of all-reduce), it is left out, and of
-/// the rows that are alike then only the first is kept. A variant that contradicts itself, asks for what is
-/// not modelled or does not fit into memory is a row with its reasons. @throws InputError with what is wrong
-/// in all variants of an experiment, with everything where nothing can be simulated, and for more than
-/// kMostComparedRows rows.
+/// With `solve` a row is the experiment with the value that was found; one in which there is none has the
+/// reason. Simulates every row on `threads` threads; the result depends neither on their number nor on their
+/// order. Where a varied key does nothing beside the other values (a period of all-reduce), it is left out,
+/// and of the rows that are alike then only the first is kept. A variant that contradicts itself, asks for
+/// what is not modelled or does not fit into memory is a row with its reasons. @throws InputError with what
+/// is wrong in all variants of an experiment, with everything where nothing can be simulated, and for more
+/// than kMostComparedRows rows.
 [[nodiscard]] Comparison compare(const ComparisonRequest& request, unsigned threads,
                                  const ComparisonProgress& progress = {});
 

@@ -119,6 +119,15 @@ void add_names(const Comparison& comparison, std::vector<TableColumn>& columns) 
   }
 }
 
+void add_solved(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  if (!comparison.solve) return;
+  std::vector<std::string> keys = comparison.keys;
+  keys.push_back(comparison.solve->key);
+  columns.push_back(words(comparison, short_names(keys).back(), true, kAlways,
+                          [](const ComparedRow& row) { return row.solved; }));
+  columns.back().unit = "found";
+}
+
 bool varies(const Comparison& comparison, std::string_view key) {
   return std::ranges::find(comparison.keys, key) != comparison.keys.end();
 }
@@ -240,6 +249,7 @@ bool TableColumn::same_in_all_rows() const {
 std::vector<TableColumn> table_columns(const Comparison& comparison) {
   std::vector<TableColumn> columns;
   add_names(comparison, columns);
+  add_solved(comparison, columns);
   add_sync(comparison, columns);
   add_speed(comparison, columns);
   columns.push_back(words(comparison, "feasible", false, 85,

@@ -45,6 +45,7 @@ OrderedJson row_json(const ComparedRow& row, const std::vector<std::string>& key
   }
   OrderedJson out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
                   {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
+  if (!row.solved.empty()) out["solved"] = varied_json(row.solved);
   OrderedJson ratio = OrderedJson::object();
   for (const NamedFigure& figure : own_figures(row)) {
     const bool is_ratio =
@@ -77,9 +78,10 @@ std::vector<std::string> figure_names(const std::vector<ComparedRow>& rows) {
   return names;
 }
 
-std::string csv_row(const ComparedRow& row, const std::vector<std::string>& names) {
+std::string csv_row(const ComparedRow& row, const std::vector<std::string>& names, bool solves) {
   std::string line = csv_field(row.name);
   for (const std::string& value : row.varied) line += "," + csv_field(value);
+  if (solves) line += "," + csv_field(row.solved);
   line += "," + csv_field(row.sync.method) + "," + csv_field(row.sync.topology);
   line += row.feasible() ? ",true," : ",false,";
   line += csv_field(joined_reasons(row.reasons));
@@ -98,21 +100,22 @@ void write_comparison_json(const Comparison& comparison, const Sink& sink) {
   OrderedJson rows = OrderedJson::array();
   for (const ComparedRow& row : comparison.rows) rows.push_back(row_json(row, comparison.keys));
   const auto best = comparison.sweet_spot();
-  sink(dump(OrderedJson{{"vary", comparison.keys},
-                        {"sweet_spot", best ? OrderedJson(*best) : OrderedJson()},
-                        {"rows", std::move(rows)}},
-            2) +
-       "\n");
+  OrderedJson out{{"vary", comparison.keys}, {"sweet_spot", best ? OrderedJson(*best) : OrderedJson()}};
+  if (const auto& solve = comparison.solve)
+    out["solve"] = {{"key", solve->key}, {"figure", solve->figure}, {"value", solve->value}};
+  out["rows"] = std::move(rows);
+  sink(dump(out, 2) + "\n");
 }
 
 void write_comparison_csv(const Comparison& comparison, const Sink& sink) {
   std::string header = "name";
   for (const std::string& key : comparison.keys) header += "," + csv_field(key);
+  if (comparison.solve) header += "," + csv_field(comparison.solve->key);
   header += ",method,topology,feasible,reasons";
   const std::vector<std::string> names = figure_names(comparison.rows);
   for (const std::string& name : names) header += "," + csv_field(name);
   sink(header + "\n");
-  for (const ComparedRow& row : comparison.rows) sink(csv_row(row, names));
+  for (const ComparedRow& row : comparison.rows) sink(csv_row(row, names, comparison.solve.has_value()));
 }
 
 }  // namespace orrery

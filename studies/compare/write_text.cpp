@@ -33,6 +33,7 @@ class ComparisonText {
     header();
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
     sweet_spot();
+    solved();
     incomparable();
     skipped();
     unrated();
@@ -116,6 +117,16 @@ class ComparisonText {
     if (const auto best = comparison_.sweet_spot()) {
       line("  " + painted("2", "* least time to the target: " + label(comparison_.rows[*best])));
     }
+  }
+
+  void solved() {
+    if (!comparison_.solve) return;
+    const Solve& solve = *comparison_.solve;
+    line("  " +
+         painted(
+             "2",
+             fmt::format("{}: the least of three digits at which {} has reached {:.6g}, and rows are with it",
+                         solve.key, solve.figure, solve.value)));
   }
 
   /// Rows of which the first one has neither speed-up nor scaling.
