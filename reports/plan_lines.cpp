@@ -63,10 +63,11 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
     default:
       break;
   }
-  if (sync.method == SyncMethod::diloco && sync.fragments > 1)
-    text += fmt::format(", fragments {}", sync.fragments);
-  if (sync.gossips() && sync.overlap != SyncOverlap::none)
-    text += fmt::format(", {}", at(kSyncOverlapNames, sync.overlap));
+  if (sync.fragments > 1) text += fmt::format(", fragments {}", sync.fragments);
+  if (sync.fragments > 1 && sync.fragment_pattern != FragmentPattern::even)
+    text += fmt::format(" ({})", at(kFragmentPatternNames, sync.fragment_pattern));
+  if (sync.delay > 0) text += fmt::format(", delay {}", sync.delay);
+  if (sync.overlap != SyncOverlap::none) text += fmt::format(", {}", at(kSyncOverlapNames, sync.overlap));
   if (compressed) text += fmt::format(", {}", at(Compression::kNames, sync.compression.method));
   return text;
 }

@@ -26,7 +26,7 @@ Vector random_vector(Eigen::Index length, std::int64_t seed) {
 
 TEST_CASE("compressors contract") {
   for (const Kind kind :
-       {Kind::quantize, Kind::qsgd, Kind::sign, Kind::top_k, Kind::random_k, Kind::low_rank}) {
+       {Kind::quantize, Kind::qsgd, Kind::sign, Kind::top_k, Kind::random_k, Kind::low_rank, Kind::fp4}) {
     VectorCompressor compressor(compression_of(kind), 100, false);
     double lost = 0, whole = 0;
     for (std::int64_t seed = 0; seed < 300; ++seed) {
@@ -42,6 +42,7 @@ TEST_CASE("compressors contract") {
     if (kind == Kind::sign) CHECK(lost / whole == doctest::Approx(1 - 0.6366).epsilon(0.05));
     if (kind == Kind::top_k) CHECK(lost / whole < 0.9);
     if (kind == Kind::quantize) CHECK(lost / whole < 1e-4);
+    if (kind == Kind::fp4) CHECK(lost / whole < 1.0 / 9);  // at most a third of each
     if (kind == Kind::qsgd) CHECK(lost / whole < 1 - compressor.contraction());
   }
 }
@@ -78,6 +79,10 @@ TEST_CASE("exact cases of the compressors") {
   Compression four = compression_of(Kind::quantize);
   four.bits = 4;  // steps of 7 / 7
   CHECK(VectorCompressor(four, 2, false).compress(Vector{{7, 2.4}}, random) == Vector{{7, 2}});
+  // E3M0: 0 and +-8, 4, 2, ... 0.125; 5.9 is nearer to 4 than to 8, and below 0.0625 0 is nearest.
+  CHECK(VectorCompressor(compression_of(Kind::fp4), 6, false)
+            .compress(Vector{{-8, 5.9, 6.1, 0.13, 0.0624, 0.0626}}, random) ==
+        Vector{{-8, 4, 8, 0.125, 0, 0.125}});
 }
 
 TEST_CASE("error feedback helps top-k") {
@@ -94,11 +99,12 @@ TEST_CASE("error feedback helps top-k") {
 
 TEST_CASE("every compressor learns, through servers, by gossip and in local steps") {
   for (const Kind kind :
-       {Kind::quantize, Kind::qsgd, Kind::sign, Kind::top_k, Kind::random_k, Kind::low_rank}) {
+       {Kind::quantize, Kind::qsgd, Kind::sign, Kind::top_k, Kind::random_k, Kind::low_rank, Kind::fp4}) {
     for (const SyncMethod method : {SyncMethod::all_reduce, SyncMethod::parameter_server, SyncMethod::gossip,
                                     SyncMethod::local_sgd, SyncMethod::gossip_pga, SyncMethod::diloco}) {
       // What Nesterov's momentum makes of large errors that are fed back is no training.
-      if (method == SyncMethod::diloco && kind != Kind::quantize && kind != Kind::qsgd) continue;
+      if (method == SyncMethod::diloco && kind != Kind::quantize && kind != Kind::qsgd && kind != Kind::fp4)
+        continue;
       CAPTURE(static_cast<int>(kind));
       CAPTURE(static_cast<int>(method));
       ConvergenceSetup setup = setup_of(method, "ring");

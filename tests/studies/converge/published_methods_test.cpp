@@ -161,6 +161,40 @@ TEST_CASE("slow momentum of 0 with learning rate 1 is its base with global avera
   CHECK(largest_difference(converge(slow), converge(base)) <= 1e-12);
 }
 
+TEST_CASE("streaming diloco mixes in the outer model of a fragment, a step after its change was made") {
+  ConvergenceSetup setup = setup_of(SyncMethod::diloco);
+  setup.sync.period = 7;
+  setup.sync.fragments = 2;
+  setup.sync.delay = 1;
+  setup.sync.mixing = 0.3;
+  const Lines lines(setup);
+  const LearningProblem& p = setup.problem;
+  Matrix x = lines.start();
+  Vector outer = x.col(0);
+  Vector velocity = Vector::Zero(x.rows());
+  Vector change = velocity;
+  // Fragments are due after steps 2 and 6 of 0 to 6: floor(7/2) - 1 and 7 - 1; they leave a step before.
+  constexpr std::array<std::int64_t, 2> kDue{2, 6};
+  for (std::int64_t k = 0; k < p.iterations; ++k) {
+    x -= p.learning_rate * lines.gradients(k, x);
+    for (Eigen::Index f = 0; f < 2; ++f) {
+      const auto due = kDue[static_cast<std::size_t>(f)];
+      const Eigen::Index begin = x.rows() * f / 2;
+      const Eigen::Index size = x.rows() * (f + 1) / 2 - begin;
+      auto delta = change.segment(begin, size);
+      auto v = velocity.segment(begin, size);
+      auto y = outer.segment(begin, size);
+      auto own = x.middleRows(begin, size);
+      if (k % 7 == due - 1) delta = y - own.rowwise().mean();
+      if (k % 7 != due) continue;
+      v = p.outer_momentum * v + delta;
+      y -= p.outer_learning_rate * (delta + p.outer_momentum * v);
+      own = (0.3 * own).colwise() + 0.7 * y;
+    }
+  }
+  CHECK(distance(x, converge(setup)) <= 1e-12);
+}
+
 TEST_CASE("noloco averages changes and models of pairs") {
   ConvergenceSetup setup = setup_of(SyncMethod::noloco, "random-matching");
   setup.sync.period = 5;

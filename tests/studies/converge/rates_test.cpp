@@ -182,6 +182,8 @@ TEST_CASE("constants of compressors") {
   c.method = Compression::Method::quantize;
   c.bits = 8;  // 64 / (4 * 127^2)
   CHECK(compressor_constants(c, 1).omega == doctest::Approx(64.0 / 64516));
+  c.method = Compression::Method::fp4;  // 1/8 + 64 (2^-6)^2 / 4
+  CHECK(compressor_constants(c, 1).omega == 0.125 + 64.0 / 16384);
   c.method = Compression::Method::top_k;
   c.fraction = 0.05;
   CHECK(compressor_constants(c, 1).delta == 0.05);
