@@ -252,7 +252,7 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
   }
   apply_method_defaults(experiment.data_parallel_sync.method, experiment.problem);
   if (const Json* problem = member(root, "problem"))
-    read_fields(*problem, problem_fields(), experiment.problem, Path(top, "problem"), scope_);
+    read_problem(*problem, experiment.problem, Path(top, "problem"), scope_);
   if (const Json* options = member(root, "simulation")) {
     read_fields(*options, simulation_fields(), experiment.simulation, Path(top, "simulation"), scope_);
   }

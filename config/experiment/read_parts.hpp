@@ -11,6 +11,7 @@ namespace orrery {
 void read_layer_pattern(const Json& value, Model& model, const Path& path, Scope& scope);
 Model read_model(const Json& value, const Path& path, Scope& scope);
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
+void read_problem(const Json& value, LearningProblem& problem, const Path& path, Scope& scope);
 Regions read_regions(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
 Plan read_plan(const Json& value, const Path& path, Scope& scope);

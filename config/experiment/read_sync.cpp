@@ -106,8 +106,8 @@ struct SyncCheck {
   }
 
   void compression() const {
-    const bool given = sync().compression.method != Compression::Method::none;
-    if (!given || sync().method == SyncMethod::none || has_key(sync().method, "compression")) return;
+    const bool compressed = sync().compression.method != Compression::Method::none;
+    if (!compressed || sync().method == SyncMethod::none || has_key(sync().method, "compression")) return;
     add("compression",
         fmt::format("found \"{}\" with the method \"{}\", whose messages must be exact, allowed none",
                     Compression::kNames[static_cast<std::size_t>(sync().compression.method)],

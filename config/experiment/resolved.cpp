@@ -76,6 +76,8 @@ class ResolvedTree {
     if (Tree training = part(e_.training, training_fields()); !training.empty()) all["training"] = training;
     if (e_.accuracy.wanted()) all["accuracy"] = part(e_.accuracy, accuracy_fields());
     all["problem"] = part(e_.problem, problem_fields());
+    for (const WorkerChange& change : e_.problem.changes)
+      all["problem"]["changes"].push_back(part(change, worker_change_fields()));
     if (!e_.stack.empty()) all["stack"] = e_.stack;
     all["software"] = part(e_.software, software_fields());
     return all;

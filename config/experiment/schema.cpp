@@ -190,7 +190,11 @@ Schema experiment_schema(const Menus& menus) {
   Schema accuracy = object_of(accuracy_fields(), menus);
   accuracy["required"] = {"target"};
   fill(experiment, "accuracy", accuracy);
-  fill(experiment, "problem", object_of(problem_fields(), menus));
+  Schema change = object_of(worker_change_fields(), menus);
+  change["required"] = {"iteration"};
+  Schema problem = object_of(problem_fields(), menus);
+  fill(problem, "changes", list_of(change));
+  fill(experiment, "problem", problem);
   fill(experiment, "software", object_of(software_fields(), menus));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));
   experiment["required"] = {"model", "cluster"};

@@ -55,6 +55,7 @@ const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Training>>& training_fields();
 const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
+const std::vector<Field<WorkerChange>>& worker_change_fields();
 const std::vector<Field<Experiment>>& experiment_fields();
 
 }  // namespace orrery

@@ -39,6 +39,18 @@ const std::vector<Field<LearningProblem>>& problem_fields() {
       T::integer("iterations", 1, 1e12, &P::iterations, "1000", "steps of the run"),
       T::integer("evaluate_every", 1, 1e12, &P::evaluate_every, "iterations / 200",
                  "iterations from one figure to the next"),
+      T::nested("changes", "a list of objects with iteration and leaves or joins: workers that come and go"),
+  };
+  return fields;
+}
+
+const std::vector<Field<WorkerChange>>& worker_change_fields() {
+  using W = WorkerChange;
+  using T = FieldTable<W>;
+  static const std::vector<Field<W>> fields{
+      T::integer("iteration", 0, 1e12, &W::iteration, "", "before which it happens"),
+      T::integer("leaves", 0, kMaxProblemWorkers - 1, &W::leaves, "none", "the worker that learns no more"),
+      T::integer("joins", 0, kMaxProblemWorkers - 1, &W::joins, "none", "the worker that learns from now on"),
   };
   return fields;
 }

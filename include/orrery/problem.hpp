@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace orrery {
 
@@ -23,6 +24,17 @@ inline constexpr std::array<std::string_view, 2> kLocalOptimizerNames{"sgd", "ad
 
 /// Most workers a problem has: all their models are kept and compared.
 inline constexpr std::int64_t kMaxProblemWorkers = 1024;
+
+/// A worker that learns no more, or that learns from now on.
+struct WorkerChange {
+  std::int64_t iteration = 0;  ///< before which it happens
+  std::int64_t leaves = -1;    ///< the worker; -1: none, then one joins
+  std::int64_t joins = -1;     ///< a worker that joins first is away at the beginning
+
+  [[nodiscard]] std::int64_t worker() const { return leaves >= 0 ? leaves : joins; }
+  [[nodiscard]] auto members() const { return std::tie(iteration, leaves, joins); }
+  friend bool operator==(const WorkerChange&, const WorkerChange&) = default;
+};
 
 struct LearningProblem {
   ProblemKind kind = ProblemKind::logistic;
@@ -43,13 +55,14 @@ struct LearningProblem {
   double consensus_step = 0;         ///< compressed gossip: share of a difference taken; 0: by the compressor
   double initial_spread = 0;         ///< standard deviation of the workers' first models
   std::int64_t iterations = 1000;
-  std::int64_t evaluate_every = 0;  ///< iterations from one figure to the next; 0: 200 figures
+  std::int64_t evaluate_every = 0;    ///< iterations from one figure to the next; 0: 200 figures
+  std::vector<WorkerChange> changes;  ///< in order of iterations
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(kind, workers, dimension, hidden, samples_per_worker, batch, heterogeneity, noise,
                     regularization, learning_rate, halve_every, momentum, optimizer, outer_learning_rate,
-                    outer_momentum, consensus_step, initial_spread, iterations, evaluate_every);
+                    outer_momentum, consensus_step, initial_spread, iterations, evaluate_every, changes);
   }
   friend bool operator==(const LearningProblem&, const LearningProblem&) = default;
 };

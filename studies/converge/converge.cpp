@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "orrery/error.hpp"
 #include "studies/converge/method.hpp"
@@ -90,11 +92,13 @@ void check_method(const ConvergenceSetup& setup, std::int64_t length) {
   }
 }
 
-GossipGraph graph_of(const ConvergenceSetup& setup, std::uint32_t workers) {
+/// Over those that are there.
+GossipGraph graph_of(const ConvergenceSetup& setup, const Presence& presence) {
   if (!setup.sync.gossips()) return {};
   const std::int64_t rounds = std::clamp<std::int64_t>(setup.problem.iterations, 1, kMaxRandomRounds);
-  return build_gossip_graph(
-      setup.sync, {workers, setup.workers_per_node, static_cast<std::uint32_t>(rounds), setup.seed});
+  const auto workers = static_cast<std::uint32_t>(presence.count());
+  return presence.spread(build_gossip_graph(
+      setup.sync, {workers, setup.workers_per_node, static_cast<std::uint32_t>(rounds), setup.seed}));
 }
 
 Matrix first_models(const Objective& objective, std::int64_t seed) {
@@ -108,8 +112,8 @@ Matrix first_models(const Objective& objective, std::int64_t seed) {
   return models;
 }
 
-ConvergencePoint figures(const Objective& objective, const Method& method, std::int64_t iteration,
-                         unsigned threads) {
+ConvergencePoint figures(const Objective& objective, const Method& method, const Presence& presence,
+                         std::int64_t iteration, unsigned threads) {
   ConvergencePoint point;
   point.iteration = iteration;
   const Vector mean = method.mean();
@@ -117,8 +121,10 @@ ConvergencePoint figures(const Objective& objective, const Method& method, std::
   point.loss = objective.loss(mean, gradient, threads);
   point.gradient_norm = gradient.norm();
   const Matrix models = method.models();
-  const Vector middle = models.rowwise().mean();
-  point.consensus_error = (models.colwise() - middle).squaredNorm() / static_cast<double>(models.cols());
+  const Vector middle = presence.mean(models);
+  for (Eigen::Index worker = 0; worker < models.cols(); ++worker)
+    if (presence.has(worker)) point.consensus_error += (models.col(worker) - middle).squaredNorm();
+  point.consensus_error /= static_cast<double>(presence.count());
   return point;
 }
 
@@ -128,40 +134,91 @@ double rate_of(const LearningProblem& problem, std::int64_t iteration) {
   return std::ldexp(problem.learning_rate, -static_cast<int>(halvings));
 }
 
-void iterate(const Objective& objective, const ConvergenceSetup& setup, Method& method, ConvergenceRun& run) {
-  const LearningProblem& problem = setup.problem;
-  const std::int64_t every = figures_every(problem);
-  run.points.push_back(figures(objective, method, 0, setup.threads));
-  for (std::int64_t k = 0; k < problem.iterations; ++k) {
-    method.step(k, rate_of(problem, k));
-    if ((k + 1) % every != 0 && k + 1 != problem.iterations) continue;
-    run.points.push_back(figures(objective, method, k + 1, setup.threads));
-    run.diverged = !std::isfinite(run.points.back().loss);
-    if (run.diverged) return;
+/// A run with all it consists of.
+class Iteration {
+ public:
+  explicit Iteration(const ConvergenceSetup& setup)
+      : setup_(setup),
+        objective_(make_objective(setup.problem, worker_count(setup), setup.seed)),
+        presence_(setup.problem, objective_->workers()),
+        graph_(graph_of(setup, presence_)),
+        parts_{*objective_, setup.sync,   graph_, presence_, first_models(*objective_, setup.seed),
+               setup.seed,  setup.threads},
+        method_(make_method(parts_)) {
+    if (setup.problem.changes.empty() || method_->is_elastic()) return;
+    throw InputError("/problem/changes",
+                     "found workers that come and go, allowed with all-reduce, "
+                     "parameter-server, local-sgd, diloco, push-sum and gossip, uncompressed");
   }
-}
+
+  ConvergenceRun run() {
+    ConvergenceRun run;
+    run.workers = static_cast<std::uint32_t>(objective_->workers());
+    run.parameters = objective_->dimension();
+    iterate(run);
+    run.least_loss = objective_->optimal_loss();
+    const Matrix models = method_->models();
+    for (Eigen::Index worker = 0; worker < models.cols(); ++worker)
+      run.models.emplace_back(models.col(worker).begin(), models.col(worker).end());
+    return run;
+  }
+
+ private:
+  void iterate(ConvergenceRun& run) {
+    const LearningProblem& problem = setup_.problem;
+    const std::int64_t every = figures_every(problem);
+    const auto measure = [&](std::int64_t done) {
+      run.points.push_back(figures(*objective_, *method_, presence_, done, setup_.threads));
+    };
+    measure(0);
+    for (std::int64_t k = 0; k < problem.iterations && !run.diverged; ++k) {
+      change_workers(k);
+      method_->step(k, rate_of(problem, k));
+      if ((k + 1) % every != 0 && k + 1 != problem.iterations) continue;
+      measure(k + 1);
+      run.diverged = !std::isfinite(run.points.back().loss);
+    }
+  }
+
+  void change_workers(std::int64_t iteration) {
+    const std::vector<WorkerChange>& changes = setup_.problem.changes;
+    bool changed = false;
+    for (; next_ < changes.size() && changes[next_].iteration == iteration; ++next_, changed = true) {
+      const WorkerChange& change = changes[next_];
+      if (change.joins >= 0) {
+        const Vector model = method_->mean();
+        presence_.set(change.joins, true);
+        method_->join(change.joins, model);
+      } else {
+        presence_.set(change.leaves, false);
+        method_->leave(change.leaves, heir_of(change.leaves));
+      }
+    }
+    if (changed) graph_ = graph_of(setup_, presence_);
+  }
+
+  /// The next worker that is there.
+  [[nodiscard]] Eigen::Index heir_of(Eigen::Index worker) const {
+    Eigen::Index heir = worker;
+    while (!presence_.has(heir)) heir = (heir + 1) % objective_->workers();
+    return heir;
+  }
+
+  const ConvergenceSetup& setup_;
+  std::unique_ptr<Objective> objective_;
+  Presence presence_;
+  GossipGraph graph_;
+  MethodSetup parts_;
+  std::unique_ptr<Method> method_;
+  std::size_t next_ = 0;  ///< of the changes
+};
 
 }  // namespace
 
 ConvergenceRun converge(const ConvergenceSetup& setup) {
-  const std::uint32_t workers = worker_count(setup);
-  check_size(setup.problem, workers);
+  check_size(setup.problem, worker_count(setup));
   check_method(setup, parameters_of(setup.problem));
-  const GossipGraph graph = graph_of(setup, workers);
-  const auto objective = make_objective(setup.problem, workers, setup.seed);
-  const MethodSetup parts{*objective, setup.sync,   graph, first_models(*objective, setup.seed),
-                          setup.seed, setup.threads};
-  const auto method = make_method(parts);
-  ConvergenceRun run;
-  run.workers = workers;
-  run.parameters = objective->dimension();
-  iterate(*objective, setup, *method, run);
-  run.least_loss = objective->optimal_loss();
-  const Matrix models = method->models();
-  for (Eigen::Index worker = 0; worker < models.cols(); ++worker) {
-    run.models.emplace_back(models.col(worker).begin(), models.col(worker).end());
-  }
-  return run;
+  return Iteration(setup).run();
 }
 
 }  // namespace orrery

@@ -11,7 +11,7 @@ namespace {
 class DecoupledMomentum final : public Method {
  public:
   explicit DecoupledMomentum(const MethodSetup& setup)
-      : Method(setup), average_(setup.sync, length(), workers(), setup.seed) {
+      : Method(setup), average_(setup, length(), setup.seed) {
     const Vector start = setup.start.rowwise().mean();
     models_.colwise() = start;
   }

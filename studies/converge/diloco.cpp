@@ -15,7 +15,7 @@ class DiLoCo final : public Method {
       : Method(setup), outer_(Method::mean()), velocity_(Vector::Zero(length())) {
     models_.colwise() = outer_;
     for (std::int64_t part = 0; part < sync().fragments; ++part) {
-      averages_.emplace_back(setup.sync, size(part), workers(), setup.seed + part);
+      averages_.emplace_back(setup, size(part), setup.seed + part);
     }
   }
 
@@ -28,7 +28,8 @@ class DiLoCo final : public Method {
     }
   }
 
-  [[nodiscard]] Vector mean() const override { return models_.rowwise().mean(); }
+  [[nodiscard]] bool is_elastic() const override { return true; }
+  void join(Eigen::Index worker, const Vector& /*model*/) override { Method::join(worker, outer_); }
 
  private:
   struct Change {

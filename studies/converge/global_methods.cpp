@@ -15,8 +15,7 @@ class Alone final : public Method {
 /// All-reduce and parameter server: x <- x - rate * optimizer(mean of C(gradients)).
 class ParallelSgd final : public Method {
  public:
-  explicit ParallelSgd(const MethodSetup& setup)
-      : Method(setup), average_(setup.sync, length(), workers(), setup.seed) {
+  explicit ParallelSgd(const MethodSetup& setup) : Method(setup), average_(setup, length(), setup.seed) {
     const Vector start = setup.start.rowwise().mean();
     models_.colwise() = start;
   }
@@ -26,6 +25,9 @@ class ParallelSgd final : public Method {
     models_.colwise() = model;
   }
   [[nodiscard]] Vector mean() const override { return models_.col(0); }
+  [[nodiscard]] bool is_elastic() const override { return true; }
+  /// There is one model and one optimizer, which all have.
+  void join(Eigen::Index /*worker*/, const Vector& /*model*/) override {}
 
  private:
   CompressedMean average_;
@@ -36,19 +38,21 @@ class ParallelSgd final : public Method {
 class LocalSgd final : public Method {
  public:
   explicit LocalSgd(const MethodSetup& setup)
-      : Method(setup), average_(setup.sync, length(), workers(), setup.seed), anchor_(Method::mean()) {
+      : Method(setup), average_(setup, length(), setup.seed), anchor_(Method::mean()) {
     models_.colwise() = anchor_;
   }
   void step(std::int64_t iteration, double rate) override {
     models_ -= rate * directions(iteration, models_);
     if ((iteration + 1) % sync().period != 0) return;
     if (sync().compression.method == Compression::Method::none) {
-      anchor_ = models_.rowwise().mean();
+      anchor_ = setup_.presence.mean(models_);
     } else {
       anchor_ += average_.mean(models_.colwise() - anchor_, iteration);
     }
     models_.colwise() = anchor_;
   }
+  [[nodiscard]] bool is_elastic() const override { return true; }
+  void join(Eigen::Index worker, const Vector& /*model*/) override { Method::join(worker, anchor_); }
 
  private:
   CompressedMean average_;

@@ -36,6 +36,12 @@ class Gossip final : public Method {
     }
     if (first_combine) models_ -= steps;
   }
+  /// Compressed differences are from copies that a worker who comes back does not have.
+  [[nodiscard]] bool is_elastic() const override { return !compresses(); }
+  void join(Eigen::Index worker, const Vector& model) override {
+    Method::join(worker, model);
+    before_.col(worker) = model;
+  }
 
  private:
   [[nodiscard]] bool compresses() const { return sync().compression.method != Compression::Method::none; }
@@ -48,7 +54,7 @@ class Gossip final : public Method {
   }
 
   void average_all() {
-    const Vector mean = models_.rowwise().mean();
+    const Vector mean = setup_.presence.mean(models_);
     before_ = models_;
     models_.colwise() = mean;
     if (compresses()) copies_ = models_;
@@ -98,9 +104,18 @@ class PushSum final : public Method {
   explicit PushSum(const MethodSetup& setup)
       : Method(setup),
         numerators_(setup.start),
-        weights_(Matrix::Ones(1, workers())),
+        weights_(Matrix::Zero(1, workers())),
         late_numerators_(Matrix::Zero(length(), workers())),
-        late_weights_(Matrix::Zero(1, workers())) {}
+        late_weights_(Matrix::Zero(1, workers())),
+        weight_(static_cast<double>(setup.presence.count())) {
+    for (Eigen::Index worker = 0; worker < workers(); ++worker) {
+      if (setup.presence.has(worker)) {
+        weights_(0, worker) = 1;
+      } else {
+        numerators_.col(worker).setZero();
+      }
+    }
+  }
 
   void step(std::int64_t iteration, double rate) override {
     const Matrix steps = rate * directions(iteration, models_);
@@ -110,12 +125,25 @@ class PushSum final : public Method {
     push(round(iteration), weights_, late_weights_);
     if (first_combine) numerators_ -= steps;
     for (Eigen::Index worker = 0; worker < workers(); ++worker) {
-      models_.col(worker) = numerators_.col(worker) / weights_(0, worker);
+      if (weights_(0, worker) > 0) models_.col(worker) = numerators_.col(worker) / weights_(0, worker);
     }
   }
 
-  /// All there is over all the weight there is: n, what travels included.
-  [[nodiscard]] Vector mean() const override { return (numerators_ + late_numerators_).rowwise().mean(); }
+  /// All there is over all the weight there is, what travels included: as many as were there at the
+  /// beginning.
+  [[nodiscard]] Vector mean() const override {
+    return (numerators_ + late_numerators_).rowwise().sum() / weight_;
+  }
+
+  [[nodiscard]] bool is_elastic() const override { return true; }
+  /// Neither values nor weight are lost, so what the workers agree on stays the mean of all that was put in.
+  /// Who joins brings none and gets some from its neighbours.
+  void leave(Eigen::Index worker, Eigen::Index heir) override {
+    for (Matrix* held : {&numerators_, &weights_, &late_numerators_, &late_weights_}) {
+      held->col(heir) += held->col(worker);
+      held->col(worker).setZero();
+    }
+  }
 
  private:
   /// What is sent arrives now, or one step late.
@@ -128,6 +156,7 @@ class PushSum final : public Method {
 
   Matrix numerators_, weights_;
   Matrix late_numerators_, late_weights_;
+  double weight_;
 };
 
 }  // namespace

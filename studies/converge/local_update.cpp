@@ -32,4 +32,10 @@ Vector LocalUpdate::direction(Eigen::Index worker, const Vector& gradient) {
   return first_.col(worker);
 }
 
+void LocalUpdate::forget(Eigen::Index worker) {
+  if (first_.size() > 0) first_.col(worker).setZero();
+  if (second_.size() > 0) second_.col(worker).setZero();
+  if (steps_.size() > 0) steps_[worker] = 0;
+}
+
 }  // namespace orrery

@@ -11,6 +11,8 @@ class LocalUpdate {
   LocalUpdate(const LearningProblem& problem, Eigen::Index length, Eigen::Index workers);
   /// The direction in which the worker steps (times the learning rate, downwards). Workers are independent.
   [[nodiscard]] Vector direction(Eigen::Index worker, const Vector& gradient);
+  /// The worker begins anew.
+  void forget(Eigen::Index worker);
 
  private:
   double momentum_;

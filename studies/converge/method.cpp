@@ -26,11 +26,12 @@ Method::Method(const MethodSetup& setup)
       models_(setup.start) {}
 
 Matrix Method::gradients(std::int64_t iteration, const Matrix& models) const {
-  Matrix out(models.rows(), models.cols());
+  Matrix out = Matrix::Zero(models.rows(), models.cols());
   const double work =
       static_cast<double>(models.size()) * static_cast<double>(setup_.objective.problem().batch);
   for_each_worker(models.cols(), work < kSmallGradient ? 1 : setup_.threads, [&](Eigen::Index worker) {
-    out.col(worker) = setup_.objective.gradient(worker, iteration, models.col(worker));
+    if (setup_.presence.has(worker))
+      out.col(worker) = setup_.objective.gradient(worker, iteration, models.col(worker));
   });
   return out;
 }
@@ -38,31 +39,37 @@ Matrix Method::gradients(std::int64_t iteration, const Matrix& models) const {
 Matrix Method::directions(std::int64_t iteration, const Matrix& models) {
   Matrix out = gradients(iteration, models);
   for (Eigen::Index worker = 0; worker < out.cols(); ++worker) {
-    out.col(worker) = update_.direction(worker, out.col(worker));
+    if (setup_.presence.has(worker)) out.col(worker) = update_.direction(worker, out.col(worker));
   }
   return out;
 }
 
-CompressedMean::CompressedMean(const DataParallelSync& sync, Eigen::Index length, Eigen::Index workers,
-                               std::int64_t seed)
-    : compression_(sync.compression),
-      twice_(sync.method == SyncMethod::parameter_server),
+void Method::join(Eigen::Index worker, const Vector& model) {
+  models_.col(worker) = model;
+  update_.forget(worker);
+}
+
+CompressedMean::CompressedMean(const MethodSetup& setup, Eigen::Index length, std::int64_t seed)
+    : presence_(setup.presence),
+      compression_(setup.sync.compression),
+      twice_(setup.sync.method == SyncMethod::parameter_server),
       seed_(seed),
-      senders_(static_cast<std::size_t>(workers),
-               VectorCompressor(sync.compression, length, !sync.compression.feeds_back())),
-      server_(sync.compression, length, !sync.compression.feeds_back()) {}
+      senders_(static_cast<std::size_t>(setup.start.cols()),
+               VectorCompressor(compression_, length, !compression_.feeds_back())),
+      server_(compression_, length, !compression_.feeds_back()) {}
 
 Vector CompressedMean::mean(const Matrix& values, std::int64_t iteration) {
-  if (compression_.method == Compression::Method::none) return values.rowwise().mean();
+  if (compression_.method == Compression::Method::none) return presence_.mean(values);
   // Workers that keep the same random places need not send which.
   const bool shared = compression_.method == Compression::Method::random_k;
   Matrix sent(values.rows(), values.cols());
   for (Eigen::Index worker = 0; worker < values.cols(); ++worker) {
+    if (!presence_.has(worker)) continue;
     SplitMix64 random = compressor_stream(seed_, shared ? 0 : worker, iteration);
     sent.col(worker) =
         senders_[static_cast<std::size_t>(worker)].compress_with_feedback(values.col(worker), random);
   }
-  const Vector mean = sent.rowwise().mean();
+  const Vector mean = presence_.mean(sent);
   if (!twice_) return mean;
   SplitMix64 random = compressor_stream(seed_, shared ? 0 : kServer, iteration);
   return server_.compress_with_feedback(mean, random);

@@ -7,6 +7,7 @@
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "studies/converge/local_update.hpp"
+#include "studies/converge/presence.hpp"
 #include "studies/converge/vector_compressor.hpp"
 
 namespace orrery {
@@ -15,8 +16,9 @@ namespace orrery {
 struct MethodSetup {
   const Objective& objective;
   const DataParallelSync& sync;
-  const GossipGraph& graph;  ///< empty where the method has none
-  Matrix start;              ///< first models, a column per worker
+  const GossipGraph& graph;  ///< empty where the method has none; another one after each change
+  const Presence& presence;
+  Matrix start;  ///< first models, a column per worker
   std::int64_t seed = 0;
   unsigned threads = 1;
 };
@@ -28,7 +30,13 @@ class Method {
   virtual void step(std::int64_t iteration, double rate) = 0;
   /// The model that each worker would use.
   [[nodiscard]] virtual Matrix models() const { return models_; }
-  [[nodiscard]] virtual Vector mean() const { return models_.rowwise().mean(); }
+  [[nodiscard]] virtual Vector mean() const { return setup_.presence.mean(models_); }
+  /// Whether workers may come and go.
+  [[nodiscard]] virtual bool is_elastic() const { return false; }
+  /// The worker is about to leave: what it holds that others need goes to `heir`, who stays.
+  virtual void leave(Eigen::Index /*worker*/, Eigen::Index /*heir*/) {}
+  /// The worker, who is there already, begins with the model of the others and without a past.
+  virtual void join(Eigen::Index worker, const Vector& model);
 
  protected:
   explicit Method(const MethodSetup& setup);
@@ -38,7 +46,7 @@ class Method {
     return rounds[static_cast<std::size_t>(iteration) % rounds.size()];
   }
   [[nodiscard]] Matrix gradients(std::int64_t iteration, const Matrix& models) const;
-  /// What every worker's optimizer makes of its gradient.
+  /// What every worker's optimizer makes of its gradient; nothing of those that are away.
   [[nodiscard]] Matrix directions(std::int64_t iteration, const Matrix& models);
   [[nodiscard]] Eigen::Index workers() const { return models_.cols(); }
   [[nodiscard]] Eigen::Index length() const { return models_.rows(); }
@@ -48,13 +56,14 @@ class Method {
   Matrix models_;
 };
 
-/// The mean of what all workers send, each through its compressor.
+/// The mean of what all workers that are there send, each through its compressor. `setup` outlives it.
 class CompressedMean {
  public:
-  CompressedMean(const DataParallelSync& sync, Eigen::Index length, Eigen::Index workers, std::int64_t seed);
+  CompressedMean(const MethodSetup& setup, Eigen::Index length, std::int64_t seed);
   [[nodiscard]] Vector mean(const Matrix& values, std::int64_t iteration);
 
  private:
+  const Presence& presence_;
   const Compression& compression_;
   bool twice_;  ///< servers compress what they send back too
   std::int64_t seed_;

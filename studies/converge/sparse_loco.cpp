@@ -10,7 +10,7 @@ namespace {
 class SparseLoCo final : public Method {
  public:
   explicit SparseLoCo(const MethodSetup& setup)
-      : Method(setup), average_(setup.sync, length(), workers(), setup.seed), outer_(Method::mean()) {
+      : Method(setup), average_(setup, length(), setup.seed), outer_(Method::mean()) {
     models_.colwise() = outer_;
   }
 

@@ -80,4 +80,5 @@ TEST_CASE("a change of any key changes the content of its part of an experiment"
   check_all(training_fields());
   check_all(accuracy_fields());
   check_all(problem_fields());
+  check_all(worker_change_fields());
 }

@@ -152,6 +152,7 @@ const Values kMoreValues{
     {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
     {"cluster.regions.sites", {"[{name: east, nodes: 1}, {name: west, nodes: 3}]"}},
     {"cluster.regions.links", {"[{from: east, to: west, up_gbps: 1, latency_ms: 20, loss: 0.01}]"}},
+    {"problem.changes", {"[{iteration: 10, leaves: 1}]"}},
     {"plan.context_parallel", {"4"}},
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.recompute", {"full", "selective"}},
