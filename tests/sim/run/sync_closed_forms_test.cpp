@@ -182,6 +182,47 @@ TEST_CASE("a global average takes the same in local SGD and in place of gossip, 
   }
 }
 
+TEST_CASE("push-sum sends its weight too, and growing periods come in turn") {
+  for (const Workers& workers : kLevels) {
+    const Picoseconds alone = step_alone(workers);
+    const Picoseconds share = shared_in_node(workers);
+    for (const CompressorCase& c : compressor_cases()) {
+      CAPTURE(workers.level);
+      CAPTURE(c.sync);
+      const auto exchanged = [&](Bytes more) {
+        return packing(c) + kMessageLatency + on_link(c.wire + more) + unpacking(c, 1) +
+               kernel(3 * kModelBytes) + share;
+      };
+      const Report pushed = closed_form_report(workers, fmt::format(R"("method": "push-sum", {})", c.sync));
+      CHECK(pushed.makespan_ps == pushed.steps * (alone + exchanged(8)));
+      // Periods of 1 and 2 steps and the 3 rounds of the graph: a neighbour and two averages in 3 steps.
+      const Picoseconds global = packing(c) + brought_together(c) + unpacking(c, c.sums ? 1 : kWorkers) +
+                                 kernel(2 * kModelBytes) + share;
+      const std::string growing = R"("method": "gossip-aga", "period": 1, "final_period": 2, )";
+      CHECK(makespan(workers, fmt::format("{}{}", growing, c.sync)) == 3 * alone + exchanged(0) + 2 * global);
+    }
+  }
+}
+
+TEST_CASE("gradients come together in every step, by a ring or through servers, compressed or not") {
+  for (const CompressorCase& c : compressor_cases()) {
+    CAPTURE(c.sync);
+    const Workers& gpus = kLevels[0];
+    CHECK(run(read(closed_form_text(gpus, fmt::format(R"("method": "all-reduce", {})", c.sync))))
+              .report.makespan_ps ==
+          step_alone(gpus) + packing(c) + brought_together(c) + unpacking(c, c.sums ? 1 : kWorkers));
+    for (const Workers& workers : kLevels) {
+      CAPTURE(workers.level);
+      // All push into the server's link, it adds up and packs again, and sends to all.
+      const Picoseconds served = packing(c) + 2 * kMessageLatency + on_link(2 * (kWorkers - 1) * c.wire) +
+                                 unpacking(c, kWorkers) + (c.packs.empty() ? 0 : packing(c)) +
+                                 unpacking(c, 1);
+      CHECK(makespan(workers, fmt::format(R"("method": "parameter-server", {})", c.sync)) ==
+            step_alone(workers) + served + shared_in_node(workers));
+    }
+  }
+}
+
 TEST_CASE("models that travel while a step computes wait for no decompression") {
   // gossip-pga, the global average included: a step takes what is longer, and what undoes and adds comes
   // after.
