@@ -91,8 +91,8 @@ void Resolver::overlay(CatalogKind kind, Json& target, const Json& given, const 
     target.erase("fabric");
   }
   if (cluster && (given.contains("groups") || given.contains("regions")))
-    target.erase("nodes");  // they say how many there are
-  if (kind == CatalogKind::gpu && given.contains("memory_gb")) {   // another size has other parts
+    target.erase("nodes");                                        // they say how many there are
+  if (kind == CatalogKind::gpu && given.contains("memory_gb")) {  // another size has other parts
     target.erase("memory_usable_gb");
     target.erase("memory_reserve_gb");
   }

@@ -30,12 +30,14 @@ void read_sites(const Json& list, Regions& regions, const Path& path, Scope& sco
     read_fields(list[i], site_fields(), site, here, scope);
     if (!list[i].is_object()) continue;
     require(list[i], site_fields(), "name", "a site", here, scope);
+    if (site.name.empty() && list[i].contains("name"))
+      scope.findings.add(Path(here, "name"), "found \"\", allowed a name to call the site by");
     const auto same = [&](const Site& other) { return other.name == site.name; };
     if (!site.name.empty() && std::ranges::any_of(regions.sites, same))
       scope.findings.add(Path(here, "name"), fmt::format("found site {} twice", quote(site.name)));
     regions.sites.push_back(std::move(site));
   }
-  if (regions.sites.empty())
+  if (list.empty())
     scope.findings.add(path, fmt::format("found {}, allowed at least one site", described(list)));
 }
 

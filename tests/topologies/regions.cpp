@@ -101,6 +101,9 @@ TEST_CASE("regions that do not fit together") {
   cluster.nodes = 4;
   CHECK(error_text(cluster) ==
         "/cluster/regions/sites: found 3 nodes at all sites; allowed are the 4 of the cluster");
+  cluster = two_sites(1, "none", "torus");
+  cluster.fabric.shape = {2, 2};
+  CHECK(error_pointer(cluster) == "/cluster/fabric/shape");
   cluster = two_sites(4, "nvswitch");
   cluster.node.domain_nodes = 2;
   CHECK(error_pointer(cluster) == "/cluster/regions/sites");

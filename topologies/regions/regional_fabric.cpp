@@ -10,6 +10,12 @@ namespace orrery {
 
 RegionalFabric::RegionalFabric(const FabricEntry& kind, const FabricSite& site, const Regions& regions)
     : FabricModel(site), regions_(regions), lines_(regions) {
+  const bool by_shape = kind.name == "grid" || kind.name == "torus" || kind.name == "dragonfly";
+  if (by_shape && !site.spec.shape.empty())
+    throw InputError("/cluster/fabric/shape",
+                     "found a shape of the whole cluster with cluster.regions; allowed is "
+                     "none: each site has a " +
+                         std::string(kind.name) + " of its own, with its router as one more node");
   for (const Site& one : regions.sites) add_part(kind, one.nodes, regions.sites.size() == 1);
   if (part_of_node_.size() != site.nodes)
     throw InputError("/cluster/regions/sites", "found " + std::to_string(part_of_node_.size()) +
