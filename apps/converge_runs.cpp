@@ -1,13 +1,17 @@
 #include "apps/converge_runs.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <limits>
+#include <vector>
 
 #include "apps/calibration_files.hpp"
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
+#include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/run/run.hpp"
 #include "studies/compare/variations.hpp"
@@ -25,6 +29,22 @@ constexpr std::size_t kMaxCombinations = 1000;  ///< of which many may be alike
 
 using Overrides = std::vector<std::string>;
 
+/// Of the slowest GPU of each worker; nothing where all are alike.
+std::vector<double> worker_speeds(const Experiment& experiment, const SyncWorkers& workers) {
+  if (experiment.cluster.overrides.empty()) return {};
+  const RankGrid grid(experiment.plan);
+  std::vector<double> speeds(workers.workers, std::numeric_limits<double>::max());
+  for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {
+    double speed = 1;  // later overrides win
+    for (const GpuOverride& slow : experiment.cluster.overrides)
+      if (rank >= slow.first_gpu && rank < slow.first_gpu + slow.gpus) speed = slow.speed;
+    double& of_worker =
+        speeds[static_cast<std::size_t>(grid.place(rank, Axis::data)) / workers.replicas_per_worker];
+    of_worker = std::min(of_worker, speed);
+  }
+  return speeds;
+}
+
 ConvergenceSetup setup_of(const Experiment& experiment, unsigned threads) {
   // A worker learns from as much with every method, so all-reduce has nodes for workers too.
   const SyncWorkers workers = workers_at(experiment.data_parallel_sync.level, experiment);
@@ -35,6 +55,7 @@ ConvergenceSetup setup_of(const Experiment& experiment, unsigned threads) {
   setup.workers_per_node = workers.workers_per_node;
   setup.seed = experiment.simulation.seed;
   setup.threads = threads;
+  setup.speeds = worker_speeds(experiment, workers);
   return setup;
 }
 

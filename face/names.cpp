@@ -33,6 +33,9 @@ constexpr std::array<std::string_view, kSyncMethodNames.size()> kMethodSummaries
     "local steps; every `period` steps an outer optimizer with a random partner",
     "diloco with sparse changes whose error feedback takes the place of momentum",
     "decoupled momentum: its largest frequencies are averaged every step",
+    "asynchronous: workers average with a random neighbour at the ends of their own steps",
+    "asynchronous: every `period` steps a worker and a centre pull at each other",
+    "asynchronous diloco: a server takes each worker's change when it comes",
 };
 constexpr std::array<std::string_view, Compression::kNames.size()> kCompressionSummaries{
     "values travel as they are",

@@ -55,6 +55,8 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
     case SyncMethod::slowmo:
     case SyncMethod::noloco:
     case SyncMethod::sparse_loco:
+    case SyncMethod::easgd:
+    case SyncMethod::async_diloco:
       text += fmt::format(", period {}", sync.period);
       break;
     case SyncMethod::gossip_aga:

@@ -17,7 +17,7 @@ struct MethodDefaults {
   double outer_momentum;
 };
 
-constexpr std::array<MethodDefaults, 5> kDefaults{{
+constexpr std::array<MethodDefaults, 8> kDefaults{{
     // Douillard et al. 2023: Nesterov 0.7, 0.9; H is 500 there, 100 in Streaming DiLoCo (2025).
     {SyncMethod::diloco, 100, "", 0.7, 0.9},
     // Exact diffusion wants a graph that stays and goes both ways.
@@ -28,6 +28,12 @@ constexpr std::array<MethodDefaults, 5> kDefaults{{
     {SyncMethod::noloco, 50, "random-matching", 0.7, 0.5},
     // Sarfi et al. 2025: H from 15 to 100, no outer momentum.
     {SyncMethod::sparse_loco, 30, "", 1, 0},
+    // Lian et al. 2018: a random neighbour.
+    {SyncMethod::ad_psgd, 0, "random-matching", 0.7, 0.9},
+    // Zhang et al. 2015: tau 10, beta 0.9.
+    {SyncMethod::easgd, 10, "", 0.9, 0},
+    // Liu et al. 2024: as diloco.
+    {SyncMethod::async_diloco, 100, "", 0.7, 0.9},
 }};
 
 const MethodDefaults* defaults_of(SyncMethod method) {
@@ -64,6 +70,7 @@ void apply_method_defaults(DataParallelSync& sync) {
     if (defaults->period > 0) sync.period = defaults->period;
     if (!defaults->topology.empty()) sync.topology = defaults->topology;
   }
+  if (sync.method == SyncMethod::ad_psgd) sync.overlap = SyncOverlap::combine_while_computing;
   if (sync.method == SyncMethod::sparse_loco) sync.compression = sparse_loco_compression();
   if (sync.method == SyncMethod::demo) sync.compression = demo_compression();
 }

@@ -136,11 +136,10 @@ struct SyncCheck {
     if (alike && sync().compression.method != Compression::Method::none)
       add("compression", fmt::format("found a method with {}, allowed with 0", zero));
     if (alike) return;
-    if (sync().method == SyncMethod::parameter_server || !sync().by_node())
-      add("method",
-          fmt::format("found \"{}\" with {}, allowed all-reduce, or level node for other methods than "
-                      "parameter-server: sharded states need replicas that stay alike",
-                      name_of(sync().method), zero));
+    if (sync_method(sync().method).by_servers || !sync().by_node())
+      add("method", fmt::format("found \"{}\" with {}, allowed all-reduce, or level node for methods without "
+                                "servers: sharded states need replicas that stay alike",
+                                name_of(sync().method), zero));
     if (has_key(sync().method, "overlap") && sync().overlap == SyncOverlap::adapt_then_combine)
       add("overlap",
           fmt::format("found \"adapt-then-combine\" with {}, allowed with 0: the shards of a bucket "
@@ -160,7 +159,7 @@ struct SyncCheck {
   }
 
   void replicas() const {
-    if (sync().method != SyncMethod::parameter_server) return;
+    if (!has_key(sync().method, "servers")) return;
     const std::int64_t workers = sync_workers(experiment).workers;
     if (sync().servers > workers)
       add("servers", fmt::format("found {}, allowed at most the {} workers", sync().servers, workers));

@@ -29,11 +29,14 @@ enum class SyncMethod : std::uint8_t {
   noloco,             ///< local steps; every `period` steps an outer optimizer with a partner
   sparse_loco,        ///< diloco whose changes are sparse, with error feedback in place of momentum
   demo,               ///< decoupled momentum: its largest frequencies are averaged every step
+  ad_psgd,            ///< workers average with a random neighbour at the ends of their own steps
+  easgd,              ///< every `period` of its own steps a worker and a centre pull at each other
+  async_diloco,       ///< diloco whose server takes each worker's change when it comes
 };
-inline constexpr std::array<std::string_view, 16> kSyncMethodNames{
-    "none",        "all-reduce", "parameter-server",  "gossip", "push-sum", "local-sgd", "gossip-pga",
-    "gossip-aga",  "diloco",     "gradient-tracking", "d2",     "qg-dsgdm", "slowmo",    "noloco",
-    "sparse-loco", "demo"};
+inline constexpr std::array<std::string_view, 19> kSyncMethodNames{
+    "none",        "all-reduce", "parameter-server",  "gossip", "push-sum",    "local-sgd", "gossip-pga",
+    "gossip-aga",  "diloco",     "gradient-tracking", "d2",     "qg-dsgdm",    "slowmo",    "noloco",
+    "sparse-loco", "demo",       "ad-psgd",           "easgd",  "async-diloco"};
 
 /// What workers of slowmo do between global averages.
 enum class SlowBase : std::uint8_t { gossip, local_sgd };
@@ -135,6 +138,10 @@ struct DataParallelSync {
   [[nodiscard]] bool by_node() const {
     return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
+  /// Whether workers go on without waiting for others, each at its own pace.
+  [[nodiscard]] bool asynchronous() const {
+    return method == SyncMethod::ad_psgd || method == SyncMethod::easgd || method == SyncMethod::async_diloco;
+  }
   [[nodiscard]] bool gossips() const {
     switch (method) {
       case SyncMethod::gossip:
@@ -145,6 +152,7 @@ struct DataParallelSync {
       case SyncMethod::d2:
       case SyncMethod::qg_dsgdm:
       case SyncMethod::noloco:
+      case SyncMethod::ad_psgd:
         return true;
       case SyncMethod::slowmo:
         return base == SlowBase::gossip;

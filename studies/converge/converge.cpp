@@ -142,8 +142,8 @@ class Iteration {
         objective_(make_objective(setup.problem, worker_count(setup), setup.seed)),
         presence_(setup.problem, objective_->workers()),
         graph_(graph_of(setup, presence_)),
-        parts_{*objective_, setup.sync,   graph_, presence_, first_models(*objective_, setup.seed),
-               setup.seed,  setup.threads},
+        parts_{*objective_, setup.sync,    graph_,      presence_, first_models(*objective_, setup.seed),
+               setup.seed,  setup.threads, setup.speeds},
         method_(make_method(parts_)) {
     if (setup.problem.changes.empty() || method_->is_elastic()) return;
     throw InputError("/problem/changes",

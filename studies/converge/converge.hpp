@@ -18,6 +18,9 @@ struct ConvergenceSetup {
   std::uint32_t workers_per_node = 1;  ///< for topologies that know nodes
   std::int64_t seed = 0;
   unsigned threads = 1;
+  /// Of workers, as asynchronous methods have them go on at their own pace; fewer than workers repeat, none
+  /// are all alike.
+  std::vector<double> speeds;
 };
 
 struct ConvergencePoint {

@@ -97,6 +97,9 @@ std::unique_ptr<Method> make_method(const MethodSetup& setup) {
       {SyncMethod::noloco, make_noloco},
       {SyncMethod::sparse_loco, make_sparse_loco},
       {SyncMethod::demo, make_decoupled_momentum},
+      {SyncMethod::ad_psgd, make_ad_psgd},
+      {SyncMethod::easgd, make_easgd},
+      {SyncMethod::async_diloco, make_async_diloco},
   }};
   const auto row = std::ranges::find(kRows, setup.sync.method, &Row::method);
   return row->make(setup);

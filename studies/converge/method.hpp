@@ -21,6 +21,7 @@ struct MethodSetup {
   Matrix start;  ///< first models, a column per worker
   std::int64_t seed = 0;
   unsigned threads = 1;
+  std::vector<double> speeds;  ///< of workers that go on at their own pace; empty: all alike
 };
 
 class Method {
@@ -87,5 +88,8 @@ class CompressedMean {
 [[nodiscard]] std::unique_ptr<Method> make_noloco(const MethodSetup& setup);
 [[nodiscard]] std::unique_ptr<Method> make_sparse_loco(const MethodSetup& setup);
 [[nodiscard]] std::unique_ptr<Method> make_decoupled_momentum(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_ad_psgd(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_easgd(const MethodSetup& setup);
+[[nodiscard]] std::unique_ptr<Method> make_async_diloco(const MethodSetup& setup);
 
 }  // namespace orrery

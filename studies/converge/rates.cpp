@@ -205,6 +205,10 @@ std::string_view reason_for_no_rate(SyncMethod method) {
       return "its analysis is of quadratic problems";
     case SyncMethod::sparse_loco:
       return "there is no rate for an error feedback that decays";
+    case SyncMethod::ad_psgd:
+    case SyncMethod::easgd:
+    case SyncMethod::async_diloco:
+      return "its bounds depend on how late workers are";
     case SyncMethod::demo:
       return "there is no rate for signs of momenta that meet in part";
     default:

@@ -23,12 +23,20 @@ extern const SyncMethodRow kSlowMomentum;
 extern const SyncMethodRow kNoLoCo;
 extern const SyncMethodRow kSparseLoCo;
 extern const SyncMethodRow kDecoupledMomentum;
+extern const SyncMethodRow kAdPsgd;
+extern const SyncMethodRow kEasgd;
+extern const SyncMethodRow kAsyncDiLoCo;
 
 /// In the order of SyncMethod.
-inline constexpr std::array kSyncMethodRows{
-    &kNoSync,       &kAllReduce,        &kParameterServer, &kGossip,
-    &kPushSum,      &kLocalSgd,         &kGossipPga,       &kGossipAga,
-    &kDiLoCo,       &kGradientTracking, &kExactDiffusion,  &kQuasiGlobalMomentum,
-    &kSlowMomentum, &kNoLoCo,           &kSparseLoCo,      &kDecoupledMomentum};
+inline constexpr std::array kSyncMethodRows{&kNoSync,          &kAllReduce,
+                                            &kParameterServer, &kGossip,
+                                            &kPushSum,         &kLocalSgd,
+                                            &kGossipPga,       &kGossipAga,
+                                            &kDiLoCo,          &kGradientTracking,
+                                            &kExactDiffusion,  &kQuasiGlobalMomentum,
+                                            &kSlowMomentum,    &kNoLoCo,
+                                            &kSparseLoCo,      &kDecoupledMomentum,
+                                            &kAdPsgd,          &kEasgd,
+                                            &kAsyncDiLoCo};
 
 }  // namespace orrery

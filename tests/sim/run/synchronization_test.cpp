@@ -192,7 +192,7 @@ TEST_CASE("folded equals unfolded for every method and topology, under both netw
   int runs = 0;
   for (const std::string method :
        {"gossip", "push-sum", "gossip-pga", "local-sgd", "parameter-server", "diloco", "gradient-tracking",
-        "d2", "qg-dsgdm", "slowmo", "noloco", "sparse-loco", "demo"}) {
+        "d2", "qg-dsgdm", "slowmo", "noloco", "sparse-loco", "demo", "ad-psgd", "easgd", "async-diloco"}) {
     for (const std::string topology :
          {"ring", "grid", "star", "one-peer-exponential", "base-k", "exponential"}) {
       for (const std::string level : {"gpu", "node"}) {
