@@ -184,6 +184,8 @@ const ResultKey kKeys[] = {
      Needs::origin},
     {"plan.wire_precision.parameters",
      [](const R& r) -> Json { return wire(r.plan.wire_precision.parameters); }, Needs::origin},
+    {"plan.wire_precision.models", [](const R& r) -> Json { return wire(r.plan.wire_precision.models); },
+     Needs::origin},
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ EXPERT_KEYS = {"experts", "experts_per_token", "expert_ffn_hidden"}
 MORE_EXPERT_KEYS = {"shared_experts", "dense_layers", "moe_layer_frequency", "expert_groups", "groups_per_token"}
 CONVNET_KEYS = {
     "kind", "layers", "parameters", "tensors", "forward_gflops_per_sample", "activations_per_sample", "seq_length",
+    "convolutions", "small_filter_share", "head_parameters",
 }
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
@@ -48,7 +49,7 @@ CONSTANTS = {
         "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
         "flash3_efficiency", "communication_interference",
     }, {
-        "sustained_clock_fp8", "sustained_clock_attention", "gemm_efficiency_fp8_blockwise", "gemm_efficiency_fp4",
+        "convolution_start_us", "sustained_clock_fp8", "sustained_clock_attention", "gemm_efficiency_fp8_blockwise", "gemm_efficiency_fp4",
         "partial_wave",
     }),
     "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency", "nvls_latency_us", "host_gb_per_s"}),
@@ -76,6 +77,8 @@ PARAMETERS = {
     "llama3.1-405b": (405_853_388_800, EXACT),
     "bert-large": (335_141_888, EXACT),
     "resnet-50": (25_557_032, EXACT),
+    "resnet-101": (44_549_160, EXACT),
+    "vgg-16": (138_357_544, EXACT),
     "gpt3-125m": (125e6, 0.02),
     "gpt3-350m": (350e6, 0.02),
     "gpt3-760m": (760e6, 0.02),

@@ -31,6 +31,8 @@ std::string_view obstacle_to_chunks(const Plan& plan) {
 void complete_overlap(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings) {
   Plan& plan = experiment.plan;
   const auto has = [&](std::string_view key) { return given.contains(key); };
+  if (!has("bucket_mb") && experiment.software.fusion_buffer_mb > 0)
+    plan.bucket_mb = experiment.software.fusion_buffer_mb;
   if (experiment.model.attends()) {
     const Software& software = experiment.software;
     if (!has("overlap_tensor_parallel")) plan.overlap_tensor_parallel = software.overlaps_tensor_parallel;

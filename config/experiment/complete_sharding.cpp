@@ -13,6 +13,7 @@
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -130,18 +131,27 @@ class ShardingCompletion {
              fmt::format("precision \"{}\"", kPrecisionNames[static_cast<std::size_t>(plan_.precision)]));
   }
 
-  /// Compressors and models in the place of gradients have widths of their own.
+  /// Compressors have widths of their own; gradients or models travel, as the method says.
   void check_wire() {
+    check_wire_of("data", plan_.wire_precision.data, Travels::gradients);
+    check_wire_of("models", plan_.wire_precision.models, Travels::models);
+  }
+
+  void check_wire_of(std::string_view key, const std::optional<Precision>& width, Travels travels) {
+    if (!width) return;
     const DataParallelSync& sync = experiment_.data_parallel_sync;
-    if (!plan_.wire_precision.data) return;
+    const std::string place = fmt::format("/plan/wire_precision/{}", key);
     if (sync.compression.method != Compression::Method::none)
-      findings_.add("/plan/wire_precision/data",
-                    "found a precision beside data_parallel_sync.compression, allowed one of them");
-    if (sync.method != SyncMethod::all_reduce && sync.method != SyncMethod::parameter_server)
-      findings_.add("/plan/wire_precision/data",
-                    fmt::format("found a precision with data_parallel_sync.method \"{}\", allowed with "
-                                "all-reduce | parameter-server",
-                                kSyncMethodNames[static_cast<std::size_t>(sync.method)]));
+      findings_.add(place, "found a precision beside data_parallel_sync.compression, allowed one of them");
+    if (sync_method(sync.method).travels == travels) return;
+    std::string allowed;
+    for (std::size_t i = 0; i < kSyncMethodNames.size(); ++i) {
+      if (sync_method(static_cast<SyncMethod>(i)).travels != travels) continue;
+      allowed += fmt::format("{}{}", allowed.empty() ? "" : " | ", kSyncMethodNames[i]);
+    }
+    findings_.add(place,
+                  fmt::format("found a precision with data_parallel_sync.method \"{}\", allowed with {}",
+                              kSyncMethodNames[static_cast<std::size_t>(sync.method)], allowed));
   }
 
   void check_offload() {

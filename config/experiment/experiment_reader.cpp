@@ -260,6 +260,8 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
 
 void ExperimentReader::read_training(const Json& value, Training& training, const Path& path) {
   read_fields(value, training_fields(), training, path, scope_);
+  if (!member_or_empty(value, "data").is_string() && (training.tokens > 0 || training.samples > 0))
+    training.data = DataInput::loaded;
   if (training.tokens > 0 && training.samples > 0)
     scope_.findings.add(Path(path, "samples"), "found both samples and tokens, allowed one of them",
                         Anchor::key);

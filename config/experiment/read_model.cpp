@@ -93,6 +93,17 @@ void check_multi_token_prediction(const Model& model, const Path& path, Findings
                              model.seq_length));
 }
 
+void complete_convnet(Model& model, const Json& value, const Path& path, Findings& findings) {
+  if (!value.contains("seq_length")) model.seq_length = 1;
+  if (!value.contains("convolutions")) model.convolutions = model.layers;
+  if (model.convolutions % model.layers != 0)
+    findings.add(Path(path, "convolutions"),
+                 fmt::format("found {}, allowed a multiple of layers {}", model.convolutions, model.layers));
+  if (model.head_parameters > model.parameters)
+    findings.add(Path(path, "head_parameters"), fmt::format("found {}, allowed at most parameters {}",
+                                                            model.head_parameters, model.parameters));
+}
+
 void complete_encoder(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (model.encoder_layers == 0) {
     if (value.contains("encoder_seq_length"))
@@ -217,12 +228,13 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
     need("experts");
     need("experts_per_token");
   }
-  if (convnet && !value.contains("seq_length")) model.seq_length = 1;
   if (!convnet) need("seq_length");
   if (scope.findings.list().size() != before) return model;
   if (mlp) {
     complete_mlp(model, value, path, scope.findings);
-  } else if (!convnet) {
+  } else if (convnet) {
+    complete_convnet(model, value, path, scope.findings);
+  } else {
     complete_transformer(model, value, path, scope.findings);
   }
   if (model.kind == ModelKind::moe_transformer) complete_experts(model, value, path, scope.findings);

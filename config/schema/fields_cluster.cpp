@@ -54,6 +54,8 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "fill and drain of an output tile of 256 x 128, others by area"),
       T::number("gemm_start_us", "us", 0, 1e6, &Gpu::gemm_start_us, "0",
                 "start and end of a GEMM or fused attention kernel"),
+      T::number("convolution_start_us", "us", 0, 1e6, &Gpu::convolution_start_us, "0",
+                "more of a convolution, whatever its size: transforms, waves of few tiles"),
       T::number("memory_ramp_us", "us", 0, 1e6, &Gpu::memory_ramp_us, "0",
                 "start and end of a memory-bound kernel"),
       T::number("flash_efficiency", "", 0, 1, &Gpu::flash_efficiency, "0",

@@ -146,6 +146,15 @@ const std::vector<Field<Model>>& model_fields() {
       T::integer("activations_per_sample", 0, 1e15, &Model::activations_per_sample, "0",
                  "values kept for the backward pass")
           .only("convnet"),
+      T::integer("convolutions", 1, 1e7, &Model::convolutions, "layers",
+                 "and products with whole matrices, equally many in each layer")
+          .only("convnet"),
+      T::number("small_filter_share", "", 0, 1, &Model::small_filter_share, "0",
+                "share of the FLOPs in filters of 3 x 3 without stride (Winograd's algorithm)")
+          .only("convnet"),
+      T::integer("head_parameters", 0, 1e15, &Model::head_parameters, "0",
+                 "of parameters, those of whole matrices behind the convolutions: in the last layer")
+          .only("convnet"),
       T::integer("experts", 1, kMaxExperts, &Model::experts, "", "experts among which a router chooses")
           .only("moe-transformer"),
       T::integer("experts_per_token", 1, kMaxExperts, &Model::experts_per_token, "",

@@ -228,6 +228,11 @@ const std::vector<Field<Training>>& training_fields() {
                  "tokens of the whole training run"),
       T::integer("samples", 1, 9007199254740992.0, &Training::samples, "none",
                  "samples of the whole training run, in place of tokens"),
+      T::choice(
+          "data", {kDataInputNames, nullptr, {}},
+          +[](Training& t, std::size_t i) { t.data = static_cast<DataInput>(i); },
+          "loaded with tokens or samples, else synthetic",
+          "what a step is fed with: made once on the GPU, or read and prepared by the host for each step"),
   };
   return fields;
 }

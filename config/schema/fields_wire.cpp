@@ -38,6 +38,7 @@ const std::vector<Field<WirePrecision>>& wire_precision_fields() {
       format<&W::combine>("combine", "rows, or their gradients, on the way back"),
       format<&W::data>("data", "gradients of weights"),
       format<&W::parameters>("parameters", "that ZeRO gathers"),
+      format<&W::models>("models", "of replicas that differ: what gossip, local-sgd, diloco exchange"),
   };
   return fields;
 }

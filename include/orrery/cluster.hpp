@@ -43,9 +43,10 @@ struct Gpu {
   double tile_feed_elements = 0;  ///< a tile of m x n is slower by 1 + this (1/m + 1/n); 0: one size of tile
   double gemm_tile_us = 0;        ///< fill and drain of a tile of 256 x 128, others by area
   double gemm_start_us = 0;       ///< start and end of a GEMM or fused attention kernel
-  double memory_ramp_us = 0;      ///< start and end of a memory-bound kernel
-  double flash_efficiency = 0;    ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
-  double flash3_efficiency = 0;   ///< the same of FlashAttention 3; 0: the GPU does not run it
+  double convolution_start_us = 0;  ///< more of a convolution: transforms, waves of few tiles
+  double memory_ramp_us = 0;        ///< start and end of a memory-bound kernel
+  double flash_efficiency = 0;      ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
+  double flash3_efficiency = 0;     ///< the same of FlashAttention 3; 0: the GPU does not run it
   /// Share of its pace that compute loses while tensor, data or expert traffic runs beside it, which takes
   /// SMs and memory bandwidth.
   double communication_interference = 0;
@@ -74,8 +75,9 @@ struct Gpu {
                     kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock,
                     sustained_clock_fp8, sustained_clock_attention, gemm_efficiency_fp8,
                     gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
-                    gemm_tile_us, gemm_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency,
-                    communication_interference, calibration, host_link_gb_per_s, host_memory_gb_per_s);
+                    gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
+                    flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
+                    host_memory_gb_per_s);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

@@ -45,13 +45,21 @@ struct SimulationOptions {
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
+/// What a step is fed with.
+enum class DataInput : std::uint8_t {
+  synthetic,  ///< made once, on the GPU
+  loaded,     ///< read and prepared by the host for every step
+};
+inline constexpr std::array<std::string_view, 2> kDataInputNames{"synthetic", "loaded"};
+
 /// The whole training run that the step is part of.
 struct Training {
   std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
   std::int64_t samples = 0;  ///< the same in samples
+  DataInput data = DataInput::synthetic;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(tokens, samples); }
+  [[nodiscard]] auto members() const { return std::tie(tokens, samples, data); }
   friend bool operator==(const Training&, const Training&) = default;
 };
 
@@ -69,6 +77,15 @@ struct Experiment {
   std::string stack;  ///< software generation; empty: the newest general one
   /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
   std::shared_ptr<const CalibrationDomains> domains;
+
+  /// Whether the host prepares images for every step. Tokens are next to nothing to load.
+  [[nodiscard]] bool loads_images() const {
+    return training.data == DataInput::loaded && model.kind == ModelKind::convnet;
+  }
+  /// Software::jitter, and what loaders add to it.
+  [[nodiscard]] double jitter() const {
+    return software.jitter + (loads_images() ? software.image_loading_jitter : 0);
+  }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {

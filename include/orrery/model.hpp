@@ -120,6 +120,10 @@ struct Model {
   std::int64_t tensors = 1;                 ///< that hold them
   double forward_gflops_per_sample = 0;     ///< 1e9 FLOPs, two per multiply-add
   std::int64_t activations_per_sample = 0;  ///< values kept for the backward pass
+  std::int64_t convolutions = 0;            ///< and products with whole matrices; defaults to layers
+  /// Share of the FLOPs in filters of 3 x 3 without stride, which Winograd's algorithm does with fewer.
+  double small_filter_share = 0;
+  std::int64_t head_parameters = 0;  ///< of whole matrices behind the convolutions, in the last layer
 
   /// How many tokens those of one sample attend to, all but for the causal mask.
   [[nodiscard]] std::int64_t attended_length() const {
@@ -204,7 +208,7 @@ struct Model {
                     lora_targets, multi_token_prediction, encoder_layers, encoder_seq_length, experts,
                     experts_per_token, shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency,
                     expert_groups, groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
-                    activations_per_sample);
+                    activations_per_sample, convolutions, small_filter_share, head_parameters);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

@@ -25,9 +25,11 @@ struct WirePrecision {
   std::optional<Precision> combine;        ///< and back
   std::optional<Precision> data;           ///< gradients of weights
   std::optional<Precision> parameters;     ///< that ZeRO gathers
+  std::optional<Precision> models;         ///< of replicas that differ, between workers
 
   [[nodiscard]] auto members() const {
-    return std::tie(tensor_gather, tensor_reduce, pipeline, context, dispatch, combine, data, parameters);
+    return std::tie(tensor_gather, tensor_reduce, pipeline, context, dispatch, combine, data, parameters,
+                    models);
   }
   friend bool operator==(const WirePrecision&, const WirePrecision&) = default;
 };

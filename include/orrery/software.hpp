@@ -20,10 +20,14 @@ struct Software {
   double row_slice_issue_us = 0;
   double tensor_skew_us = 0;  ///< more for a tensor-parallel collective, times the square of its ranks
   double tensor_wait_us = 0;  ///< a tensor-parallel collective waits for its ranks, times those beyond one
-  double parameter_issue_us = 0;    ///< CPU time of the optimizer step per parameter tensor
-  double pass_overhead_us = 0;      ///< CPU time before each pass of a micro-batch through a chunk
-  double step_overhead_ms = 0;      ///< CPU time per step outside its passes: data, logging, checks
-  double many_nodes_wait_ms = 0;    ///< the same where there are several nodes, for the slowest of them
+  double parameter_issue_us = 0;  ///< CPU time of the optimizer step per parameter tensor
+  double pass_overhead_us = 0;    ///< CPU time before each pass of a micro-batch through a chunk
+  double step_overhead_ms = 0;    ///< CPU time per step outside its passes: data, logging, checks
+  double many_nodes_wait_ms = 0;  ///< the same where there are several nodes, for the slowest of them
+  /// Of images that are loaded (Training::data): what a step waits on average for each of a GPU, beyond what
+  /// its loaders do ahead of it.
+  double image_loading_us = 0;
+  double image_loading_jitter = 0;  ///< added to `jitter` there: loaders are not always in time
   bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
   /// The host waits for the router of each layer of experts, to learn how many tokens go where, unless an
   /// expert takes a given number (capacity_factor).
@@ -83,6 +87,13 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
+  // A background thread that collects what is ready, as Horovod's and BlueFog's.
+  double fusion_buffer_mb = 0;  ///< 1e6 bytes, the default of plan.bucket_mb; 0: that has its own
+  double cycle_time_ms = 0;     ///< from one look at what is ready to the next
+  /// Of the rank that coordinates, for each rank and tensor of a message: all ranks say what they have, it
+  /// finds out what all have and tells them.
+  double negotiation_us_per_tensor = 0;
+
   /// Gpu::communication_interference under this software; -1: the GPU's.
   double communication_interference = -1;
 
@@ -124,18 +135,19 @@ struct Software {
   [[nodiscard]] auto members() const {
     return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
                     parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
-                    synchronize_passes, dispatch_waits_for_host, expert_issue_us, row_slice_issue_us,
-                    routing_kernels, elementwise_traffic, forward_bytes_per_logit, backward_bytes_per_logit,
-                    optimizer_bytes_per_parameter, accumulation_bytes_per_parameter, fuses_accumulation,
-                    fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit, loss_bytes_per_logit,
-                    keeps_narrow_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
-                    keeps_weight_gradients, allocator_overhead, framework_gb, context_gb, communicator_mb,
-                    memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
-                    flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
-                    parameter_gather_efficiency, split_node_efficiency, data_reduce_efficiency,
-                    data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
-                    overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, chooses_sharding,
-                    tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
+                    image_loading_us, image_loading_jitter, fusion_buffer_mb, cycle_time_ms,
+                    negotiation_us_per_tensor, synchronize_passes, dispatch_waits_for_host, expert_issue_us,
+                    row_slice_issue_us, routing_kernels, elementwise_traffic, forward_bytes_per_logit,
+                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
+                    fuses_accumulation, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
+                    loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
+                    fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb,
+                    context_gb, communicator_mb, memory_error_p10, memory_error_p90, flash_version,
+                    cudnn_attention, gemm_speed, flash_speed, packed_attention_columns, convolution_speed,
+                    experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
+                    data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference,
+                    jitter, overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes,
+                    chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
                     error_p10_many_nodes, error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack,
                     error_p10_new_gpu, error_p90_new_gpu, error_p10_new_fabric, error_p90_new_fabric);
   }

@@ -121,12 +121,13 @@ inline constexpr std::array<std::string_view, 9> kPartNames{
 /// One GPU kernel, described so that it can be priced.
 struct Kernel {
   enum class Kind : std::uint8_t {
-    gemm,         ///< batch products of an m x k by a k x n matrix
-    attention,    ///< fused attention: `flops` of products, `bytes` of memory traffic
-    memory,       ///< bound by memory: `bytes` read and written
-    convolution,  ///< `flops` of products, `bytes` of memory traffic
-    host_copy,    ///< `bytes` over the link to the host
-    host_memory,  ///< the host reads and writes `bytes` of its memory
+    gemm,          ///< batch products of an m x k by a k x n matrix
+    attention,     ///< fused attention: `flops` of products, `bytes` of memory traffic
+    memory,        ///< bound by memory: `bytes` read and written
+    convolution,   ///< `batch` of them one after the other: `flops` of products, `bytes` of memory traffic
+    small_filter,  ///< the part of them that Winograd's algorithm does in fp32: `flops` as counted directly
+    host_copy,     ///< `bytes` over the link to the host
+    host_memory,   ///< the host reads and writes `bytes` of its memory
   };
   Kind kind = Kind::memory;
   std::int64_t batch = 1;

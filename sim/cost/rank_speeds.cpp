@@ -41,7 +41,7 @@ double exponential(Random& random) {
 }  // namespace
 
 RankSpeeds::RankSpeeds(const Experiment& experiment)
-    : jitter_(experiment.software.jitter), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
+    : jitter_(experiment.jitter()), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
   list_classes(experiment.cluster);
   list_speeds(experiment.cluster);
   number_kinds();

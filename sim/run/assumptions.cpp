@@ -88,10 +88,11 @@ std::string perfect_links(const Experiment& experiment) {
 }
 
 std::string stragglers(const Experiment& experiment) {
-  if (experiment.software.jitter == 0) return "";
-  return fmt::format(
-      "chance adds {:.3g} % on average to the kernels of each GPU in each step (software.jitter)",
-      100 * experiment.software.jitter);
+  const double jitter = experiment.jitter();
+  if (jitter == 0) return "";
+  const bool loaders = jitter != experiment.software.jitter;
+  return fmt::format("chance adds {:.3g} % on average to the kernels of each GPU in each step (software.{})",
+                     100 * jitter, loaders ? "image_loading_jitter" : "jitter");
 }
 
 /// Averages that neighbours in turn never finish; "" where they do, or never were to.

@@ -19,6 +19,7 @@ namespace {
 RankSpeeds speeds_of(const Experiment& experiment, const Workload& workload) {
   Experiment steady = experiment;
   steady.software.jitter = 0;
+  steady.software.image_loading_jitter = 0;
   RankSpeeds speeds(steady);
   if (experiment.cluster.gpu_classes() > 1)
     speeds.set_prices(price_kernel_sequences_by_class(workload, experiment));

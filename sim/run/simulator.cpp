@@ -97,7 +97,7 @@ class Simulation {
   /// Known by all of the experiment, compared key by key, and by the figures asked for.
   std::shared_ptr<const MeasuredStep> measured(Experiment simulated, bool repeats) {
     simulated.name.clear();  // changes nothing
-    simulated.training = {};
+    simulated.training = {0, 0, simulated.loads_images() ? DataInput::loaded : DataInput::synthetic};
     simulated.accuracy = {};
     simulated.problem = {};
     const ContentHash key =

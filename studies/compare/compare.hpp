@@ -37,6 +37,9 @@ struct SyncSummary {
   std::string method;
   std::string topology;      ///< of a gossip graph; of a global average the algorithm of its all-reduce
   std::int64_t workers = 0;  ///< n: replicas, or nodes where those are the workers
+  std::string wire;          ///< width of what they send each other, or "compressed"; "" if nothing
+  bool compressed = false;
+  bool models = false;  ///< models travel, not gradients
 };
 
 /// Against the first row that could be simulated. Of the latter two there is none where one of the rows
@@ -58,6 +61,9 @@ struct TargetSummary {
   std::optional<Steps> steps;  ///< none where the literature gives no guarantee
   double time_s = 0;           ///< iterations times step time
   std::string no_steps;        ///< why the literature has no rate of the method; "" where it has one
+  double noise = 0;            ///< what the bounds assume: of the gradient of a replica, or of a sample
+  bool noise_of_sample = false;
+  double heterogeneity = 0;
 };
 
 struct ComparedRow {

@@ -1,6 +1,7 @@
 #include "studies/compare/sync_summary.hpp"
 
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/replica_wire.hpp"
 
 namespace orrery {
 namespace {
@@ -16,8 +17,18 @@ std::string topology_of(const Experiment& experiment) {
 }  // namespace
 
 SyncSummary summary_of(const Experiment& experiment) {
-  const auto method = static_cast<std::size_t>(experiment.data_parallel_sync.method);
-  return {std::string(kSyncMethodNames[method]), topology_of(experiment), sync_workers(experiment).workers};
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  SyncSummary summary;
+  summary.method = kSyncMethodNames[static_cast<std::size_t>(sync.method)];
+  summary.topology = topology_of(experiment);
+  summary.workers = sync_workers(experiment).workers;
+  const ReplicaWire wire = replica_wire(experiment);
+  if (wire.values == ReplicaWire::Values::none) return summary;
+  summary.models = wire.values == ReplicaWire::Values::models;
+  summary.compressed = sync.compression.method != Compression::Method::none;
+  summary.wire =
+      summary.compressed ? "compressed" : kPrecisionNames[static_cast<std::size_t>(wire.precision)];
+  return summary;
 }
 
 }  // namespace orrery

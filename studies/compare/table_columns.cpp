@@ -146,6 +146,9 @@ void add_sync(const Comparison& comparison, std::vector<TableColumn>& columns) {
     columns.back().words = "topology";
   }
   columns.push_back(
+      words(comparison, "wire", false, 48, [](const ComparedRow& row) { return row.sync.wire; }));
+  columns.back().words = "on the wire";
+  columns.push_back(
       words(comparison, "n", true, 55, [](const ComparedRow& row) { return count(row.sync.workers); }));
   columns.back().words = "workers";
   columns.push_back(words(comparison, "GPUs", true, 45, [](const ComparedRow& row) {

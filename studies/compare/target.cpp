@@ -47,6 +47,9 @@ std::optional<TargetSummary> target_of(const Experiment& experiment, const Repor
   if (!experiment.accuracy.wanted()) return std::nullopt;
   const SyncWorkers workers = sync_workers(experiment);
   TargetSummary summary;
+  summary.noise = experiment.accuracy.noise;
+  summary.noise_of_sample = experiment.accuracy.noise_of == NoiseOf::sample;
+  summary.heterogeneity = experiment.accuracy.heterogeneity;
   summary.gap = gap_of(experiment, workers);
   const RateSetting setting{static_cast<double>(workers.workers), worker_noise(experiment),
                             experiment.accuracy.heterogeneity, summary.gap, smaller_side(experiment.model)};

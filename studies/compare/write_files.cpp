@@ -44,7 +44,8 @@ OrderedJson row_json(const ComparedRow& row, const std::vector<std::string>& key
     if (!row.varied[i].empty()) vary[keys[i]] = varied_json(row.varied[i]);
   }
   OrderedJson out{{"name", row.name},       {"vary", std::move(vary)},   {"feasible", row.feasible()},
-                  {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology}};
+                  {"reasons", row.reasons}, {"method", row.sync.method}, {"topology", row.sync.topology},
+                  {"wire", row.sync.wire}};
   if (!row.solved.empty()) out["solved"] = varied_json(row.solved);
   OrderedJson ratio = OrderedJson::object();
   for (const NamedFigure& figure : own_figures(row)) {
@@ -82,7 +83,8 @@ std::string csv_row(const ComparedRow& row, const std::vector<std::string>& name
   std::string line = csv_field(row.name);
   for (const std::string& value : row.varied) line += "," + csv_field(value);
   if (solves) line += "," + csv_field(row.solved);
-  line += "," + csv_field(row.sync.method) + "," + csv_field(row.sync.topology);
+  line +=
+      "," + csv_field(row.sync.method) + "," + csv_field(row.sync.topology) + "," + csv_field(row.sync.wire);
   line += row.feasible() ? ",true," : ",false,";
   line += csv_field(joined_reasons(row.reasons));
   const std::vector<NamedFigure> figures = all_figures(row);
@@ -111,7 +113,7 @@ void write_comparison_csv(const Comparison& comparison, const Sink& sink) {
   std::string header = "name";
   for (const std::string& key : comparison.keys) header += "," + csv_field(key);
   if (comparison.solve) header += "," + csv_field(comparison.solve->key);
-  header += ",method,topology,feasible,reasons";
+  header += ",method,topology,wire,feasible,reasons";
   const std::vector<std::string> names = figure_names(comparison.rows);
   for (const std::string& name : names) header += "," + csv_field(name);
   sink(header + "\n");

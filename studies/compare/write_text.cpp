@@ -32,8 +32,9 @@ class ComparisonText {
     notes();
     header();
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
-    sweet_spot();
+    target();
     solved();
+    widths();
     incomparable();
     skipped();
     unrated();
@@ -113,10 +114,42 @@ class ComparisonText {
     line(comparison_.rows[index].feasible() ? cells(texts) : painted("31", cells(texts)));
   }
 
-  void sweet_spot() {
-    if (const auto best = comparison_.sweet_spot()) {
-      line("  " + painted("2", "* least time to the target: " + label(comparison_.rows[*best])));
+  void remark(const std::string& text) { line("  " + painted("2", text)); }
+
+  /// The sweet spot, and what times to a target rest on.
+  void target() {
+    if (const auto best = comparison_.sweet_spot())
+      remark("* least time to the target: " + label(comparison_.rows[*best]));
+    std::vector<std::string> assumed;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!row.target || !row.target->steps) continue;
+      std::string text = assumptions_of(*row.target);
+      if (std::ranges::find(assumed, text) == assumed.end()) assumed.push_back(std::move(text));
     }
+    if (assumed.empty()) return;
+    remark("to target: steps by upper bounds of the literature with all constants 1, smoothness 1,");
+    remark((assumed.size() == 1 ? assumed.front() : "noise and heterogeneity as in each row") +
+           ": an order that tells rows apart, no forecast");
+  }
+
+  static std::string assumptions_of(const TargetSummary& target) {
+    return fmt::format("noise {:.4g} of a {}, heterogeneity {:.4g}", target.noise,
+                       target.noise_of_sample ? "sample" : "replica", target.heterogeneity);
+  }
+
+  /// Uncompressed, gradients and models of different widths are no comparison of methods alone.
+  void widths() {
+    std::string gradients;
+    std::string models;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (row.sync.wire.empty() || row.sync.compressed) continue;
+      std::string& names = row.sync.models ? models : gradients;
+      if (names.find(row.sync.wire) == std::string::npos)
+        names += (names.empty() ? "" : ", ") + row.sync.wire;
+    }
+    if (gradients.empty() || models.empty() || gradients == models) return;
+    remark("not like for like: gradients travel in " + gradients + ", models in " + models);
+    remark("(plan.wire_precision.data and plan.wire_precision.models set them)");
   }
 
   void solved() {

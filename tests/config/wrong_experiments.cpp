@@ -67,6 +67,30 @@ TEST_CASE("missing keys are named") {
         "70000 GB/s, one direction, per GPU port (nvswitch, pcie, pcie-host) or per link (the others)");
 }
 
+TEST_CASE("convolutional networks whose parts do not add up say so") {
+  const auto net = [](const std::string& more) {
+    return diagnostics(R"({"model": {"kind": "convnet", "layers": 4, "parameters": 100,
+                                     "forward_gflops_per_sample": 1, )" +
+                       more + R"(}, "cluster": "box"})");
+  };
+  CHECK(net(R"("convolutions": 8, "head_parameters": 100)").empty());
+  CHECK(net(R"("convolutions": 6)").find("/model/convolutions: found 6, allowed a multiple of layers 4") !=
+        std::string::npos);
+  CHECK(net(R"("head_parameters": 101)")
+            .find("/model/head_parameters: found 101, allowed at most parameters 100") != std::string::npos);
+  CHECK(net(R"("small_filter_share": 2)").find("/model/small_filter_share: found 2") != std::string::npos);
+}
+
+TEST_CASE("data are loaded where a run has a length, unless it says otherwise") {
+  const auto data = [](const std::string& training) {
+    return io_test::read(R"({"model": "tiny", "cluster": "box")" + training + "}").training.data;
+  };
+  CHECK(data("") == DataInput::synthetic);
+  CHECK(data(R"(, "training": {"samples": 10})") == DataInput::loaded);
+  CHECK(data(R"(, "training": {"tokens": 10, "data": "synthetic"})") == DataInput::synthetic);
+  CHECK(data(R"(, "training": {"data": "loaded"})") == DataInput::loaded);
+}
+
 TEST_CASE("errors inside catalog entries name the entry") {
   CHECK(diagnostics(R"({"model": "broken", "cluster": "box"})") ==
         "e.json:1:11: /model/layers: found 0, allowed an integer from 1 to 100000 (in catalog model "

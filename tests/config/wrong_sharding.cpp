@@ -44,6 +44,9 @@ TEST_CASE("widths of what travels and of what an optimizer keeps must not contra
   CHECK(says(R"({"wire_precision": {"date": "fp8"}})", "did you mean \"data\"?"));
   CHECK(says(R"({"wire_precision": {"data": "fp12"}})", "/plan/wire_precision/data: found \"fp12\""));
   CHECK(says(R"({"wire_precision": "fp8"})", "/plan/wire_precision: found"));
+  CHECK(says(R"({"wire_precision": {"models": "bf16"}})",
+             "/plan/wire_precision/models: found a precision with data_parallel_sync.method \"all-reduce\", "
+             "allowed with gossip | push-sum | local-sgd"));
   CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "plan": {"wire_precision": {"data": "bf16"}},
                         "data_parallel_sync": {"method": "gossip"}})")
             .find("/plan/wire_precision/data: found a precision with data_parallel_sync.method \"gossip\"") !=

@@ -1,7 +1,7 @@
-// A convolutional network of which only its size is known: equal layers of a convolution, its normalisation
-// and its activation. What an element of kept activations costs in memory traffic beside the convolutions:
-// forward, normalisation reads its input twice and writes, activation reads and writes, for two kept values;
-// backward, they read 6 and write 2.
+// A convolutional network of which only its size is known: equal layers of convolutions, their normalisation
+// and their activation; whole matrices behind them have their parameters in the last layer. What an element
+// of kept activations costs in memory traffic beside the convolutions: forward, normalisation reads its input
+// twice and writes, activation reads and writes, for two kept values; backward, they read 6 and write 2.
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
@@ -22,10 +22,11 @@ class ConvNet {
     ModelBlocks blocks;
     const std::int64_t layers = model_.layers;
     blocks.boundaries.push_back({activations(), false, false});
+    const std::int64_t spread = model_.parameters - model_.head_parameters;
     for (std::int64_t i = 0; i < layers; ++i) {
-      // What does not divide evenly is in the first layers; at most two kinds of layer.
-      const bool more = i < model_.parameters % layers;
-      const std::int64_t parameters = model_.parameters / layers + (more ? 1 : 0);
+      // What does not divide evenly is in the first layers; at most three kinds of layer.
+      std::int64_t parameters = spread / layers + (i < spread % layers ? 1 : 0);
+      if (i + 1 == layers) parameters += model_.head_parameters;
       if (blocks.kinds.empty() || blocks.kinds.back().parameters != parameters)
         blocks.kinds.push_back(block(parameters));
       blocks.layers.push_back(static_cast<std::uint32_t>(blocks.kinds.size() - 1));
@@ -37,14 +38,15 @@ class ConvNet {
 
   [[nodiscard]] Steps forward(Workload& workload) const {
     StepBuilder to(experiment_, workload, Phase::forward);
-    const std::int32_t out =
-        to.compute(Part::layer, {convolution(), elementwise(kForwardPasses)}, kBlockInput);
+    std::vector<Kernel> kernels = convolutions();
+    kernels.push_back(elementwise(kForwardPasses));
+    const std::int32_t out = to.compute(Part::layer, std::move(kernels), kBlockInput);
     return std::move(to).finish(out);
   }
   [[nodiscard]] Steps backward(PassKind kind, Workload& workload) const {
     StepBuilder to(experiment_, workload, phase_of(kind));
-    std::vector<Kernel> kernels{convolution()};
-    if (kind == PassKind::backward) kernels.push_back(convolution());
+    std::vector<Kernel> kernels = convolutions();
+    if (kind == PassKind::backward) kernels.insert(kernels.end(), kernels.begin(), kernels.end());
     if (hands_on(kind)) kernels.insert(kernels.begin(), elementwise(kBackwardPasses));
     const std::int32_t gradient = to.compute(Part::layer, std::move(kernels), kBlockInput);
     return std::move(to).finish(gradient);
@@ -59,12 +61,18 @@ class ConvNet {
   [[nodiscard]] Bytes activations() const {
     return divide_up(model_.activations_per_sample, model_.layers) * samples_ * element_;
   }
-  [[nodiscard]] Kernel convolution() const {
-    Kernel kernel;
-    kernel.kind = Kernel::Kind::convolution;
-    kernel.flops = forward_flops(samples_);
-    kernel.bytes = activations();
-    return kernel;
+  /// Of a layer in one direction.
+  [[nodiscard]] std::vector<Kernel> convolutions() const {
+    Kernel direct;
+    direct.kind = Kernel::Kind::convolution;
+    direct.batch = model_.convolutions / model_.layers;
+    direct.flops = forward_flops(samples_);
+    direct.bytes = activations();
+    Kernel small;
+    small.kind = Kernel::Kind::small_filter;
+    small.flops = static_cast<Flops>(static_cast<double>(direct.flops) * model_.small_filter_share);
+    direct.flops -= small.flops;
+    return small.flops > 0 ? std::vector{direct, small} : std::vector{direct};
   }
   [[nodiscard]] Kernel elementwise(double passes) const {
     const double traffic = passes * experiment_.software.elementwise_traffic;

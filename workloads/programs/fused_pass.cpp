@@ -99,7 +99,7 @@ std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t 
 }  // namespace
 
 bool has_fused_passes(const Experiment& experiment) {
-  const bool even = experiment.software.jitter == 0 && experiment.cluster.overrides.empty() &&
+  const bool even = experiment.jitter() == 0 && experiment.cluster.overrides.empty() &&
                     experiment.cluster.gpu_classes() == 1 && experiment.plan.replica_batch_sizes.empty();
   // Else attention, or what experts do, is no operation of the tensor group alone.
   const bool alone = experiment.plan.degree(Axis::context) == 1 && experiment.model.experts == 0;

@@ -46,6 +46,14 @@ std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
   return kernel_sequences_.back();
 }
 
+/// Until the background thread has sent what `payload` fused: half a cycle on average, and the coordinator's
+/// work for the tensors of all ranks.
+Picoseconds Averaging::negotiation_ps(const Payload& payload) const {
+  const Software& software = experiment_.software;
+  const double requests = static_cast<double>(payload.tensors) * static_cast<double>(experiment_.plan.gpus());
+  return from_microseconds(software.cycle_time_ms * 1e3 / 2 + software.negotiation_us_per_tensor * requests);
+}
+
 /// A message among all workers.
 Message Averaging::global(Collective what, Bytes bytes) const {
   Message message{what, bytes, Dimension::data, message_host_};
@@ -62,12 +70,13 @@ OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, s
   const Stream stream = method_.travels == Travels::models ? Stream::workers : Stream::data;
   OpId at = compute(compressed(payload), like, {dep});
   for (const Bytes bytes : compressor_.wire_bytes(payload)) {
-    const Message message =
+    Message message =
         sums() ? global(Collective::all_reduce, bytes) : global(Collective::all_gather, bytes * workers);
+    message.wait_ps = negotiation_ps(payload);
     std::uint32_t left = times;
     if (std::exchange(waited_, like.step) != like.step) {  // the first one waits for the last worker
       Message first = message;
-      first.wait_ps = from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
+      first.wait_ps += from_microseconds(experiment_.software.data_reduce_wait_ms * 1e3);
       at = transfer(first, stream, layout_.workers_slot(), like, at);
       --left;
     }
@@ -87,7 +96,7 @@ std::vector<Kernel> Averaging::compressed(const Payload& payload) const {
 
 std::vector<Kernel> Averaging::unpack(const Payload& payload) const {
   const std::int64_t workers = averaged();
-  if (workers < 2 || !compressor_.active()) return {};
+  if (workers < 2 || !(compressor_.active() || payload.casts())) return {};
   std::vector<Kernel> kernels;
   if (method_.by_servers) {  // everyone waits for what the servers do with their share
     const std::int64_t servers = experiment_.data_parallel_sync.servers;
@@ -129,8 +138,9 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::
     bytes *= method_.vectors;
     if (first) bytes += method_.message_bytes;
     Message message{Collective::send_recv, bytes, Dimension::data, message_host_};
+    message.wait_ps = negotiation_ps(payload);
     if (std::exchange(first, false))
-      message.wait_ps = from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
+      message.wait_ps += from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
     for (std::size_t c = 0; c < round.colours.size(); ++c) {
       arrived.push_back(transfer(message, send_stream(c), SyncLayout::out_slot(round, c), like, ready));
       arrived.push_back(transfer(message, recv_stream(c), SyncLayout::in_slot(round, c), like, ready));

@@ -48,6 +48,7 @@ class Averaging {
  private:
   OpId transfer(const Message& message, Stream stream, std::uint16_t slot, const Op& like, OpId dep);
   [[nodiscard]] std::vector<Kernel> compressed(const Payload& payload) const;
+  [[nodiscard]] Picoseconds negotiation_ps(const Payload& payload) const;
   [[nodiscard]] Message global(Collective what, Bytes bytes) const;
   /// Replicas whose values over_workers() brings together.
   [[nodiscard]] std::int64_t averaged() const {

@@ -60,6 +60,12 @@ std::int64_t matrix_side(const Payload& payload) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::sqrt(each))));
 }
 
+/// One width is read and the other written, so often; nothing where values travel as they are kept.
+std::vector<Kernel> casts(const Payload& payload, std::int64_t times) {
+  if (!payload.casts()) return {};
+  return {memory(times * (payload.values * payload.width + payload.sent()))};
+}
+
 }  // namespace
 
 bool Compressor::adds_up() const {
@@ -86,7 +92,7 @@ bool Compressor::compresses(const Payload& payload) const {
 
 std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
   const std::int64_t d = payload.values;
-  if (!compresses(payload)) return {d * payload.width};
+  if (!compresses(payload)) return {payload.sent()};
   const Bytes scales = kScale * divide_up(d, compression_.bucket);
   switch (compression_.method) {
     case Method::none:
@@ -113,7 +119,7 @@ std::vector<Bytes> Compressor::wire_bytes(const Payload& payload) const {
 }
 
 std::vector<Kernel> Compressor::compress(const Payload& payload) const {
-  if (!compresses(payload)) return {};
+  if (!compresses(payload)) return casts(payload, 1);
   const std::vector<Bytes> wire = wire_bytes(payload);
   const Bytes sent = std::accumulate(wire.begin(), wire.end(), Bytes{0});
   const Bytes pass = payload.values * payload.width;  // one reading of all values
@@ -157,7 +163,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
 }
 
 std::vector<Kernel> Compressor::decompress(const Payload& payload, std::int64_t received) const {
-  if (!compresses(payload)) return {};
+  if (!compresses(payload)) return casts(payload, received);
   const std::vector<Bytes> wire = wire_bytes(payload);
   const Bytes each = std::accumulate(wire.begin(), wire.end(), Bytes{0});
   const Bytes pass = payload.values * payload.width;

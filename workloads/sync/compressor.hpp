@@ -16,6 +16,11 @@ struct Payload {
   std::int64_t values = 0;
   std::int64_t tensors = 1;  ///< that hold them, at least one
   Bytes width = 4;           ///< of one value, uncompressed
+  Bytes sent_of_32 = 0;      ///< of 32 values on the way, uncompressed; 0: as they are kept
+
+  [[nodiscard]] bool casts() const { return sent_of_32 != 0 && sent_of_32 != 32 * width; }
+  /// Uncompressed, on the way.
+  [[nodiscard]] Bytes sent() const { return casts() ? (values * sent_of_32 + 31) / 32 : values * width; }
 };
 
 class Compressor {

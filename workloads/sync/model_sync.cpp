@@ -89,7 +89,8 @@ void ModelSync::send_model(OpId ready) {
   }
 }
 
-void ModelSync::send(const Payload& payload, const Departure& departure, Place first, OpId ready) {
+void ModelSync::send(Payload payload, const Departure& departure, Place first, OpId ready) {
+  if (const auto sent = experiment_.plan.wire_precision.models) payload.sent_of_32 = bytes_of_32(*sent);
   const std::int64_t due = step_ + departure.delay;
   const bool is_first = std::ranges::none_of(in_flight_, [&](const InFlight& one) { return one.due == due; });
   InFlight& one = in_flight_.emplace_back(InFlight{payload, departure, {}, due, first});

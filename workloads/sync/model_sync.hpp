@@ -68,7 +68,7 @@ class ModelSync {
   [[nodiscard]] std::vector<Payload> buckets(const Payload& payload) const;
   [[nodiscard]] Op label() const;
   void send_model(OpId ready);
-  void send(const Payload& payload, const Departure& departure, Place first, OpId ready);
+  void send(Payload payload, const Departure& departure, Place first, OpId ready);
   OpId receive_due(OpId dep);
   OpId receive(const InFlight& one, std::initializer_list<OpId> after);
 

@@ -44,6 +44,33 @@ TEST_CASE("without constants: one size of tile, whole waves") {
   CHECK(price(product(640, 640, 1000, 4), gpu) == 32'768'000);
 }
 
+TEST_CASE("convolutions: a start each, and Winograd's algorithm for small filters in fp32") {
+  Gpu gpu = round_gpu();
+  gpu.gemm_start_us = 5;
+  gpu.convolution_start_us = 15;
+  gpu.peak_tflops[static_cast<std::size_t>(Precision::fp32)] = 10;
+  gpu.peak_tflops[static_cast<std::size_t>(Precision::fp16)] = 100;
+  Kernel direct;
+  direct.kind = Kernel::Kind::convolution;
+  direct.batch = 3;
+  direct.flops = 1'000'000'000;
+  Kernel small = direct;
+  small.kind = Kernel::Kind::small_filter;
+  small.flops = 900'000'000;
+  Software software;
+  software.convolution_speed = 0.5;
+  const auto price = [&](Precision precision) {
+    return price_compute({{direct, small}, 0}, gpu, software, precision).duration_ps;
+  };
+  // 3 starts of 20 us; 1e9 FLOPs at 5e12 a second are 200 us, 4/9 of 0.9e9 are 80 us.
+  CHECK(price(Precision::fp32) == (60 + 200 + 80) * Picoseconds{1'000'000});
+  // At 5e13 a second, all of them: 20 us and 18 us.
+  CHECK(price(Precision::fp16) == (60 + 20 + 18) * Picoseconds{1'000'000});
+  // Matrix products have a library of their own.
+  software.gemm_speed = 0.25;
+  CHECK(price(Precision::fp16) == (60 + 20 + 18) * Picoseconds{1'000'000});
+}
+
 TEST_CASE("products of experts share waves as one kernel, and have waves of their own in turn") {
   Gpu gpu = round_gpu();
   gpu.gemm_start_us = 5;

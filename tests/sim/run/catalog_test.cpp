@@ -31,6 +31,7 @@ TEST_CASE("every model of the catalog has its published parameter count") {
       {"gpt-oss-20b", 20'914'757'184},    {"gpt-oss-120b", 116'829'156'672},
       {"gemma2-9b", 9'241'705'984},       {"gemma2-27b", 27'227'128'320},
       {"mistral-7b", 7'241'732'096},      {"t5-11b", 11'307'321'344},
+      {"resnet-101", 44'549'160},         {"vgg-16", 138'357'544},
   };
   const std::map<std::string, double> rounded{
       {"gpt3-125m", 125e6},       {"gpt3-350m", 356e6},       {"gpt3-760m", 760e6},

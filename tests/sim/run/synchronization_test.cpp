@@ -254,6 +254,29 @@ TEST_CASE("neighbours can be placed near, or where one says") {
   CHECK_THROWS_AS(static_cast<void>(run(read(text("[0, 1, 2, 3, 4, 5, 6, 6]")))), InputError);
 }
 
+TEST_CASE("a background thread delays each message by half a cycle and the coordinator's work") {
+  // 1 ms, and 3 us for each worker's one tensor.
+  const std::string thread = R"(, "software": {"cycle_time_ms": 2, "negotiation_us_per_tensor": 3})";
+  for (const int n : {4, 8}) {
+    CAPTURE(n);
+    const Picoseconds more = (1000 + 3 * n) * kMicrosecond;
+    for (const std::string& sync : {std::string(R"("method": "all-reduce")"), gossip("one-peer-exponential")})
+      CHECK(step_time(n, sync, thread) == step_time(n, sync) + more);
+  }
+  // A single worker negotiates with nobody.
+  CHECK(step_time(1, R"("method": "all-reduce")", thread) == step_time(1, R"("method": "all-reduce")"));
+}
+
+TEST_CASE("models of 16 bits take half the wire, and a cast at either end") {
+  const auto half = [](int n) {
+    const Report r = run(read(experiment(n, gossip("ring")), {"plan.wire_precision.models=bf16"})).report;
+    return r.makespan_ps / r.steps;
+  };
+  // Two neighbours' models at 2 bytes in place of 4: S / B of 4 ms less 2 x 2 ms. A cast moves 6 bytes a
+  // value, 1.5 us, before, and for each of two neighbours after.
+  CHECK(half(8) == step_time(8, gossip("ring")) - kModelTime + 9 * kMicrosecond / 2);
+}
+
 TEST_CASE("what is kept between steps counts as memory") {
   const auto stage = [](const std::string& sync) {
     return run(read(experiment(8, sync))).report.stage_memory[0];

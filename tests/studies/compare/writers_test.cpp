@@ -97,10 +97,10 @@ TEST_CASE("JSON and CSV agree with each other and with the rows") {
   write_comparison_csv(comparison, [&csv](std::string_view part) { csv += part; });
   const auto lines = lines_of(csv);
   REQUIRE(lines.size() == 5);
-  CHECK(lines[0].find("name,plan.stage_layers,plan.bucket_mb,method,topology,feasible,reasons,workers,") ==
-        0);
+  CHECK(lines[0].find(
+            "name,plan.stage_layers,plan.bucket_mb,method,topology,wire,feasible,reasons,workers,") == 0);
   CHECK(lines[0].find(",step_time_s,") != std::string::npos);
-  CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,true,,8,") == 0);
+  CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,fp32,true,,8,") == 0);
 }
 
 TEST_CASE("a chart has a line per combination of the other keys") {
