@@ -100,7 +100,7 @@ TEST_CASE("JSON and CSV agree with each other and with the rows") {
   CHECK(lines[0].find(
             "name,plan.stage_layers,plan.bucket_mb,method,topology,wire,feasible,reasons,workers,") == 0);
   CHECK(lines[0].find(",step_time_s,") != std::string::npos);
-  CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,fp32,true,,8,") == 0);
+  CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,bf16,true,,8,") == 0);
 }
 
 TEST_CASE("a chart has a line per combination of the other keys") {
