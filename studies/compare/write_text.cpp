@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "config/schema/wording.hpp"
 #include "studies/compare/figures.hpp"
@@ -114,7 +116,17 @@ class ComparisonText {
     line(comparison_.rows[index].feasible() ? cells(texts) : painted("31", cells(texts)));
   }
 
-  void remark(const std::string& text) { line("  " + painted("2", text)); }
+  /// A sentence below the table, in lines of its width.
+  void remark(const std::string& text) {
+    std::istringstream words(text);
+    std::string now;
+    for (std::string word; words >> word;) {
+      if (!now.empty() && kGap + text_width(now) + 1 + text_width(word) > width_)
+        line("  " + painted("2", std::exchange(now, "")));
+      now += (now.empty() ? "" : " ") + word;
+    }
+    line("  " + painted("2", now));
+  }
 
   /// The sweet spot, and what times to a target rest on.
   void target() {
@@ -127,8 +139,8 @@ class ComparisonText {
       if (std::ranges::find(assumed, text) == assumed.end()) assumed.push_back(std::move(text));
     }
     if (assumed.empty()) return;
-    remark("to target: steps by upper bounds of the literature with all constants 1, smoothness 1,");
-    remark((assumed.size() == 1 ? assumed.front() : "noise and heterogeneity as in each row") +
+    remark("to target: steps by upper bounds of the literature with all constants 1, smoothness 1, " +
+           (assumed.size() == 1 ? assumed.front() : "noise and heterogeneity as in each row") +
            ": an order that tells rows apart, no forecast");
   }
 
@@ -148,8 +160,8 @@ class ComparisonText {
         names += (names.empty() ? "" : ", ") + row.sync.wire;
     }
     if (gradients.empty() || models.empty() || gradients == models) return;
-    remark("not like for like: gradients travel in " + gradients + ", models in " + models);
-    remark("(plan.wire_precision.data and plan.wire_precision.models set them)");
+    remark("not like for like: gradients travel in " + gradients + ", models in " + models +
+           " (plan.wire_precision.data and plan.wire_precision.models set them)");
   }
 
   void solved() {

@@ -45,6 +45,34 @@ TEST_CASE("the table stays within its width and loses the least important column
   CHECK(text_of(comparison, 60).find("no room for:") != std::string::npos);
 }
 
+TEST_CASE("below the table stands what times to a target assume, and where widths differ") {
+  const std::vector<std::string> ways{"data_parallel_sync.method=all-reduce,gossip"};
+  const auto said = [&](const std::vector<std::string>& overrides, const std::string& sentence) {
+    std::string text = text_of(compare(request(ways, overrides), 2), 300);
+    return text.find(sentence) != std::string::npos;
+  };
+  const std::string unlike =
+      "not like for like: gradients travel in bf16, models in fp32 (plan.wire_precision.data";
+  CHECK(said({}, unlike));
+  CHECK_FALSE(said({}, "to target"));
+  CHECK_FALSE(said({"plan.precision=fp32"}, "not like for like"));
+  CHECK(said(
+      {"accuracy.target=0.01", "accuracy.noise=2"},
+      "to target: steps by upper bounds of the literature with all constants 1, smoothness 1, noise 2 of a "
+      "replica, heterogeneity 0: an order that tells rows apart, no forecast"));
+  // Each method has a key of its own.
+  const Comparison gossip =
+      compare(request({}, {"data_parallel_sync.method=gossip", "plan.wire_precision.models=bf16"}), 1);
+  CHECK(gossip.rows[0].sync.wire == "bf16");
+  const Comparison compressed = compare(request({}, {"data_parallel_sync.compression=top-k"}), 1);
+  CHECK(compressed.rows[0].sync.wire == "compressed");
+  const auto narrow = lines_of(text_of(compare(request(ways, {"accuracy.target=0.01"}), 2), 60));
+  const auto sentence = std::ranges::find_if(
+      narrow, [](const std::string& line) { return line.starts_with("  to target: steps by"); });
+  REQUIRE(sentence != narrow.end());
+  CHECK(sentence->size() <= 60);
+}
+
 TEST_CASE("a run of known length has its time in hours, or in days where it takes weeks") {
   const auto training = [](const std::string& samples) {
     const auto lines = lines_of(text_of(compare(request({}, {"training.samples=" + samples}), 1)));
