@@ -36,6 +36,9 @@ std::string elastic_text(const ElasticRun& run) {
                         phase.report.workers, phase.report.step_time_s(), 100 * computing(phase.report),
                         100 * phase.report.mfu(), hours(phase.seconds()), names(phase.away));
   }
+  for (const ElasticPhase& phase : run.phases)
+    for (const std::string& reason : phase.report.reasons)
+      text += fmt::format("not feasible from step {} on: {}\n", phase.first_step, reason);
   text += fmt::format("\n{:.4g} tokens in {}: {:.4g} tokens/s\n", run.tokens(), hours(run.seconds()),
                       run.tokens() / run.seconds());
   for (const ElasticPhase& phase : run.phases) {
@@ -66,6 +69,7 @@ std::string elastic_json(const ElasticRun& run) {
                       {"mfu", phase.report.mfu()},
                       {"tokens_per_step", phase.report.tokens_per_step},
                       {"feasible", phase.report.feasible},
+                      {"reasons", phase.report.reasons},
                       {"fetches", std::move(fetches)}});
   }
   return all.dump(2) + "\n";

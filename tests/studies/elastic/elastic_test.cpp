@@ -68,6 +68,15 @@ TEST_CASE("a site leaves and comes again") {
   CHECK(run.phases[2].fetches[0].duration_ps == 270'000'000'000);
 }
 
+TEST_CASE("phases that do not fit into memory say so") {
+  ElasticRequest request = request_for({});
+  request.overrides = {"cluster.gpu.memory_gb=0.001"};
+  const ElasticRun run = simulate_elastic(request);
+  CHECK_FALSE(run.phases[0].report.feasible);
+  CHECK(elastic_text(run).find("not feasible from step 0 on: out of memory") != std::string::npos);
+  CHECK(elastic_json(run).find("out of memory") != std::string::npos);
+}
+
 TEST_CASE("a site that joins first is away at the beginning") {
   const ElasticRun run = simulate_elastic(request_for({"10:+east"}));
   REQUIRE(run.phases.size() == 2);
