@@ -19,6 +19,7 @@
 #include "orrery/simulate.hpp"
 #include "reports/writers.hpp"
 #include "sim/metrics/memory_moment.hpp"
+#include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
 
@@ -68,6 +69,7 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
 int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
             const Experiment& experiment) {
   const auto begin = std::chrono::steady_clock::now();
+  if (!options.trace.empty()) require_one_timeline(experiment);
   const TraceOptions trace = trace_options(options, experiment);
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);

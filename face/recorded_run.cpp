@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "face/recorded_state.hpp"
+#include "sim/run/asynchronous_run.hpp"
 
 namespace orrery {
 namespace {
@@ -63,6 +64,7 @@ std::vector<OperationSpan> RecordedRun::spans(std::uint32_t rank, Stream stream)
 }
 
 RecordedRun record(const Experiment& experiment) {
+  require_one_timeline(experiment);
   return RecordedRun(std::make_unique<const RecordedRun::State>(experiment));
 }
 

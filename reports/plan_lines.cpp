@@ -49,14 +49,16 @@ std::string synchronization(const DataParallelSync& sync, std::int64_t workers) 
     case SyncMethod::parameter_server:
       text += fmt::format(", servers {}", sync.servers);
       break;
+    case SyncMethod::easgd:
+    case SyncMethod::async_diloco:
+      text += fmt::format(", period {}, servers {}", sync.period, sync.servers);
+      break;
     case SyncMethod::local_sgd:
     case SyncMethod::gossip_pga:
     case SyncMethod::diloco:
     case SyncMethod::slowmo:
     case SyncMethod::noloco:
     case SyncMethod::sparse_loco:
-    case SyncMethod::easgd:
-    case SyncMethod::async_diloco:
       text += fmt::format(", period {}", sync.period);
       break;
     case SyncMethod::gossip_aga:

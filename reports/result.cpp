@@ -44,7 +44,14 @@ Json exposed(const Report& report, Dimension dimension) {
 
 /// Of the critical path, per step.
 Json path_seconds(const Report& report, Picoseconds time) {
+  if (report.asynchrony) return {};
   return timed(report, to_seconds(time) / static_cast<double>(report.steps));
+}
+
+/// A figure of workers that keep no step with each other.
+template <class Value>
+Json asynchronous(const Report& report, Value Asynchrony::*value) {
+  return report.asynchrony ? Json((*report.asynchrony).*value) : absent();
 }
 
 Json along(const Report& report, Dimension dimension) {
@@ -159,6 +166,15 @@ const ResultKey kFigureKeys[] = {
     {"data_parallel_sync.compression",
      [](const R& r) -> Json { return name_of(Compression::kNames, r.data_parallel_sync.compression.method); },
      Needs::origin},
+    {"asynchrony.local_steps_min",
+     [](const R& r) -> Json { return asynchronous(r, &Asynchrony::fewest_steps); }},
+    {"asynchrony.local_steps_max",
+     [](const R& r) -> Json { return asynchronous(r, &Asynchrony::most_steps); }},
+    {"asynchrony.meetings", [](const R& r) -> Json { return asynchronous(r, &Asynchrony::meetings); }},
+    {"asynchrony.staleness_mean",
+     [](const R& r) -> Json { return asynchronous(r, &Asynchrony::mean_staleness); }},
+    {"asynchrony.staleness_max",
+     [](const R& r) -> Json { return asynchronous(r, &Asynchrony::most_staleness); }},
     {"parameters", [](const R& r) -> Json { return r.parameters; }},
     {"active_parameters", [](const R& r) -> Json { return r.active_parameters; }},
     {"gpus", [](const R& r) -> Json { return r.gpus; }},

@@ -78,7 +78,7 @@ class Summary {
     if (report_.makespan_ps > 0) {
       speed();
       time_parts();
-      critical_path();
+      report_.asynchrony ? asynchrony(*report_.asynchrony) : critical_path();
       network();
     }
     memory();
@@ -195,6 +195,14 @@ class Summary {
     }
     part("host", seconds(path.host_ps), "35");
     part("wait for links", seconds(path.wait_ps), "31");
+  }
+
+  void asynchrony(const Asynchrony& a) {
+    heading("Workers", "without steps in common");
+    wrapped("  ", fmt::format("local steps {} to {}, {} meetings", a.fewest_steps, a.most_steps, a.meetings));
+    wrapped("  ",
+            fmt::format("updates by others between reading a model and changing it: mean {:.3g}, most {}",
+                        a.mean_staleness, a.most_staleness));
   }
 
   void network() {

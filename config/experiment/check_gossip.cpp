@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/experiment/read_parts.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -98,7 +99,8 @@ double seconds_of_sharing(const GossipShape& shape, double messages) {
 
 void check_gossip(const Experiment& e, double weights, Findings& findings) {
   const DataParallelSync& sync = e.data_parallel_sync;
-  if (!sync.gossips() || e.plan.data_parallel < 2) return;
+  const bool in_step = sync_method(sync.method).meets == Meets::in_step;
+  if (!sync.gossips() || !in_step || e.plan.data_parallel < 2) return;
   const GossipShape shape = shape_of(e);
   const auto refuse = [&](double found, std::string_view what, double limit, std::string_view hint) {
     findings.add(

@@ -120,6 +120,9 @@ double models_exchanged(const Experiment& e) {
   const DataParallelSync& sync = e.data_parallel_sync;
   const SyncMethodRow& method = sync_method(sync.method);
   if (method.by_servers) return 2 * real(e.plan.data_parallel * e.simulation.steps);
+  if (method.meets == Meets::in_pairs) return 2 * real(e.plan.data_parallel * e.simulation.steps);
+  if (method.meets == Meets::at_centre)
+    return 2 * real(e.plan.data_parallel * e.simulation.steps) / real(sync.period);
   if (method.departures == nullptr) return 0;
   double models = 0;
   for (std::int64_t step = 0; step < e.simulation.steps; ++step) {

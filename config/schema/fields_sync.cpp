@@ -27,21 +27,23 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
           "level", {kSyncLevelNames, nullptr, {}},
           +[](S& s, std::size_t i) { s.level = static_cast<SyncLevel>(i); }, "gpu",
           "what a worker is: each replica, or those of a node, or of a site, together"),
-      T::integer("period", 1, kMaxPeriod, &S::period, "6", "steps from one global average to the next"),
+      T::integer("period", 1, kMaxPeriod, &S::period, "6",
+                 "steps from one global average to the next; of a worker, from one exchange with the centre"),
       T::integer("final_period", 1, kMaxPeriod, &S::final_period, "64",
                  "to which the period of gossip-aga doubles"),
       T::choice(
           "overlap", {kSyncOverlapNames, nullptr, {}},
           +[](S& s, std::size_t i) { s.overlap = static_cast<SyncOverlap>(i); }, "none",
           "when models travel: after the update, by bucket as it is updated, or while the next step "
-          "computes; local-sgd and diloco have the first two, and by bucket is by layer for them"),
+          "computes; local-sgd and diloco have the first two, and by bucket is by layer for them; "
+          "ad-psgd has the first and the third"),
       T::choice(
           "base", {kSlowBaseNames, nullptr, {}},
           +[](S& s, std::size_t i) { s.base = static_cast<SlowBase>(i); }, "gossip",
           "slowmo: what workers do between global averages"),
       T::nested("compression", "the name of a method, or an object with method and its parameters"),
       T::integer("servers", 1, kMaxGpus, &S::servers, "1",
-                 "of a parameter server, each with an equal share of the parameters"),
+                 "of a parameter server or centre, each with an equal share of the parameters"),
       T::integers("shape", 1, kMaxExtent, &S::shape, "as square as can be", "extents of a grid or torus"),
       T::number("probability", "", 0, 1, &S::probability, "0.5", "of an edge of an erdos-renyi graph"),
       T::integer("peers", 1, 64, &S::peers, "1", "neighbours in a round of a base-k graph"),

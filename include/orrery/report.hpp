@@ -66,6 +66,16 @@ struct MemoryPoint {
 };
 using MemoryTimeline = std::vector<MemoryPoint>;
 
+/// How far workers get apart that keep no step with each other.
+struct Asynchrony {
+  std::int64_t fewest_steps = 0;  ///< local steps of the slowest worker
+  std::int64_t most_steps = 0;    ///< and of the fastest one
+  std::int64_t meetings = 0;      ///< of pairs, or of a worker with the centre
+  /// Updates by other workers between the reading of a model and the update that rests on it.
+  double mean_staleness = 0;
+  std::int64_t most_staleness = 0;
+};
+
 struct RunStats {
   std::uint64_t tasks = 0;   ///< simulated, after folding
   std::uint64_t events = 0;  ///< queue events
@@ -119,7 +129,8 @@ struct Report {
   std::vector<MemoryTimeline> memory_timeline;  ///< per pipeline stage, where it was asked for
   Bytes gpu_usable_memory = 0;                  ///< of that, what is there for StageMemory::reserved()
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
-  CriticalPath critical_path;
+  CriticalPath critical_path;                           ///< without `asynchrony`
+  std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
   RunStats stats;
 
   [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }

@@ -11,6 +11,7 @@
 #include "sim/cost/price_list.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -224,6 +225,12 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
     list.emplace_back("gradients are not exchanged between replicas (data_parallel_sync.method: none)");
+  if (sync_method(experiment.data_parallel_sync.method).meets != Meets::in_step &&
+      experiment.plan.data_parallel > 1)
+    list.emplace_back(
+        "workers keep no step with each other: their local steps are those of workers that never meet, "
+        "exchanges "
+        "do not slow them down, and the run ends with as many steps of all as steps in common would be");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   for (std::string sentence : {hidden_collectives(experiment), interference(experiment), bound(experiment),

@@ -117,7 +117,7 @@ Layers balance(const Experiment& experiment, Memo& memo) {
   KnownRoom known(room, times.stages(), all);
   Layers fitting =
       divide_layers(all, times.stages(), [&](std::size_t stage, std::int64_t from, std::int64_t to) {
-        return known.has(stage, from, to) ? times.time(stage, from, to) : kNever;
+        return known.has(stage, from, to) ? times.time(stage, from, to) : kNoRoom;
       });
   return fitting.empty() ? fastest : fitting;
 }

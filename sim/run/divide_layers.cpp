@@ -25,7 +25,7 @@ class Division {
     for (std::int64_t from = 0; from <= layers_; ++from) best_.push_back({time_(stages_ - 1, from, layers_)});
     for (std::int64_t from = 0; from <= layers_; ++from) given_.back()[index(from)] = layers_ - from;
     for (std::size_t stage = stages_ - 1; stage-- > 0;) add_before(stage);
-    if (best_.front().front() == kNever) return {};
+    if (best_.front().front() == kNoRoom) return {};
     return collect();
   }
 

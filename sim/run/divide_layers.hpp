@@ -13,9 +13,9 @@
 namespace orrery {
 
 /// Of layers that a stage has no room for.
-inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
+inline constexpr Picoseconds kNoRoom = std::numeric_limits<Picoseconds>::max();
 
-/// What stage `stage` takes for the layers [from, to), or kNever. No less for more layers.
+/// What stage `stage` takes for the layers [from, to), or kNoRoom. No less for more layers.
 using StageTime = std::function<Picoseconds(std::size_t stage, std::int64_t from, std::int64_t to)>;
 
 /// Layers per stage, some perhaps 0, so that the slowest stage is as fast as possible; of such divisions one

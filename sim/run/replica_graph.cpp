@@ -101,7 +101,8 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
 }
 
 SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
-  if (!experiment.data_parallel_sync.gossips()) return SyncLayout(experiment, {});
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (!sync.gossips() || sync_method(sync.method).meets != Meets::in_step) return SyncLayout(experiment, {});
   Experiment replicas = experiment;  // without what the layout is not made from
   replicas.name.clear();
   replicas.plan.micro_batch_size = replicas.plan.global_batch_size = 1;

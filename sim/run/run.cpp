@@ -10,6 +10,7 @@
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/run/assumptions.hpp"
+#include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/step_time_range.hpp"
@@ -75,6 +76,7 @@ void judge_range(const Experiment& experiment, const Figures& figures, Report& r
 
 StepFacts::StepFacts(const SimulatedStep& step)
     : multiplicity(step.expanded.representatives.multiplicity),
+      ranks(multiplicity.size()),
       tasks(step.expanded.graph.tasks()),
       events(step.timeline.events),
       peak_memory_at_ps(step.layout == nullptr ? std::nullopt : time_of_peak(step.view())) {}
@@ -86,7 +88,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
       totals);
   report.stats.tasks = facts.tasks;
   report.stats.events = facts.events;
-  report.stats.ranks = facts.multiplicity.size();
+  report.stats.ranks = facts.ranks;
   report.peak_memory_at_ps = facts.peak_memory_at_ps;
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
@@ -108,6 +110,10 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
   const SyncLayout layout = sync_layout_of(experiment, memo);
   const Outline outlined = outline(experiment, layout);
   Run run{simulate_step({experiment, layout, outlined}, {}, false, true, memo), {}};
+  if (keeps_no_step(experiment)) {
+    run.report = report_on_meetings(experiment, outlined, run, {});
+    return run;
+  }
   run.report = report_on(experiment, outlined.workload, StepFacts(run), run.traffic, run.taken->whole, {});
   return run;
 }

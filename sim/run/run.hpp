@@ -22,7 +22,8 @@ struct Run : SimulatedStep {
 
 /// What a report says of a simulated step beside what it took.
 struct StepFacts {
-  std::vector<std::uint32_t> multiplicity;  ///< per class of ranks
+  std::vector<std::uint32_t> multiplicity;  ///< per class of ranks whose times are told apart
+  std::uint64_t ranks = 0;                  ///< simulated
   std::uint64_t tasks = 0;
   std::uint64_t events = 0;
   std::optional<Picoseconds> peak_memory_at_ps;

@@ -7,6 +7,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/memo.hpp"
 #include "sim/run/replica_graph.hpp"
@@ -47,6 +48,7 @@ class Simulation {
   Report run() {
     if (!figures_.of_infeasible && !fits(experiment_, memory_by_stage(experiment_.plan, outlined_.workload)))
       return memory_report(experiment_, outlined_.workload, figures_);
+    if (keeps_no_step(experiment_)) return run_meetings();
     if (may_repeat()) {
       if (std::optional<Report> report = run_until_steady()) return *std::move(report);
     }
@@ -55,6 +57,12 @@ class Simulation {
   }
 
  private:
+  Report run_meetings() {
+    const SimulatedStep step =
+        simulate_step({experiment_, layout_, outlined_}, figures_, false, false, memo_);
+    return report_on_meetings(experiment_, outlined_, step, figures_);
+  }
+
   /// Replicas with unequal batches have no period in common.
   [[nodiscard]] bool may_repeat() const {
     return experiment_.simulation.folding == Folding::automatic && experiment_.simulation.steps == 1 &&

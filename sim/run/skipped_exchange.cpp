@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
@@ -22,22 +23,35 @@ std::optional<std::int64_t> first_departure(const DataParallelSync& sync, Depart
   return std::nullopt;
 }
 
+/// @param first    step after which it comes, from 1
+/// @param enough   steps of which it has its share
+std::string skipped_sentence(std::string_view with, std::int64_t first, const Experiment& experiment,
+                             std::int64_t enough) {
+  const std::int64_t steps = experiment.simulation.steps;
+  return fmt::format(
+      "the first exchange with {} comes after step {} (data_parallel_sync.period {}) and {} simulated: no "
+      "figure has its cost, with simulation.steps={} figures have its share",
+      with, first, experiment.data_parallel_sync.period,
+      steps == 1 ? "1 step is" : fmt::format("{} steps are", steps), enough);
+}
+
 }  // namespace
 
 std::string skipped_exchange(const Experiment& experiment) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   const std::int64_t steps = experiment.simulation.steps;
-  if (sync_method(sync.method).departures == nullptr || sync_workers(experiment).workers < 2) return "";
+  const SyncMethodRow& method = sync_method(sync.method);
+  if (sync_workers(experiment).workers < 2) return "";
+  if (method.meets == Meets::at_centre && steps < sync.period)
+    return skipped_sentence("the centre", sync.period, experiment, sync.period);
+  if (method.departures == nullptr) return "";
   const std::int64_t cycle = sync_cycle(sync, 1);
   for (const Departure::To to : {Departure::To::all, Departure::To::neighbours}) {
     if (first_departure(sync, to, 0, steps)) continue;
     const auto first = first_departure(sync, to, steps, cycle);
     if (!first) continue;
-    return fmt::format(
-        "the first exchange with {} comes after step {} (data_parallel_sync.period {}) and {} simulated: no "
-        "figure has its cost, with simulation.steps={} figures have its share",
-        to == Departure::To::all ? "all workers" : "neighbours", *first + 1, sync.period,
-        steps == 1 ? "1 step is" : fmt::format("{} steps are", steps), cycle);
+    return skipped_sentence(to == Departure::To::all ? "all workers" : "neighbours", *first + 1, experiment,
+                            cycle);
   }
   return "";
 }

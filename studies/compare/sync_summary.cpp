@@ -10,7 +10,9 @@ std::string topology_of(const Experiment& experiment) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   if (sync.gossips()) return sync.neighbours.empty() ? sync.topology : "explicit";
   if (sync.method == SyncMethod::none) return "-";
-  if (sync.method == SyncMethod::parameter_server) return "star";
+  const bool servers = sync.method == SyncMethod::parameter_server || sync.method == SyncMethod::easgd ||
+                       sync.method == SyncMethod::async_diloco;
+  if (servers) return "star";
   return experiment.plan.collectives[static_cast<std::size_t>(Collective::all_reduce)];
 }
 

@@ -91,6 +91,22 @@ TEST_CASE("compressors that a method cannot carry say so") {
              "/data_parallel_sync/topology: found a graph with"));
 }
 
+TEST_CASE("methods whose workers keep no step meet with whole models of single replicas") {
+  CHECK(says(sync_problems(R"({"method": "ad-psgd", "level": "node"})"),
+             "/data_parallel_sync/level: found \"node\", allowed gpu: replicas that keep no step"));
+  CHECK(says(sync_problems(R"({"method": "easgd", "compression": "top-k"})"),
+             "/data_parallel_sync/compression: found \"top-k\", allowed none"));
+  CHECK(
+      says(sync_problems(R"({"method": "ad-psgd", "overlap": "one-step-stale"})"),
+           "/data_parallel_sync/overlap: found \"one-step-stale\", allowed none or combine-while-computing"));
+  CHECK(says(sync_problems(R"({"method": "async-diloco", "servers": 100000})"),
+             "/data_parallel_sync/servers: found 100000, allowed at most the 8 workers"));
+  CHECK(says(sync_problems(R"({"method": "easgd"})", {"plan.zero_stage=1"}),
+             "/data_parallel_sync/method: found \"easgd\" with plan.zero_stage 1"));
+  CHECK(says(sync_problems(R"({"method": "easgd"})", {"data_parallel_sync.overlap=none"}),
+             "/data_parallel_sync/overlap: found a value that does nothing for the method \"easgd\""));
+}
+
 TEST_CASE("keys a method has no use for are mistakes on the command line, not in a file") {
   CHECK(
       sync_problems(R"({"method": "all-reduce", "topology": "ring", "period": 4, "level": "node"})").empty());

@@ -19,7 +19,7 @@ ANY = None
 FACE = ["include/orrery"]
 WORKLOADS = ["workloads", "workloads/collectives", "workloads/schedules"]
 TOPOLOGIES = ["topologies", "topologies/gossip"]
-SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/run"]
+SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/asynchronous", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
 STUDIES = ["studies/compare", "studies/elastic", "studies/validate", "studies/calibrate", "studies/converge"]
 MAY_INCLUDE = {
@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "sim/symmetry": FACE + ["sim/matching", "sim/cost"],
     "sim/tasks": FACE + ["sim/matching", "sim/cost", "sim/symmetry"],
     "sim/metrics": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks"],
+    "sim/asynchronous": FACE + ["sim/network", "sim/cost", "sim/tasks", "sim/metrics"],
     "sim/run": FACE + SIM + TOPOLOGIES + WORKLOADS,
     "config/text": FACE + ["config/schema"],
     "config/schema": FACE + ["config/text"] + TOPOLOGIES + WORKLOADS,

@@ -50,7 +50,7 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
                                 ? divide_up(trained, std::int64_t{layout.workers().replicas_per_worker})
                                 : trained;
   memory.optimizer_states += states * held;
-  std::uint32_t neighbours = 0;
+  std::uint32_t neighbours = sync_method(sync.method).meets == Meets::in_pairs ? 1 : 0;
   for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
   memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * held;
 }

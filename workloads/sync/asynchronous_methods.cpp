@@ -1,7 +1,6 @@
-// Methods whose workers wait for nobody: AD-PSGD (Lian et al. 2018) averages with a neighbour beside
-// computing; EASGD (Zhang, Choromanska and LeCun 2015) and asynchronous DiLoCo (Liu et al. 2024) exchange
-// with a server every period. Simulated is a step of the slowest worker, in which all have an exchange of
-// theirs at the same time.
+// Methods whose workers keep no step with each other: asynchronous decentralised SGD (Lian, Zhang, Zhang, Liu
+// 2018), elastic averaging (Zhang, Choromanska, LeCun 2015) and asynchronous local SGD for language models
+// (Liu et al. 2024). Events of simulated time decide who meets whom (sim/asynchronous/).
 #include <array>
 #include <string>
 
@@ -10,59 +9,72 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPairKeys{"topology", "weights",   "shape", "probability",
-                                                    "peers",    "placement", "level", "overlap"};
-constexpr std::array<std::string_view, 3> kCentreKeys{"level", "period", "servers"};
+constexpr std::array<std::string_view, 6> kPairKeys{"topology", "shape",     "probability",
+                                                    "peers",    "placement", "overlap"};
+constexpr std::array<std::string_view, 2> kCentreKeys{"period", "servers"};
 
-std::vector<Departure> with_one_neighbour(const DataParallelSync& /*sync*/, std::int64_t step) {
-  return {{.to = Departure::To::neighbours, .round = step}};
+/// The centre's copy of the model, in fp32.
+constexpr Bytes kCentre = 4;
+/// Of an outer optimizer with Nesterov momentum in fp32, per value: the change, momentum and model are read,
+/// momentum and model written.
+constexpr Bytes kOuterUpdate = 20;
+/// The model that a worker began its period with, and the centre's with its momentum.
+constexpr Bytes kOuterStates = 4 + kCentre + 4;
+/// The model now and at the beginning of the period are read, their difference is written.
+constexpr Bytes kChange = 12;
+
+std::int64_t period_cycle(const DataParallelSync& sync, std::int64_t /*rounds*/) { return sync.period; }
+
+/// What came is read and written twice: as the model, and as the one the period begins with.
+Bytes replace_bytes(const DataParallelSync& /*sync*/, Departure::To /*to*/, std::int64_t /*received*/,
+                    Bytes width) {
+  return 3 * width;
 }
 
-std::vector<Departure> with_centre(const DataParallelSync& sync, std::int64_t step) {
-  if (!ends_period(sync.period, step)) return {};
-  return {{.to = Departure::To::all}};
+void check_worker(const DataParallelSync& sync, const SyncComplain& complain) {
+  if (sync.level != SyncLevel::gpu)
+    complain("level", "found \"" + std::string(kSyncLevelNames[static_cast<std::size_t>(sync.level)]) +
+                          "\", allowed gpu: replicas that keep no step cannot be one worker");
+  if (sync.compression.method != Compression::Method::none)
+    complain("compression",
+             "found \"" +
+                 std::string(Compression::kNames[static_cast<std::size_t>(sync.compression.method)]) +
+                 "\", allowed none: whole models meet");
 }
 
-std::int64_t centre_cycle(const DataParallelSync& sync, std::int64_t rounds) {
-  return common_cycle(sync.period, rounds);
-}
-
-/// What the server has and the model are read, the model is written.
-Bytes pull_bytes(const DataParallelSync& /*sync*/, Departure::To /*to*/, std::int64_t /*received*/,
-                 Bytes /*width*/) {
-  return 3 * kVector;
-}
-
-void check_pair_overlap(const DataParallelSync& sync, const SyncComplain& complain) {
-  if (sync.overlap == SyncOverlap::none || sync.overlap == SyncOverlap::combine_while_computing) return;
-  complain("overlap", "found \"" + std::string(kSyncOverlapNames[static_cast<std::size_t>(sync.overlap)]) +
-                          "\" with the method \"ad-psgd\", allowed none | combine-while-computing");
+void check_pairs(const DataParallelSync& sync, const SyncComplain& complain) {
+  check_worker(sync, complain);
+  if (sync.overlap != SyncOverlap::none && sync.overlap != SyncOverlap::combine_while_computing)
+    complain("overlap", "found \"" + std::string(kSyncOverlapNames[static_cast<std::size_t>(sync.overlap)]) +
+                            "\", allowed none or combine-while-computing");
 }
 
 }  // namespace
 
 constinit const SyncMethodRow kAdPsgd{.method = SyncMethod::ad_psgd,
                                       .travels = Travels::models,
+                                      .meets = Meets::in_pairs,
                                       .keys = kPairKeys,
-                                      .departures = with_one_neighbour,
                                       .merge_bytes = plain_merge_bytes,
-                                      .check = check_pair_overlap};
+                                      .check = check_pairs};
 constinit const SyncMethodRow kEasgd{.method = SyncMethod::easgd,
                                      .travels = Travels::models,
+                                     .meets = Meets::at_centre,
                                      .keys = kCentreKeys,
-                                     .cycle = centre_cycle,
-                                     .departures = with_centre,
-                                     .merge_bytes = pull_bytes,
-                                     .by_servers = true};
-/// The outer model that the period began with is kept; the momentum lies with the server.
+                                     .cycle = period_cycle,
+                                     .merge_bytes = plain_merge_bytes,
+                                     .centre_bytes = 12,  // centre and model are read, the centre written
+                                     .state_bytes = kCentre,
+                                     .check = check_worker};
 constinit const SyncMethodRow kAsyncDiLoCo{.method = SyncMethod::async_diloco,
                                            .travels = Travels::models,
+                                           .meets = Meets::at_centre,
                                            .keys = kCentreKeys,
-                                           .cycle = centre_cycle,
-                                           .departures = with_centre,
-                                           .prepare_bytes = 3 * kVector,
-                                           .merge_bytes = pull_bytes,
-                                           .state_bytes = kVector,
-                                           .by_servers = true};
+                                           .cycle = period_cycle,
+                                           .prepare_bytes = kChange,
+                                           .merge_bytes = replace_bytes,
+                                           .centre_bytes = kOuterUpdate,
+                                           .state_bytes = kOuterStates,
+                                           .check = check_worker};
 
 }  // namespace orrery

@@ -19,6 +19,7 @@ bool has_key(SyncMethod method, std::string_view key) {
 }
 
 std::int64_t rounds_in(const DataParallelSync& sync, std::int64_t steps) {
+  if (sync_method(sync.method).meets == Meets::in_pairs) return steps;
   const auto departures = sync_method(sync.method).departures;
   std::int64_t rounds = 1;
   for (std::int64_t step = 0; departures != nullptr && step < steps; ++step) {

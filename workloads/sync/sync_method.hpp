@@ -18,6 +18,9 @@ namespace orrery {
 /// What workers send each other.
 enum class Travels : std::uint8_t { nothing, gradients, models };
 
+/// Whether workers keep step with each other, and where those meet that do not (sim/asynchronous/).
+enum class Meets : std::uint8_t { in_step, in_pairs, at_centre };
+
 /// A model, or a fragment of it, that leaves once a step has updated it.
 struct Departure {
   enum class To : std::uint8_t { neighbours, all };
@@ -34,6 +37,7 @@ using SyncComplain = std::function<void(std::string_view key, std::string messag
 struct SyncMethodRow {
   SyncMethod method{};
   Travels travels = Travels::nothing;
+  Meets meets = Meets::in_step;                 ///< otherwise programs hold local steps alone
   std::span<const std::string_view> keys = {};  ///< of data_parallel_sync that it has, beside `method`
   /// Steps after which its departures repeat, where its graph has so many rounds (1 without a graph).
   std::int64_t (*cycle)(const DataParallelSync& sync, std::int64_t rounds) = nullptr;
@@ -48,6 +52,8 @@ struct SyncMethodRow {
   /// With the overlap adapt-then-combine, what came from all is brought into a layer before its next forward
   /// pass; without, into all layers before the next step.
   bool merges_by_layer = false;
+  /// Memory traffic, per value of a server's part, to take what came from one worker into the centre.
+  Bytes centre_bytes = 0;
   std::int64_t vectors = 1;  ///< as long as the model that travel to a neighbour
   std::int64_t shared = 1;   ///< of them, that all replicas of a worker need afterwards
   Bytes state_bytes = 0;     ///< that a replica keeps between steps, per value of its model

@@ -42,7 +42,7 @@ Layers brute_force(std::int64_t layers, std::size_t stages, const StageTime& tim
     }
   };
   walk(0, 0);
-  return best.times.front() == kNever ? Layers{} : best.layers;
+  return best.times.front() == kNoRoom ? Layers{} : best.layers;
 }
 
 /// Stages of random speed, layers of few random times, so that many divisions are equally good.
@@ -58,7 +58,7 @@ struct RandomModel {
     }
   }
   [[nodiscard]] Picoseconds time(std::size_t stage, std::int64_t from, std::int64_t to) const {
-    if (to - from > room[stage]) return kNever;
+    if (to - from > room[stage]) return kNoRoom;
     Picoseconds sum = own[stage];
     for (std::int64_t i = from; i < to; ++i) sum += slowness[stage] * cost[static_cast<std::size_t>(i)];
     return sum;
@@ -106,7 +106,7 @@ TEST_CASE("a slow stage gets fewer layers, and none where it has no room") {
   };
   CHECK(divide_layers(7, 3, slow) == Layers{3, 1, 3});
   const StageTime full = [](std::size_t stage, std::int64_t from, std::int64_t to) {
-    return stage == 1 && to > from ? kNever : to - from;
+    return stage == 1 && to > from ? kNoRoom : to - from;
   };
   CHECK(divide_layers(7, 3, full) == Layers{4, 0, 3});
 }

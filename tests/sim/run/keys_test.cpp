@@ -108,6 +108,13 @@ const std::vector<std::string> kExperiments{
     R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
         "plan": {"global_batch_size": 4},
         "data_parallel_sync": {"method": "parameter-server", "compression": {"method": "low-rank"}}})",
+    // Workers that keep no step with each other, in pairs and at a centre.
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
+        "plan": {"global_batch_size": 4}, "software": {"jitter": 0.1},
+        "data_parallel_sync": {"method": "ad-psgd", "topology": "erdos-renyi"}, "simulation": {"steps": 4}})",
+    R"({"model": "gpt3-125m", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none", "nodes": 4},
+        "plan": {"global_batch_size": 4}, "data_parallel_sync": {"method": "async-diloco", "period": 2},
+        "simulation": {"steps": 4}})",
     // Nodes at two sites.
     R"({"model": "gpt3-125m",
         "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 1, "node": "none",

@@ -107,16 +107,6 @@ TEST_CASE("demo gathers the largest frequencies of a momentum every step") {
   CHECK(added_by(R"("method": "demo")") < messages + products + 10 * kOneMicro);
 }
 
-TEST_CASE("asynchronous methods meet a partner, or a server every period") {
-  CHECK(added_by(R"("method": "ad-psgd", "topology": "one-way-ring", "overlap": "none")") ==
-        kMessage + kModelOnWire + 3 * kOneMicro);
-  // A server takes in and gives out the models of 7 others; the pull is 3 S of traffic, a change 3 S.
-  const Picoseconds server = 2 * (kMessage + 7 * kModelOnWire);
-  CHECK(added_by(R"("method": "easgd", "period": 5)") == server + 3 * kOneMicro);
-  CHECK(added_by(R"("method": "async-diloco", "period": 5)") == server + 6 * kOneMicro);
-  CHECK(states_of(R"("method": "async-diloco")") == states_of(R"("method": "easgd")") + 4 * kModelValues);
-}
-
 TEST_CASE("the largest values and their places take the bits that they are given") {
   const auto bytes = [](const std::string& compression) {
     return data_bytes(R"("method": "gossip", "topology": "one-way-ring", "compression": )" + compression);

@@ -6,6 +6,7 @@
 
 #include "orrery/rank_grid.hpp"
 #include "reports/writers.hpp"
+#include "sim/run/asynchronous_run.hpp"
 #include "tests/reports/trace_check.hpp"
 #include "tests/sim/run/experiments.hpp"
 
@@ -38,6 +39,7 @@ TEST_CASE("every example's trace is valid, and its compute adds up to the report
     if (file.is_directory()) continue;
     const std::string name = file.path().filename();
     if (name == "megatron-145b.json") continue;  // has a test of its own below
+    if (keeps_no_step(example(name))) continue;  // has no trace
     CAPTURE(name);
     TraceOptions options;
     options.max_spans = 60'000;

@@ -1,0 +1,54 @@
+// How long the local steps of workers take, and what their GPUs do in them: read off a run in which workers
+// never meet.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "orrery/rank_grid.hpp"
+#include "sim/metrics/build_report.hpp"
+
+namespace orrery {
+
+/// When a worker that meets nobody has done its first, second, ... step. Beyond those simulated the same
+/// steps come again.
+class LocalSteps {
+ public:
+  /// Not empty, ascending, in ps.
+  explicit LocalSteps(std::vector<Picoseconds> finish) : finish_(std::move(finish)) {}
+
+  /// After so many of them.
+  [[nodiscard]] Picoseconds finish(std::int64_t steps) const {
+    const auto known = static_cast<std::int64_t>(finish_.size());
+    const Picoseconds rest = steps % known > 0 ? finish_[static_cast<std::size_t>(steps % known - 1)] : 0;
+    return steps / known * finish_.back() + rest;
+  }
+  /// Of the step after so many.
+  [[nodiscard]] Picoseconds duration(std::int64_t steps) const { return finish(steps + 1) - finish(steps); }
+  /// Of all that were simulated.
+  [[nodiscard]] Picoseconds all() const { return finish_.back(); }
+
+ private:
+  std::vector<Picoseconds> finish_;
+};
+
+/// Per worker: replica d of the data axis, all its ranks.
+[[nodiscard]] std::vector<LocalSteps> local_steps(const RunView& run, const RankGrid& grid);
+
+/// What the GPUs of a run of meetings do.
+struct WorkerClasses {
+  std::vector<ClassTimes> times;
+  std::vector<std::uint32_t> multiplicity;  ///< GPUs with these times
+};
+
+/// Shares the busy time of each worker out as in its simulated steps, and adds its waits as exposed data, so
+/// that each GPU has `makespan` in all.
+/// @param simulated  per class of ranks, of the whole run in which workers do not meet
+/// @param busy       per worker: time of its local steps, an unfinished one included
+[[nodiscard]] WorkerClasses times_of_workers(const RunView& run, const RankGrid& grid,
+                                             const std::vector<ClassTimes>& simulated,
+                                             const std::vector<LocalSteps>& steps,
+                                             const std::vector<Picoseconds>& busy, Picoseconds makespan);
+
+}  // namespace orrery

@@ -1,0 +1,23 @@
+// Runs whose workers keep no step with each other: the step that all other runs take gives their local steps,
+// sim/asynchronous/ who meets whom.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "orrery/report.hpp"
+#include "sim/run/step.hpp"
+
+namespace orrery {
+
+/// Whether events decide when its replicas meet.
+[[nodiscard]] bool keeps_no_step(const Experiment& experiment);
+
+/// For traces and recorded runs, which hold one timeline of all ranks.
+/// @throws InputError at /data_parallel_sync/method if keeps_no_step()
+void require_one_timeline(const Experiment& experiment);
+
+/// @param local  steps of `experiment`, in which replicas do not meet
+/// @throws InputError at /simulation/steps if there are too many messages, or simulated time ends
+[[nodiscard]] Report report_on_meetings(const Experiment& experiment, const Outline& outlined,
+                                        const SimulatedStep& local, const Figures& figures);
+
+}  // namespace orrery
