@@ -36,15 +36,15 @@ std::string runs_of(const std::vector<std::int64_t>& list) {
 /// "gossip over torus, 32 workers (nodes), qsgd"; "" for a plain all-reduce of all replicas.
 std::string synchronization(const DataParallelSync& sync, std::int64_t workers) {
   const auto at = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
-  const bool by_node = sync.by_node();
+  const bool joined = sync.joins_replicas();
   const bool compressed = sync.compression.method != Compression::Method::none;
-  if (sync.method == SyncMethod::all_reduce && !by_node && !compressed) return "";
+  if (sync.method == SyncMethod::all_reduce && !joined && !compressed) return "";
   if (sync.method == SyncMethod::none) return "stay apart";
   std::string text(at(kSyncMethodNames, sync.method));
   if (sync.gossips()) text += " over " + (sync.neighbours.empty() ? sync.topology : "an explicit graph");
   const std::string_view ending = workers == 1 ? "" : "s";
   text += fmt::format(", {} worker{}", workers, ending);
-  if (by_node) text += fmt::format(" ({}{})", at(kSyncLevelNames, sync.level), ending);
+  if (joined) text += fmt::format(" ({}{})", at(kSyncLevelNames, sync.level), ending);
   switch (sync.method) {
     case SyncMethod::parameter_server:
       text += fmt::format(", servers {}", sync.servers);

@@ -160,7 +160,7 @@ const ResultKey kFigureKeys[] = {
     {"data_parallel_sync.level",
      [](const R& r) -> Json {
        const DataParallelSync& sync = r.data_parallel_sync;
-       return name_of(kSyncLevelNames, sync.by_node() ? sync.level : SyncLevel::gpu);
+       return name_of(kSyncLevelNames, sync.joins_replicas() ? sync.level : SyncLevel::gpu);
      },
      Needs::origin},
     {"data_parallel_sync.compression",

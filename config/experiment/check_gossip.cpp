@@ -32,7 +32,7 @@ struct GossipShape {
 
 double workers_of(const Experiment& e) {
   const double replicas = as_real(e.plan.data_parallel);
-  if (!e.data_parallel_sync.by_node()) return replicas;
+  if (!e.data_parallel_sync.joins_replicas()) return replicas;
   const bool by_site = e.data_parallel_sync.level == SyncLevel::site && e.cluster.regions;
   const std::int64_t homes = by_site ? std::ssize(e.cluster.regions->sites) : e.cluster.nodes;
   return std::min(replicas, as_real(homes));

@@ -166,7 +166,7 @@ double slowest_link_in_worker(const Experiment& e) {
 double seconds_on_links(const Experiment& e, const StepBounds& b) {
   const std::int64_t of_replica = e.plan.gpus() / e.plan.data_parallel;
   const bool replica_in_node = e.plan.pipeline_parallel == 1 && of_replica <= e.cluster.gpus_per_node;
-  const bool joined = e.data_parallel_sync.by_node();
+  const bool joined = e.data_parallel_sync.joins_replicas();
   double within = 0;
   double between = 0;
   (replica_in_node && joined ? within : between) += of_replica > 1 ? b.activations : 0;

@@ -49,7 +49,7 @@ class ShardingCompletion {
   /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
   /// and nodes hold equally many.
   void complete_group() {
-    if (experiment_.data_parallel_sync.by_node() && plan_.zero_stage > 0) return complete_worker();
+    if (experiment_.data_parallel_sync.joins_replicas() && plan_.zero_stage > 0) return complete_worker();
     if (has("zero_group_size") && !plan_.choose_zero_group) return check_group();
     const Software& software = experiment_.software;
     const bool choose = plan_.choose_zero_group || (software.chooses_sharding && !has("zero_group_size"));
@@ -91,7 +91,7 @@ class ShardingCompletion {
   /// Replicas that may differ exchange models, once a step.
   void complete_reduction() {
     const SyncMethod method = experiment_.data_parallel_sync.method;
-    const bool sharded = plan_.zero_stage > 0 && experiment_.data_parallel_sync.by_node();
+    const bool sharded = plan_.zero_stage > 0 && experiment_.data_parallel_sync.joins_replicas();
     const bool alike = sharded || method == SyncMethod::all_reduce || method == SyncMethod::parameter_server;
     if (has("gradient_reduction") && plan_.reduces_every_micro_batch() && !alike)
       findings_.add(

@@ -136,7 +136,7 @@ struct SyncCheck {
     if (alike && sync().compression.method != Compression::Method::none)
       add("compression", fmt::format("found a method with {}, allowed with 0", zero));
     if (alike) return;
-    if (sync_method(sync().method).by_servers || !sync().by_node())
+    if (sync_method(sync().method).by_servers || !sync().joins_replicas())
       add("method", fmt::format("found \"{}\" with {}, allowed all-reduce, or level node for methods without "
                                 "servers: sharded states need replicas that stay alike",
                                 name_of(sync().method), zero));

@@ -135,7 +135,7 @@ struct DataParallelSync {
 
   /// Whether the replicas of a node, or of a site, are one worker. All-reduce has algorithms for that
   /// instead.
-  [[nodiscard]] bool by_node() const {
+  [[nodiscard]] bool joins_replicas() const {
     return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
   /// Whether workers go on without waiting for others, each at its own pace.

@@ -1,5 +1,5 @@
-// Sentences of a report on what its figures leave out, and on what a plan does that costs more than it should (what
-// a step waits for, compared with plans that differ in a key and fit as well) or less than it would.
+// Sentences of a report on what its figures leave out, and on what a plan does that costs more than it should
+// (what a step waits for, compared with plans that differ in a key and fit as well) or less than it would.
 #pragma once
 
 #include <cstdint>

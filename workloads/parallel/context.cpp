@@ -295,7 +295,7 @@ void check_context(const Experiment& e, const Complain& complain) {
     return complain({"context_parallel"}, "found " + std::to_string(e.plan.context_parallel) +
                                               ", allowed 1 with model.encoder_layers");
   const DataParallelSync& sync = e.data_parallel_sync;
-  if (sync.method != SyncMethod::all_reduce || sync.by_node())
+  if (sync.method != SyncMethod::all_reduce || sync.joins_replicas())
     complain({"context_parallel"},
              "found " + std::to_string(e.plan.context_parallel) +
                  ", allowed 1 where data_parallel_sync is not an all-reduce of all GPUs");

@@ -34,7 +34,7 @@ void check_batches(const Experiment& e, const Complain& complain) {
     refuse("gradient_reduction \"every-micro-batch\"", "every-step");
   if (plan.zero_group_size > 0) refuse("zero_group_size", "none");
   if (plan.model_copies() > 1) refuse("the schedule dualpipe", "another one");
-  if (e.data_parallel_sync.method != SyncMethod::all_reduce || e.data_parallel_sync.by_node())
+  if (e.data_parallel_sync.method != SyncMethod::all_reduce || e.data_parallel_sync.joins_replicas())
     refuse("another data_parallel_sync than an all-reduce of all GPUs", "that alone");
   const bool apart = plan.expert_parallel == 1 && plan.expert_tensor_parallel == plan.tensor_parallel;
   if (e.model.experts > 0 && !apart)

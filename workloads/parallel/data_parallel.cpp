@@ -141,7 +141,7 @@ OpId DataParallel::reduce_shards(Weights of, const Pass* pass, OpId done, std::i
                                           Phase::synchronize, pass, done, pieces);
   if (!plan_.shards_in_groups() || !everywhere_) return scattered;
   const std::int64_t shard = divide_up(divide_up(bucket(of), pieces), plan_.sharding_ranks());
-  if (experiment_.data_parallel_sync.by_node()) return average_shards(shard, pass, scattered, pieces);
+  if (experiment_.data_parallel_sync.joins_replicas()) return average_shards(shard, pass, scattered, pieces);
   return collectives_.add(Collective::all_reduce, of, shard * pieces, Part::bucket, Phase::synchronize, pass,
                           scattered, pieces);
 }

@@ -156,7 +156,7 @@ void check_experts(const Experiment& e, const Complain& complain) {
   if (plan.shards_in_groups())
     complain({"zero_group_size"}, "found groups, allowed data_parallel for kind moe-transformer");
   const DataParallelSync& sync = e.data_parallel_sync;
-  if (sync.method != SyncMethod::all_reduce || sync.by_node() ||
+  if (sync.method != SyncMethod::all_reduce || sync.joins_replicas() ||
       sync.compression.method != Compression::Method::none)
     complain({"expert_parallel"},
              "found kind moe-transformer, allowed only where data_parallel_sync is a plain all-reduce of all "

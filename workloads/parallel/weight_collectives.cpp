@@ -11,7 +11,7 @@ namespace {
 bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout, std::int64_t copies) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   if (copies == 1 || sync.method == SyncMethod::none) return false;
-  return averages_gradients(sync) || layout.by_node();
+  return averages_gradients(sync) || layout.joins_replicas();
 }
 
 }  // namespace

@@ -111,14 +111,14 @@ std::vector<Kernel> Averaging::unpack(const Payload& payload) const {
 }
 
 OpId Averaging::in_worker(const Payload& payload, const Op& like, OpId dep) {
-  if (!layout_.by_node() || layout_.shards_in_worker()) return dep;
+  if (!layout_.joins_replicas() || layout_.shards_in_worker()) return dep;
   const Message message{Collective::all_reduce, payload.values * payload.width, Dimension::data,
                         message_host_};
   return transfer(message, Stream::data, layout_.node_slot(), like, dep);
 }
 
 OpId Averaging::share(const Payload& payload, const Op& like, OpId dep) {
-  if (!layout_.by_node() || layout_.shards_in_worker()) return dep;
+  if (!layout_.joins_replicas() || layout_.shards_in_worker()) return dep;
   const Message message{Collective::broadcast, payload.values * payload.width * method_.shared,
                         Dimension::data, message_host_};
   return transfer(message, Stream::data, layout_.node_slot(), like, dep);

@@ -23,7 +23,7 @@ class Averaging {
   /// `times`: of so many payloads, one right after the other; more than one only if sends_all_at_once().
   OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
   /// Whether a mean over workers is a message and nothing else.
-  [[nodiscard]] bool sends_all_at_once() const { return !layout_.by_node() && !compressor_.active(); }
+  [[nodiscard]] bool sends_all_at_once() const { return !layout_.joins_replicas() && !compressor_.active(); }
   /// Over the replicas of a worker; `dep` where those are one, or scatter what they reduce.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
   /// Over one replica of each worker; the others get it with share(). What comes is compressed until

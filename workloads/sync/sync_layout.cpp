@@ -139,7 +139,7 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
 
 SyncWorkers sync_workers(const Experiment& experiment) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
-  return workers_at(sync.by_node() ? sync.level : SyncLevel::gpu, experiment);
+  return workers_at(sync.joins_replicas() ? sync.level : SyncLevel::gpu, experiment);
 }
 
 SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
@@ -168,7 +168,8 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
 SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
     : workers_(sync_workers(experiment)), spec_(spec_of(experiment)) {
   spec_.replicas_per_worker = workers_.replicas_per_worker;
-  if (experiment.plan.zero_stage > 0 && by_node()) spec_.exchanging_replicas = workers_.replicas_per_worker;
+  if (experiment.plan.zero_stage > 0 && joins_replicas())
+    spec_.exchanging_replicas = workers_.replicas_per_worker;
   std::int64_t slots = 0;  // before colours are counted, which takes long where there are many
   for (const Mixing& mixing : graph.rounds) slots += 2 * static_cast<std::int64_t>(largest_degree(mixing));
   if (!graph.empty()) check_slots(slots, experiment.plan.gpus());

@@ -41,7 +41,7 @@ class SyncLayout {
   /// The number of a slot that the experiment has.
   [[nodiscard]] std::uint16_t slot(Slot slot) const { return numbers_[slot]; }
   [[nodiscard]] const SyncWorkers& workers() const { return workers_; }
-  [[nodiscard]] bool by_node() const { return workers_.replicas_per_worker > 1; }
+  [[nodiscard]] bool joins_replicas() const { return workers_.replicas_per_worker > 1; }
   [[nodiscard]] const Round& round(std::int64_t step) const {
     return spec_.rounds[static_cast<std::size_t>(step) % spec_.rounds.size()];
   }
@@ -49,12 +49,12 @@ class SyncLayout {
   /// Whether the replicas of a worker share out its model, so that each exchanges its shard with those in the
   /// same place of other workers.
   [[nodiscard]] bool shards_in_worker() const { return spec_.exchanging_replicas > 1; }
-  /// The replicas of a worker; only by_node().
+  /// The replicas of a worker; only joins_replicas().
   [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
   /// One replica of each worker, or those that hold the same shard of its model.
   [[nodiscard]] std::uint16_t workers_slot() const {
     if (shards_in_worker()) return copies_slot();
-    return slot(by_node() ? Slot::workers : Slot::data);
+    return slot(joins_replicas() ? Slot::workers : Slot::data);
   }
   /// The replicas that share one copy of what ZeRO shards.
   [[nodiscard]] std::uint16_t sharding_slot() const {
