@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/cost/compute_cost.hpp"
+#include "sim/cost/price_list.hpp"
 #include "sim/cost/rank_speeds.hpp"
 
 namespace orrery {
