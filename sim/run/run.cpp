@@ -98,8 +98,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
   if (report.feasible && figures.breakdown) {
-    for (std::string& warning : warnings(experiment, outlined.streams, report))
-      report.warnings.push_back(std::move(warning));
+    for (std::string& warning : warnings(experiment, report)) report.warnings.push_back(std::move(warning));
   }
   return report;
 }

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/skipped_exchange.hpp"
+#include "sim/run/not_simulated.hpp"
 #include "workloads/parallel/weight_traffic.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -105,27 +105,12 @@ std::string weights_that_move(const Experiment& experiment, double exposed_s) {
                      gigabytes(best->memory - now.memory));
 }
 
-/// On neighbours that share the links of a GPU in truth and not under alpha-beta; "" where there are none.
-std::string neighbours_for_nothing(const Experiment& experiment, std::uint32_t streams) {
-  const std::size_t neighbours = (streams - kStreamCount) / 2;
-  if (experiment.simulation.network != Network::alpha_beta || neighbours < 2) return "";
-  return fmt::format(
-      "messages to the {} neighbours of a worker do not share its links under network alpha-beta, so all "
-      "take as "
-      "long as one; simulation.network=flow shares them",
-      neighbours);
-}
-
 }  // namespace
 
-std::vector<std::string> warnings(const Experiment& experiment, std::uint32_t streams, const Report& report) {
+std::vector<std::string> warnings(const Experiment& experiment, const Report& report) {
   constexpr double kNoticed = 0.01;  // of a step
   const double exposed_s = exposed_seconds(report);
-  std::vector<std::string> list;
-  if (std::string sentence = neighbours_for_nothing(experiment, streams); !sentence.empty())
-    list.push_back(std::move(sentence));
-  if (std::string sentence = skipped_exchange(experiment); !sentence.empty())
-    list.push_back(std::move(sentence));
+  std::vector<std::string> list = not_simulated(experiment);
   if (exposed_s < kNoticed * report.step_time_s()) return list;
   if (std::string sentence = weights_that_move(experiment, exposed_s); !sentence.empty())
     list.push_back(std::move(sentence));

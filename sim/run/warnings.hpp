@@ -2,7 +2,6 @@
 // (what a step waits for, compared with plans that differ in a key and fit as well) or less than it would.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,7 @@
 
 namespace orrery {
 
-/// Of an experiment that fits into memory, whose breakdown has been measured. `streams`: of each rank.
-[[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, std::uint32_t streams,
-                                                const Report& report);
+/// Of an experiment that fits into memory, whose breakdown has been measured.
+[[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, const Report& report);
 
 }  // namespace orrery

@@ -13,7 +13,7 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/run/skipped_exchange.hpp"
+#include "sim/run/not_simulated.hpp"
 #include "studies/compare/solve_row.hpp"
 #include "studies/compare/sync_summary.hpp"
 #include "studies/compare/target.hpp"
@@ -106,7 +106,7 @@ void solve_job(Job& job, const ComparisonRequest& request) {
 void simulate_into(Job& job, const Experiment& experiment) {
   job.row.report = simulate(experiment);
   job.row.reasons = job.row.report->reasons;
-  job.row.skipped = skipped_exchange(experiment);
+  job.row.left_out = not_simulated(experiment);
   job.row.target = target_of(experiment, *job.row.report);
 }
 

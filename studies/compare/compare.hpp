@@ -70,11 +70,11 @@ struct ComparedRow {
   std::string name;                 ///< the experiment's; the file's where it could not be read
   std::vector<std::string> varied;  ///< one value per variation; "" where the key does nothing
   SyncSummary sync;
-  std::optional<Report> report;      ///< none where the variant contradicts itself
-  std::vector<std::string> reasons;  ///< why it is not feasible
-  std::string skipped;               ///< an exchange that no simulated step has; "" where all are there
-  std::string solved;                ///< the value of Comparison::solve's key that was found; "" without
-  std::optional<Ratios> ratios;      ///< none without a report
+  std::optional<Report> report;       ///< none where the variant contradicts itself
+  std::vector<std::string> reasons;   ///< why it is not feasible
+  std::vector<std::string> left_out;  ///< what its figures would show and do not, in sentences
+  std::string solved;                 ///< the value of Comparison::solve's key that was found; "" without
+  std::optional<Ratios> ratios;       ///< none without a report
 
   std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
 

@@ -38,7 +38,7 @@ class ComparisonText {
     solved();
     widths();
     incomparable();
-    skipped();
+    left_out();
     unrated();
     reasons();
     return std::move(out_);
@@ -224,11 +224,10 @@ class ComparisonText {
     }
   }
 
-  /// Exchanges that no simulated step has.
-  void skipped() {
+  void left_out() {
     Sentences sentences;
     for (const ComparedRow& row : comparison_.rows) {
-      if (!row.skipped.empty()) say(row.skipped, row, sentences);
+      for (const std::string& sentence : row.left_out) say(sentence, row, sentences);
     }
     list("Left out", sentences);
   }

@@ -63,6 +63,18 @@ TEST_CASE("gossip takes a latency and the neighbours' models, whatever the numbe
   CHECK(added(16, gossip("torus")) == kLatency + 4 * kModelTime + combine(4));
 }
 
+TEST_CASE("that alpha-beta gives neighbours away is said") {
+  const auto warnings = [](const std::string& topology, const std::string& network) {
+    return run(read(experiment(8, gossip(topology), R"(, "simulation": {"network": ")" + network + "\"}")))
+        .report.warnings;
+  };
+  REQUIRE(warnings("complete", "alpha-beta").size() == 1);
+  CHECK(warnings("complete", "alpha-beta")[0].starts_with(
+      "messages to the 7 neighbours of a worker do not share"));
+  CHECK(warnings("one-peer-exponential", "alpha-beta").empty());
+  CHECK(warnings("complete", "flow").empty());
+}
+
 TEST_CASE("a push-sum message carries its weight, 8 bytes") {
   CHECK(added(8, R"("method": "push-sum")") == added(8, gossip("one-peer-exponential")) + 7937);  // 8 B at B
 }

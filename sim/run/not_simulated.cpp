@@ -1,11 +1,14 @@
-#include "sim/run/skipped_exchange.hpp"
+#include "sim/run/not_simulated.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "sim/run/replica_graph.hpp"
+#include "topologies/gossip/analysis.hpp"
 #include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
@@ -35,8 +38,7 @@ std::string skipped_sentence(std::string_view with, std::int64_t first, const Ex
       steps == 1 ? "1 step is" : fmt::format("{} steps are", steps), enough);
 }
 
-}  // namespace
-
+/// An exchange that no simulated step has; "" where all are there.
 std::string skipped_exchange(const Experiment& experiment) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   const std::int64_t steps = experiment.simulation.steps;
@@ -54,6 +56,30 @@ std::string skipped_exchange(const Experiment& experiment) {
                             cycle);
   }
   return "";
+}
+
+/// Neighbours that share the links of a GPU in truth and not under alpha-beta; "" where there are none.
+std::string unshared_links(const Experiment& experiment) {
+  if (experiment.simulation.network != Network::alpha_beta) return "";
+  const GossipGraph graph = replica_graph(experiment);
+  if (graph.empty()) return "";
+  const GossipDegrees degrees = gossip_degrees(graph);
+  const std::uint32_t neighbours = std::max(degrees.max_in, degrees.max_out);
+  if (neighbours < 2) return "";
+  return fmt::format(
+      "messages to the {} neighbours of a worker do not share its links under network alpha-beta, so all "
+      "take as long "
+      "as one; simulation.network=flow shares them",
+      neighbours);
+}
+
+}  // namespace
+
+std::vector<std::string> not_simulated(const Experiment& experiment) {
+  std::vector<std::string> list;
+  for (std::string sentence : {skipped_exchange(experiment), unshared_links(experiment)})
+    if (!sentence.empty()) list.push_back(std::move(sentence));
+  return list;
 }
 
 }  // namespace orrery
