@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "orrery/report.hpp"
 
@@ -42,5 +43,7 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 
 /// Keys of the plan as it was run, with every default in force.
 [[nodiscard]] std::span<const ResultKey> plan_keys();
+/// All keys, in the order in which they are written; those of one object lie side by side.
+[[nodiscard]] const std::vector<const ResultKey*>& all_keys();
 
 }  // namespace orrery

@@ -94,7 +94,7 @@ TEST_CASE("BlueFog's scaling efficiencies, which nothing was fitted to, are met 
     };
     return samples_per_s("nodes: 16") / samples_per_s("nodes: 1, gpus_per_node: 1") / 128;
   };
-  CHECK(efficiency("horovod-2020", "{method: all-reduce}") == doctest::Approx(0.66).epsilon(0.04));
+  CHECK(efficiency("horovod-2020", "{method: all-reduce}") == doctest::Approx(0.66).epsilon(0.03));
   CHECK(efficiency("bluefog-2021",
                    "{method: gossip, topology: inner-outer-exponential, overlap: combine-while-computing}") >
         0.95);
