@@ -41,7 +41,7 @@ ComparisonRequest request_of(const CompareOptions& options) {
   ComparisonRequest request{
       {}, overrides_among(options.arguments), {}, catalog_with(options.calibrations), menus()};
   if (!options.solve.empty()) request.solve = parse_solve(options.solve, options.wanted);
-  for (const std::string& text : options.vary) request.variations.push_back(parse_variation(text));
+  for (const std::string& text : options.vary) request.variations.push_back(parse_space_key(text));
   const std::vector<std::string> files = tables_among(options.arguments);
   if (files.empty()) refuse_comparison("an experiment file is missing");
   if (std::ranges::count(files, "-") > 1) refuse_comparison("standard input is named twice");

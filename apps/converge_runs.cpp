@@ -14,7 +14,7 @@
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/run/run.hpp"
-#include "studies/compare/variations.hpp"
+#include "planner/space/space_key.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
@@ -80,7 +80,7 @@ struct Job {
 /// Everything that jobs have in common.
 struct Setting {
   const ConvergeArguments& arguments;
-  std::vector<Variation> variations;
+  std::vector<SpaceKey> variations;
   Catalog catalog;
   Menus menus;
 
@@ -142,7 +142,7 @@ ConvergenceCurve run_job(const Job& job, const Setting& setting) {
 std::vector<ConvergenceCurve> run_convergence(const ConvergeArguments& arguments,
                                               const ConvergenceProgress& progress) {
   Setting setting{arguments, {}, catalog_with(arguments.calibrations), menus()};
-  for (const std::string& text : arguments.variations) setting.variations.push_back(parse_variation(text));
+  for (const std::string& text : arguments.variations) setting.variations.push_back(parse_space_key(text));
   if (std::ranges::count(arguments.experiments, "-") > 1) refuse_runs("standard input is named twice");
   std::vector<std::string> texts;
   for (const std::string& file : arguments.experiments) texts.push_back(read_text(file));

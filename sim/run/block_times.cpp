@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "sim/cost/price_list.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/run/step.hpp"
+#include "workloads/parallel/weight_movements.hpp"
 
 namespace orrery {
 namespace {
@@ -50,11 +52,27 @@ class BlockClock {
     for (std::size_t stage = 0; stage < workload_.programs.size(); ++stage) {
       auto& of_stage = all.emplace_back();
       for (const std::uint32_t rank : unlike_ranks(stage)) {
-        GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}});
-        for (const Block& block : blocks.kinds) of_gpu.times.push_back(time(block, stage, rank));
+        GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}, {}});
+        for (const Block& block : blocks.kinds) {
+          of_gpu.times.push_back(time(block, stage, rank));
+          of_gpu.least.push_back(least(block, stage, rank));
+        }
       }
     }
     return all;
+  }
+
+  LeastWeightTime weight_time(const Stage& stage, const Experiment& experiment) {
+    LeastWeightTime sum;
+    for (const WeightMovement& movement : weight_movements(experiment, layout_, stage)) {
+      const auto program = static_cast<std::size_t>(stage.index);
+      const std::uint32_t channel = channels_.channel_of[program * workload_.slots + movement.slot];
+      const Int128 all = Int128{times_of(movement.message, channel).least} * movement.times;
+      const auto time = static_cast<Picoseconds>(std::min<Int128>(all, kUnknown));
+      sum.moving = capped_sum(sum.moving, time);
+      if (movement.exposed) sum.exposed = capped_sum(sum.exposed, time);
+    }
+    return sum;
   }
 
  private:
@@ -71,42 +89,82 @@ class BlockClock {
   }
 
   Picoseconds time(const Block& block, std::size_t stage, std::uint32_t rank) {
-    Picoseconds sum = chain(block.of(PassKind::forward), stage, rank);
+    Picoseconds sum = longest(block.of(PassKind::forward), stage, rank);
     const bool halves = splits_backward(plan_) == BackwardSplit::halves;
     for (const PassKind kind : backward_kinds(halves ? BackwardSplit::halves : BackwardSplit::whole)) {
-      if (block.recomputes(kind)) sum = capped_sum(sum, chain(block.recompute, stage, rank));
-      sum = capped_sum(sum, chain(block.of(kind), stage, rank));
+      if (block.recomputes(kind)) sum = capped_sum(sum, longest(block.recompute, stage, rank));
+      sum = capped_sum(sum, longest(block.of(kind), stage, rank));
     }
     return sum;
   }
 
-  Picoseconds chain(const Steps& steps, std::size_t stage, std::uint32_t rank) {
+  LeastBlockTimes least(const Block& block, std::size_t stage, std::uint32_t rank) {
+    LeastBlockTimes all{};
+    for (std::size_t k = 0; k < kPassKindCount; ++k) {
+      const Steps& steps = block.of(static_cast<PassKind>(k));
+      if (steps.list.empty()) continue;
+      const Chain pass = chain(steps, stage, rank, &MessageTimes::least);
+      // What is computed again needs no gradient, so that kernels alone are sure to come before it.
+      const Picoseconds again = block.recomputes(static_cast<PassKind>(k))
+                                    ? chain(block.recompute, stage, rank, &MessageTimes::least).free[kCompute]
+                                    : 0;
+      const Picoseconds output =
+          steps.output == kBlockInput ? 0 : pass.done[static_cast<std::size_t>(steps.output)];
+      all[k] = {capped_sum(again, output), capped_sum(again, pass.free[kCompute])};
+    }
+    return all;
+  }
+
+  Picoseconds longest(const Steps& steps, std::size_t stage, std::uint32_t rank) {
+    const Chain all = chain(steps, stage, rank, &MessageTimes::most);
+    return *std::ranges::max_element(all.free);
+  }
+
+  static constexpr auto kCompute = static_cast<std::size_t>(Stream::compute);
+
+  /// When steps are done that begin together, and streams with them.
+  struct Chain {
     std::array<Picoseconds, kStreamCount> free{};
-    std::vector<Picoseconds> done;
+    std::vector<Picoseconds> done;  ///< per step
+  };
+  struct MessageTimes {
+    Picoseconds least = kUnknown;  ///< in the fastest communicator
+    Picoseconds most = 0;          ///< in the slowest
+  };
+  static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max();
+
+  Chain chain(const Steps& steps, std::size_t stage, std::uint32_t rank, Picoseconds MessageTimes::*of) {
+    Chain chain;
     for (const Step& step : steps.list) {
       const bool sends = step.kind == Op::Kind::communicate;
       Picoseconds& stream =
-          free[static_cast<std::size_t>(sends ? stream_of(step.communicator) : Stream::compute)];
-      if (step.after >= 0) stream = std::max(stream, done[static_cast<std::size_t>(step.after)]);
+          chain.free[sends ? static_cast<std::size_t>(stream_of(step.communicator)) : kCompute];
+      if (step.after >= 0) stream = std::max(stream, chain.done[static_cast<std::size_t>(step.after)]);
       stream =
-          capped_sum(stream, sends ? message(step, stage)
+          capped_sum(stream, sends ? message(step, stage).*of
                                    : speeds_.duration(step.work, compute_[step.work].duration_ps, rank, 0));
-      done.push_back(stream);
+      chain.done.push_back(stream);
     }
-    return *std::ranges::max_element(free);
+    return chain;
   }
 
-  /// In the slowest communicator.
-  Picoseconds message(const Step& step, std::size_t stage) {
+  MessageTimes message(const Step& step, std::size_t stage) {
     const std::uint32_t channel =
         channels_.channel_of[stage * workload_.slots + layout_.slot(step.communicator)];
-    const auto [known, is_new] = messages_.try_emplace({channel, step.work}, 0);
-    if (!is_new) return known->second;
-    const Message& message = workload_.messages[step.work];
-    const ChannelRoutes routes = pricer_.route(workload_, channels_.channels[channel], message);
-    for (const RoutedGroup& group : routes.groups)
-      known->second = std::max(known->second, routed_.duration_ps(group, message));
+    const auto [known, is_new] = messages_.try_emplace({channel, step.work});
+    if (is_new) known->second = times_of(workload_.messages[step.work], channel);
     return known->second;
+  }
+
+  MessageTimes times_of(const Message& message, std::uint32_t channel) {
+    const ChannelRoutes routes = pricer_.route(workload_, channels_.channels[channel], message);
+    MessageTimes times;
+    for (const RoutedGroup& group : routes.groups) {
+      const Picoseconds duration = routed_.duration_ps(group, message);
+      times = {std::min(times.least, duration), std::max(times.most, duration)};
+    }
+    if (times.least == kUnknown) times.least = 0;  // nobody to send to
+    return times;
   }
 
   const Plan& plan_;
@@ -118,10 +176,22 @@ class BlockClock {
   std::vector<ComputePrice> compute_;
   RankSpeeds speeds_;
   Channels channels_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Picoseconds> messages_;  ///< by channel and message
+  std::map<std::pair<std::uint32_t, std::uint32_t>, MessageTimes> messages_;  ///< by channel and message
 };
 
 }  // namespace
+
+LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
+  LeastTimes result{{model_family(experiment.model.kind).describe(experiment), {}, {}}, {}, {}};
+  BlockTimes& blocks = result.blocks;
+  BlockClock clock(experiment, layout, blocks.blocks, memo);
+  blocks.of_rank = clock.times(blocks.blocks);
+  blocks.speeds = clock.speeds();
+  result.stages = Stages(experiment.plan, blocks.blocks);
+  for (const Stage& stage : result.stages.list())
+    result.weights.push_back(clock.weight_time(stage, experiment));
+  return result;
+}
 
 BlockTimes block_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
   BlockTimes result{model_family(experiment.model.kind).describe(experiment), {}, {}};

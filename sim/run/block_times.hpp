@@ -2,6 +2,8 @@
 // micro-batch, without what other stages and replicas do beside them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,14 +12,27 @@
 #include "sim/cost/rank_speeds.hpp"
 #include "sim/run/memo.hpp"
 #include "workloads/models/blocks.hpp"
+#include "workloads/programs/stages.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {
 
+/// The least that a block takes in a pass of some kind, recomputation included, with each message as long as
+/// in the fastest communicator of the stage: from its input to its output, and until its last kernel.
+struct LeastBlockTime {
+  Picoseconds to_output = 0;
+  Picoseconds computing = 0;
+
+  /// Until the block after it may begin in the same pass.
+  [[nodiscard]] Picoseconds to_next() const { return std::max(to_output, computing); }
+};
+using LeastBlockTimes = std::array<LeastBlockTime, kPassKindCount>;  ///< by PassKind
+
 /// On one GPU of a pipeline rank, as on all of its kind there.
 struct GpuBlockTimes {
-  std::uint64_t kind = 0;          ///< RankSpeeds::kind()
-  std::vector<Picoseconds> times;  ///< per ModelBlocks::kinds
+  std::uint64_t kind = 0;              ///< RankSpeeds::kind()
+  std::vector<Picoseconds> times;      ///< per ModelBlocks::kinds
+  std::vector<LeastBlockTimes> least;  ///< the same
 };
 
 struct BlockTimes {
@@ -29,5 +44,20 @@ struct BlockTimes {
 /// The longest chain through the steps of a block, where kernels follow each other and the messages of a
 /// dimension do; each message as long as in the slowest communicator of the stage. Chance is left out.
 [[nodiscard]] BlockTimes block_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
+
+/// The least that sums of gradients and gathers of weights take in a step, on a pipeline rank.
+struct LeastWeightTime {
+  Picoseconds moving = 0;   ///< of all, which follow each other on one stream
+  Picoseconds exposed = 0;  ///< of those beside which the rank does not compute
+};
+
+struct LeastTimes {
+  BlockTimes blocks;
+  Stages stages;
+  std::vector<LeastWeightTime> weights;  ///< per pipeline rank
+};
+
+/// The same with what moves weights; the plan leaves nothing open.
+[[nodiscard]] LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
 
 }  // namespace orrery

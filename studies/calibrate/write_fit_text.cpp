@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "orrery/write.hpp"
 #include "studies/calibrate/fit_errors.hpp"
 
 namespace orrery {
 namespace {
-
-using Sink = std::function<void(std::string_view)>;
 
 /// Standard errors above this are no figures any more.
 constexpr double kMostShown = 10;

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include "orrery/write.hpp"
 #include "studies/calibrate/joint_fit.hpp"
 
 namespace orrery {
 namespace {
-
-using Sink = std::function<void(std::string_view)>;
 
 /// Errors of some rows, before and after.
 struct Errors {

@@ -238,7 +238,7 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   stop_if_hopeless(jobs);
   name_rows(jobs);
   Comparison comparison;
-  for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);
+  for (const SpaceKey& variation : request.variations) comparison.keys.push_back(variation.key);
   comparison.solve = request.solve;
   comparison.several = request.experiments.size() > 1;
   for (Job& job : jobs) {

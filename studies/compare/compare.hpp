@@ -11,7 +11,7 @@
 #include "config/schema/menus.hpp"
 #include "orrery/report.hpp"
 #include "studies/compare/solve.hpp"
-#include "studies/compare/variations.hpp"
+#include "planner/space/space_key.hpp"
 
 namespace orrery {
 
@@ -26,7 +26,7 @@ struct ExperimentText {
 struct ComparisonRequest {
   std::vector<ExperimentText> experiments;  ///< at least one
   std::vector<std::string> overrides;       ///< KEY=VALUE for every row, before what is varied
-  std::vector<Variation> variations;        ///< applied to every experiment
+  std::vector<SpaceKey> variations;        ///< applied to every experiment
   Catalog catalog;
   Menus menus;
   std::optional<Solve> solve = {};  ///< in every row, the value of a key for which a figure has a value

@@ -76,7 +76,7 @@ void check_solved_key(const ComparisonRequest& request) {
   };
   if (std::ranges::find(known, key) == known.end())
     refuse(quote(key) + ", allowed a key of an experiment" + hint(key, views(known)));
-  const auto varied = [&key](const Variation& variation) { return variation.key == key; };
+  const auto varied = [&key](const SpaceKey& variation) { return variation.key == key; };
   if (std::ranges::any_of(request.variations, varied))
     refuse(quote(key) + ", which --vary has too, allowed in one");
 }

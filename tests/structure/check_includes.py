@@ -21,6 +21,7 @@ WORKLOADS = ["workloads", "workloads/collectives", "workloads/schedules"]
 TOPOLOGIES = ["topologies", "topologies/gossip"]
 SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/asynchronous", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
+PLANNER = ["planner/space", "planner/methods", "planner/emit", "planner/sweep"]
 STUDIES = ["studies/compare", "studies/elastic", "studies/validate", "studies/calibrate", "studies/converge"]
 MAY_INCLUDE = {
     "include/orrery": [],
@@ -43,8 +44,12 @@ MAY_INCLUDE = {
     "config/catalog": FACE + ["config/text", "config/schema"],
     "config/experiment": FACE + CONFIG + TOPOLOGIES + WORKLOADS,
     "reports": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"],
+    "planner/space": FACE + CONFIG,
+    "planner/methods": FACE + CONFIG + SIM + TOPOLOGIES + WORKLOADS + ["planner/space", "reports"],
+    "planner/emit": FACE + CONFIG + ["workloads"],
+    "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods", "reports"],
     "studies/converge": FACE + ["topologies/gossip"],
-    "studies/compare": FACE + CONFIG + ["reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
+    "studies/compare": FACE + CONFIG + ["planner/space", "reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + ["reports", "sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
@@ -54,14 +59,14 @@ MAY_INCLUDE = {
     "bench": ANY,
 }
 MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", "apps", "tests", "bench")
-                       and not room.startswith("studies")]
+                       and not room.startswith(("studies", "planner"))]
 MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in ("apps", "tests", "bench")]
 
 # Third-party headers: where they may be included (beginning of the path, ending of the name).
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("apps/", ""), ("tests/", "")],
+    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp")],

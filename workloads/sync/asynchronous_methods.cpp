@@ -19,11 +19,11 @@ constexpr Bytes kCentre = 4;
 /// momentum and model written.
 constexpr Bytes kOuterUpdate = 20;
 /// The model that a worker began its period with, and the centre's with its momentum.
-constexpr Bytes kOuterStates = 4 + kCentre + 4;
+constexpr Bytes kCentralOuterStates = 4 + kCentre + 4;
 /// The model now and at the beginning of the period are read, their difference is written.
 constexpr Bytes kChange = 12;
 
-std::int64_t period_cycle(const DataParallelSync& sync, std::int64_t /*rounds*/) { return sync.period; }
+std::int64_t own_period(const DataParallelSync& sync, std::int64_t /*rounds*/) { return sync.period; }
 
 /// What came is read and written twice: as the model, and as the one the period begins with.
 Bytes replace_bytes(const DataParallelSync& /*sync*/, Departure::To /*to*/, std::int64_t /*received*/,
@@ -61,7 +61,7 @@ constinit const SyncMethodRow kEasgd{.method = SyncMethod::easgd,
                                      .travels = Travels::models,
                                      .meets = Meets::at_centre,
                                      .keys = kCentreKeys,
-                                     .cycle = period_cycle,
+                                     .cycle = own_period,
                                      .merge_bytes = plain_merge_bytes,
                                      .centre_bytes = 12,  // centre and model are read, the centre written
                                      .state_bytes = kCentre,
@@ -70,11 +70,11 @@ constinit const SyncMethodRow kAsyncDiLoCo{.method = SyncMethod::async_diloco,
                                            .travels = Travels::models,
                                            .meets = Meets::at_centre,
                                            .keys = kCentreKeys,
-                                           .cycle = period_cycle,
+                                           .cycle = own_period,
                                            .prepare_bytes = kChange,
                                            .merge_bytes = replace_bytes,
                                            .centre_bytes = kOuterUpdate,
-                                           .state_bytes = kOuterStates,
+                                           .state_bytes = kCentralOuterStates,
                                            .check = check_worker};
 
 }  // namespace orrery

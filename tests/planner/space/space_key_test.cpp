@@ -1,4 +1,4 @@
-#include "studies/compare/variations.hpp"
+#include "planner/space/space_key.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,28 +10,28 @@ namespace {
 using Values = std::vector<std::string>;
 
 TEST_CASE("values are cut at commas outside brackets and quotes") {
-  CHECK(parse_variation("plan.tensor_parallel=1,2,4").key == "plan.tensor_parallel");
-  CHECK(parse_variation("k=1,2,4").values == Values{"1", "2", "4"});
-  CHECK(parse_variation("k=x").values == Values{"x"});
-  CHECK(parse_variation("k=[1,2],[3, [4,5]]").values == Values{"[1,2]", "[3, [4,5]]"});
-  CHECK(parse_variation("k={\"a\": 1, \"b\": \"}\"},none").values ==
+  CHECK(parse_space_key("plan.tensor_parallel=1,2,4").key == "plan.tensor_parallel");
+  CHECK(parse_space_key("k=1,2,4").values == Values{"1", "2", "4"});
+  CHECK(parse_space_key("k=x").values == Values{"x"});
+  CHECK(parse_space_key("k=[1,2],[3, [4,5]]").values == Values{"[1,2]", "[3, [4,5]]"});
+  CHECK(parse_space_key("k={\"a\": 1, \"b\": \"}\"},none").values ==
         Values{"{\"a\": 1, \"b\": \"}\"}", "none"});
-  CHECK(parse_variation("k=\"a,b\",'c,d'").values == Values{"\"a,b\"", "'c,d'"});
-  CHECK(parse_variation(R"(k="a\",b",c)").values == Values{R"("a\",b")", "c"});
-  CHECK(parse_variation("name=Kun's,b").values == Values{"Kun's", "b"});  // not a quote within a word
-  CHECK(parse_variation("k=a=b,c").values == Values{"a=b", "c"});
+  CHECK(parse_space_key("k=\"a,b\",'c,d'").values == Values{"\"a,b\"", "'c,d'"});
+  CHECK(parse_space_key(R"(k="a\",b",c)").values == Values{R"("a\",b")", "c"});
+  CHECK(parse_space_key("name=Kun's,b").values == Values{"Kun's", "b"});  // not a quote within a word
+  CHECK(parse_space_key("k=a=b,c").values == Values{"a=b", "c"});
 }
 
 TEST_CASE("what is no list of values is refused") {
   for (const char* text :
        {"", "k", "=1", "k=", "k=1,,2", "k=1,", "k=,1", "k=[1,2", "k=1]", "k=\"a,b", "k={1]]"}) {
     INFO(text);
-    CHECK_THROWS_AS(static_cast<void>(parse_variation(text)), InputError);
+    CHECK_THROWS_AS(static_cast<void>(parse_space_key(text)), InputError);
   }
 }
 
 TEST_CASE("combinations are an odometer whose last wheel turns fastest") {
-  const std::vector<Variation> two{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
+  const std::vector<SpaceKey> two{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
   REQUIRE(count_combinations(two, 6) == 6);
   CHECK(combination(two, 0) == Values{"1", "x"});
   CHECK(combination(two, 2) == Values{"1", "z"});
@@ -42,11 +42,11 @@ TEST_CASE("combinations are an odometer whose last wheel turns fastest") {
 }
 
 TEST_CASE("too many combinations and keys named twice are refused") {
-  const std::vector<Variation> two{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
+  const std::vector<SpaceKey> two{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
   CHECK_THROWS_AS(static_cast<void>(count_combinations(two, 5)), InputError);
   CHECK_THROWS_AS(static_cast<void>(count_combinations({{"a", {"1"}}, {"a", {"2"}}}, 100)), InputError);
   // 100^12 does not fit into 64 bits.
-  std::vector<Variation> many;
+  std::vector<SpaceKey> many;
   for (int i = 0; i < 12; ++i) many.push_back({std::to_string(i), Values(100, "v")});
   CHECK_THROWS_AS(static_cast<void>(count_combinations(many, 10'000)), InputError);
 }

@@ -1,0 +1,137 @@
+#include "planner/space/automatic_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
+
+#include "config/experiment/schema.hpp"
+#include "config/schema/wording.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+namespace {
+
+using Values = std::vector<std::string>;
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  for (std::int64_t d = 1; d * d <= number; ++d) {
+    if (number % d != 0) continue;
+    low.push_back(d);
+    if (d * d != number) high.push_back(number / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+template <class Fits>
+Values divisors_that(std::int64_t number, Fits fits) {
+  Values values;
+  for (const std::int64_t divisor : divisors_of(number))
+    if (fits(divisor)) values.push_back(std::to_string(divisor));
+  return values;
+}
+
+Values all_divisors(std::int64_t number) {
+  return divisors_that(number, [](std::int64_t) { return true; });
+}
+
+Values tensor_degrees(const Experiment& e) {
+  return divisors_that(e.plan.gpus(), [&](std::int64_t d) { return e.model.heads % d == 0; });
+}
+Values pipeline_degrees(const Experiment& e) {
+  return divisors_that(e.plan.gpus(), [&](std::int64_t d) { return d <= e.model.all_layers(); });
+}
+Values data_degrees(const Experiment& e) { return all_divisors(e.plan.gpus()); }
+/// Each rank has two slices of a sequence, so that causal masks leave all with equal work.
+Values context_degrees(const Experiment& e) {
+  return divisors_that(e.plan.gpus(),
+                       [&](std::int64_t d) { return d == 1 || e.model.seq_length % (2 * d) == 0; });
+}
+Values expert_degrees(const Experiment& e) {
+  return divisors_that(std::max<std::int64_t>(e.model.experts, 1),
+                       [&](std::int64_t d) { return e.plan.gpus() % d == 0; });
+}
+Values micro_batches(const Experiment& e) { return all_divisors(e.plan.global_batch_size); }
+Values chunks(const Experiment& e) { return all_divisors(e.model.all_layers()); }
+
+/// Without experts their axis stays behind that of contexts: its place changes nothing.
+Values rank_orders(const Experiment& e) {
+  Values orders;
+  std::array<std::size_t, kAxisCount> axes{};
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  do {
+    std::string order;
+    for (const std::size_t axis : axes) {
+      if (!order.empty()) order += '-';
+      order += kAxes[axis].name;
+    }
+    if (e.model.experts > 0 || order.find("cp-ep") != std::string::npos) orders.push_back(std::move(order));
+  } while (std::ranges::next_permutation(axes).found);
+  return orders;
+}
+
+/// Keys whose values follow from the experiment.
+struct AutomaticRow {
+  std::string_view key;
+  Values (*values)(const Experiment&) = nullptr;
+};
+constexpr std::array<AutomaticRow, 9> kAutomatic{{
+    {"plan.tensor_parallel", tensor_degrees},
+    {"plan.expert_tensor_parallel", tensor_degrees},
+    {"plan.pipeline_parallel", pipeline_degrees},
+    {"plan.data_parallel", data_degrees},
+    {"plan.context_parallel", context_degrees},
+    {"plan.expert_parallel", expert_degrees},
+    {"plan.micro_batch_size", micro_batches},
+    {"plan.virtual_stages", chunks},
+    {"plan.rank_order", rank_orders},
+}};
+
+/// What the schema says of a key; null where it is unknown.
+nlohmann::json schema_of(std::string_view key, const Menus& menus) {
+  nlohmann::json at = nlohmann::json::parse(json_schema("experiment", menus));
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    const std::string name(key.substr(begin, end - begin));
+    if (!at.contains("properties") || !at["properties"].contains(name)) return {};
+    nlohmann::json part = at["properties"][name];
+    at = std::move(part);
+    begin = end + 1;
+  }
+  return at;
+}
+
+Values values_in(const nlohmann::json& schema) {
+  constexpr std::int64_t kNarrow = 16;
+  Values values;
+  if (schema.contains("anyOf")) return values_in(schema["anyOf"].front());
+  if (schema.contains("enum"))
+    for (const nlohmann::json& name : schema["enum"]) values.push_back(name.get<std::string>());
+  if (schema.value("type", nlohmann::json()) == "boolean") return {"false", "true"};
+  if (schema.value("type", nlohmann::json()) != "integer" || !schema.contains("maximum")) return values;
+  const auto least = schema["minimum"].get<std::int64_t>();
+  const auto most = schema["maximum"].get<std::int64_t>();
+  for (std::int64_t i = least; most - least < kNarrow && i <= most; ++i) values.push_back(std::to_string(i));
+  return values;
+}
+
+}  // namespace
+
+Values automatic_values(const std::string& key, const Experiment& experiment, const Menus& menus) {
+  const auto row = std::ranges::find(kAutomatic, key, &AutomaticRow::key);
+  Values values = row != kAutomatic.end() ? row->values(experiment) : values_in(schema_of(key, menus));
+  if (values.empty())
+    throw InputError("",
+                     fmt::format("found auto for {}, which has too many values: allowed a list or a range, "
+                                 "such as 1..64*2",
+                                 quote(key)));
+  return values;
+}
+
+}  // namespace orrery

@@ -1,0 +1,17 @@
+// Experiments that cannot differ, as one.
+#pragma once
+
+#include "orrery/content_hash.hpp"
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+/// `experiment` with what changes nothing beside its other values set to one value: orders of ranks that
+/// place all ranks alike, sharding over a single copy, a schedule of chunks with one chunk. Names are left
+/// out.
+[[nodiscard]] Experiment normal_form(Experiment experiment);
+
+/// Of the normal form.
+[[nodiscard]] ContentHash content_of_normal_form(const Experiment& experiment);
+
+}  // namespace orrery

@@ -1,0 +1,193 @@
+#include "planner/space/points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/wording.hpp"
+#include "config/text/document.hpp"
+#include "config/text/json.hpp"
+#include "config/text/overrides.hpp"
+#include "orrery/error.hpp"
+#include "planner/space/normal_form.hpp"
+
+namespace orrery {
+namespace {
+
+ConditionValue value_of(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  return {};
+}
+
+/// The value at a dotted key, or null.
+Json value_at(const Json& document, std::string_view key) {
+  const Json* at = &document;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    const auto found = at->is_object() ? at->find(std::string(key.substr(begin, end - begin))) : at->end();
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    begin = end + 1;
+  }
+  return *at;
+}
+
+/// The document of the experiment with its own overrides.
+Json base_document(const BaseExperiment& base) {
+  Json document = parse_document(base.text, base.source).value;
+  std::vector<Diagnostic> diagnostics;
+  apply_overrides(document, base.overrides, diagnostics);
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+  return document;
+}
+
+/// The value that an override's text stands for.
+Json value_of_text(const SpaceKey& key, const std::string& text) {
+  if (text == "null") return nullptr;  // takes the key out
+  Json document = Json::object();
+  std::vector<Diagnostic> diagnostics;
+  apply_overrides(document, {"value=" + text}, diagnostics);
+  if (diagnostics.empty()) return document.value("value", Json());
+  diagnostics.front().message = key.key + ": " + diagnostics.front().message;
+  throw InputError(std::move(diagnostics));
+}
+
+std::string key_of(std::string_view pointer) {
+  std::string key(pointer.substr(pointer.empty() ? 0 : 1));
+  std::ranges::replace(key, '/', '.');
+  return key;
+}
+
+}  // namespace
+
+struct PointReader::Parts {
+  /// Where the value of a key of a condition is from: a key of the space, or the experiment.
+  struct ConditionKey {
+    std::size_t key = 0;     ///< of the space; as many as there are: none
+    ConditionValue given{};  ///< by the experiment
+  };
+
+  const Space& space;
+  Json base;
+  std::vector<std::vector<Json>> values;              ///< per key of the space
+  std::vector<std::vector<ConditionKey>> conditions;  ///< per condition, its keys
+  ExperimentSeries series;
+
+  explicit Parts(const Space& of)
+      : space(of), base(base_document(of.base())), series(of.catalog(), of.menus(), {}) {
+    for (const SpaceKey& key : space.keys()) {
+      values.emplace_back();
+      for (const std::string& text : key.values) values.back().push_back(value_of_text(key, text));
+    }
+    for (const Condition& condition : space.conditions()) conditions.push_back(keys_of(condition));
+  }
+
+  [[nodiscard]] std::vector<ConditionKey> keys_of(const Condition& condition) const {
+    std::vector<ConditionKey> keys;
+    for (const std::string& name : condition.keys()) {
+      const auto found = std::ranges::find(space.keys(), name, &SpaceKey::key);
+      keys.push_back(
+          {static_cast<std::size_t>(found - space.keys().begin()), value_of(value_at(base, name))});
+    }
+    return keys;
+  }
+
+  /// Which value of each key.
+  [[nodiscard]] std::vector<std::size_t> choices_at(std::uint64_t index) const {
+    std::vector<std::size_t> choices(values.size());
+    for (std::size_t k = values.size(); k-- > 0;) {
+      choices[k] = index % values[k].size();
+      index /= values[k].size();
+    }
+    return choices;
+  }
+
+  [[nodiscard]] bool holds(std::size_t c, const std::vector<std::size_t>& choices) const {
+    std::vector<ConditionValue> found;
+    for (const ConditionKey& key : conditions[c])
+      found.push_back(key.key < values.size() ? value_of(values[key.key][choices[key.key]]) : key.given);
+    const Condition& condition = space.conditions()[c];
+    try {
+      return condition.holds(found);
+    } catch (const ConditionError& error) {
+      throw InputError({Diagnostic{space.base().source, 0, 0, "",
+                                   fmt::format("condition {}: {}", quote(condition.text()), error.message)}});
+    }
+  }
+
+  /// The first condition that does not hold; null where all do.
+  [[nodiscard]] const Condition* broken(const std::vector<std::size_t>& choices) const {
+    for (std::size_t c = 0; c < conditions.size(); ++c)
+      if (!holds(c, choices)) return &space.conditions()[c];
+    return nullptr;
+  }
+
+  /// Text of the experiment; keys whose `texts` are "" are left as in the base.
+  [[nodiscard]] std::string text(const std::vector<std::size_t>& choices,
+                                 const std::vector<std::string>& texts) const {
+    Json document = base;
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+      if (texts[k].empty()) continue;
+      put(document, space.keys()[k].key, values[k][choices[k]]);
+    }
+    return document.dump();
+  }
+
+  static void put(Json& document, const std::string& key, const Json& value) {
+    std::vector<Diagnostic> diagnostics;
+    if (value.is_null()) {
+      apply_overrides(document, {key + "=null"}, diagnostics);
+      return;
+    }
+    try {
+      set_key(document, key, value);
+    } catch (const OverrideError& error) {
+      throw InputError(error.pointer, error.message);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> texts_of(const std::vector<std::size_t>& choices) const {
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < choices.size(); ++k) texts.push_back(space.keys()[k].values[choices[k]]);
+    return texts;
+  }
+};
+
+PointReader::PointReader(const Space& space) : parts_(std::make_unique<Parts>(space)) {}
+PointReader::~PointReader() = default;
+PointReader::PointReader(PointReader&&) noexcept = default;
+
+PointOrRemoval PointReader::read(std::uint64_t index) {
+  const std::vector<std::size_t> choices = parts_->choices_at(index);
+  if (const Condition* condition = parts_->broken(choices)) return Removal{index, condition->text(), ""};
+  Point point{index, parts_->texts_of(choices), {}, {}};
+  for (;;) {
+    try {
+      point.experiment = parts_->series.read(parts_->text(choices, point.values), "point").experiment;
+      point.content = content_of_normal_form(point.experiment);
+      return point;
+    } catch (const InputError& error) {
+      if (drop_idle(error.diagnostics(), parts_->space.keys(), point.values)) continue;
+      const Diagnostic& first = error.diagnostics().front();
+      return Removal{index, key_of(first.pointer), first.message};
+    }
+  }
+}
+
+std::string PointReader::text_at(std::uint64_t index) {
+  const std::vector<std::size_t> choices = parts_->choices_at(index);
+  return parts_->text(choices, parts_->texts_of(choices));
+}
+
+std::string words_of(const std::vector<SpaceKey>& keys, const std::vector<std::string>& values) {
+  std::string words;
+  for (const std::string& one : overrides_of(keys, values)) words += (words.empty() ? "" : " ") + one;
+  return words;
+}
+
+}  // namespace orrery

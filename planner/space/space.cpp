@@ -1,0 +1,74 @@
+#include "planner/space/space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/experiment_keys.hpp"
+#include "config/schema/wording.hpp"
+#include "orrery/error.hpp"
+#include "planner/space/automatic_values.hpp"
+
+namespace orrery {
+namespace {
+
+/// The base, whatever its plan: what automatic values depend on is its model and its cluster.
+Experiment base_experiment(const Space& space) {
+  const BaseExperiment& base = space.base();
+  const auto read = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> overrides = base.overrides;
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return read_experiment_text(base.text, base.source, overrides, space.catalog(), space.menus()).experiment;
+  };
+  try {
+    return read({});
+  } catch (const InputError&) {
+    // Some plan that every model and cluster has, so that it is the rest that is found wrong.
+    return read({"plan.tensor_parallel=1", "plan.pipeline_parallel=1", "plan.data_parallel=null",
+                 "plan.context_parallel=1", "plan.virtual_stages=null", "plan.pipeline_schedule=null",
+                 "plan.stage_layers=null", "plan.micro_batch_size=1"});
+  }
+}
+
+void check_conditions(const Space& space) {
+  const std::vector<std::string> known = experiment_keys();
+  for (const Condition& condition : space.conditions()) {
+    for (const std::string& key : condition.keys()) {
+      if (std::ranges::find(known, key) != known.end()) continue;
+      throw InputError(
+          {Diagnostic{space.base().source, 0, 0, "",
+                      fmt::format("condition {}: found key {}, allowed dotted keys of an "
+                                  "experiment{}",
+                                  quote(condition.text()), quote(key), hint(key, views(known)))}});
+    }
+  }
+}
+
+void find_automatic(std::vector<SpaceKey>& keys, const Space& space) {
+  std::optional<Experiment> experiment;
+  for (SpaceKey& key : keys) {
+    if (!key.automatic || !key.values.empty()) continue;
+    if (!experiment) experiment = base_experiment(space);
+    key.values = automatic_values(key.key, *experiment, space.menus());
+  }
+}
+
+}  // namespace
+
+Space::Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus)
+    : keys_(std::move(description.keys)),
+      conditions_(std::move(description.conditions)),
+      base_(std::move(base)),
+      catalog_(std::move(catalog)),
+      menus_(std::move(menus)) {
+  check_conditions(*this);
+  std::vector<SpaceKey> keys = keys_;
+  find_automatic(keys, *this);
+  keys_ = std::move(keys);
+  size_ = count_combinations(keys_, kMostPoints);
+}
+
+}  // namespace orrery

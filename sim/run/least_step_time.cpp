@@ -1,0 +1,133 @@
+#include "sim/run/least_step_time.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/cost/issue_time.hpp"
+#include "sim/run/asynchronous_run.hpp"
+#include "sim/run/block_times.hpp"
+#include "sim/run/replica_graph.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery {
+namespace {
+
+/// The least times of the passes of chunks.
+class LeastPassTimes {
+ public:
+  LeastPassTimes(const Experiment& experiment, const LeastTimes& times)
+      : experiment_(experiment), times_(times.blocks), stages_(times.stages), weights_(times.weights) {}
+
+  /// Of the pipeline rank that is bound to take longest.
+  [[nodiscard]] Picoseconds longest() const {
+    Picoseconds longest = 0;
+    for (const Stage& stage : stages_.list()) longest = std::max(longest, of(stage));
+    return longest;
+  }
+
+ private:
+  [[nodiscard]] Picoseconds of(const Stage& stage) const {
+    const std::int64_t steps = experiment_.simulation.steps;
+    const LeastWeightTime& weights = weights_[static_cast<std::size_t>(stage.index)];
+    const auto [before, after] = around(stage);
+    const Picoseconds last = std::max(after, times(weights.exposed, 1));
+    const Picoseconds passes = capped_sum(busy(stage), times(weights.exposed, steps - 1));
+    return std::max(times(weights.moving, steps), capped_sum(before, capped_sum(passes, last)));
+  }
+
+  static Picoseconds times(Picoseconds time, std::int64_t count) {
+    return static_cast<Picoseconds>(std::min<Int128>(Int128{time} * count, kLongest));
+  }
+
+  /// On the fastest GPUs of the rank.
+  template <class Time>
+  [[nodiscard]] Picoseconds fastest(const Stage& stage, Time time) const {
+    Picoseconds least = 0;
+    bool first = true;
+    for (const GpuBlockTimes& gpu : times_.of_rank[static_cast<std::size_t>(stage.index)]) {
+      const Picoseconds found = time(gpu);
+      least = first ? found : std::min(least, found);
+      first = false;
+    }
+    return least;
+  }
+
+  static LeastBlockTime of(const GpuBlockTimes& gpu, const PlacedBlock& block, PassKind kind) {
+    return gpu.least[block.kind][static_cast<std::size_t>(kind)];
+  }
+
+  /// From the beginning of a pass to its last kernel, or to what it hands on.
+  [[nodiscard]] static Picoseconds pass(const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind,
+                                        Picoseconds LeastBlockTime::*until) {
+    Picoseconds sum = 0;
+    const PlacedBlock& last = kind == PassKind::forward ? chunk.blocks.back() : chunk.blocks.front();
+    for (const PlacedBlock& block : chunk.blocks) {
+      const LeastBlockTime time = of(gpu, block, kind);
+      sum = capped_sum(sum, &block == &last ? time.*until : time.to_next());
+    }
+    return sum;
+  }
+
+  /// All passes of the rank, each until its last kernel.
+  [[nodiscard]] Picoseconds busy(const Stage& stage) const {
+    const Plan& plan = experiment_.plan;
+    const std::int64_t passes = plan.micro_batches_per_copy() * experiment_.simulation.steps;
+    return fastest(stage, [&](const GpuBlockTimes& gpu) {
+      Int128 sum = 0;
+      for (const Chunk& chunk : stage.chunks) {
+        if (chunk.blocks.empty()) continue;
+        Int128 micro_batch = pass(gpu, chunk, PassKind::forward, &LeastBlockTime::computing);
+        for (const PassKind kind : backward_kinds(splits_backward(plan)))
+          micro_batch += pass(gpu, chunk, kind, &LeastBlockTime::computing);
+        sum += micro_batch * passes;
+      }
+      return static_cast<Picoseconds>(std::min<Int128>(sum, kLongest));
+    });
+  }
+
+  /// What the virtual stages before the first of the rank take, there before its passes and back after them.
+  [[nodiscard]] std::pair<Picoseconds, Picoseconds> around(const Stage& stage) const {
+    const bool ends_on_the_way_back = splits_backward(experiment_.plan) == BackwardSplit::whole;
+    std::int64_t first = stage.map.virtual_stages();
+    for (std::size_t chunk = 0; chunk < stage.chunks.size(); ++chunk)
+      first = std::min(first, stage.map.virtual_stage({stage.index, static_cast<std::int64_t>(chunk)}));
+    std::pair<Picoseconds, Picoseconds> sums;
+    for (std::int64_t s = 0; s < first; ++s) {
+      sums.first = capped_sum(sums.first, through(s, PassKind::forward));
+      if (ends_on_the_way_back) sums.second = capped_sum(sums.second, through(s, PassKind::backward));
+    }
+    return sums;
+  }
+
+  [[nodiscard]] Picoseconds through(std::int64_t virtual_stage, PassKind kind) const {
+    const ChunkPlace at = stages_.list().front().map.place(virtual_stage, 0);
+    const Stage& stage = stages_.list()[static_cast<std::size_t>(at.rank)];
+    const Chunk& chunk = stage.chunks[static_cast<std::size_t>(at.chunk)];
+    if (chunk.blocks.empty()) return 0;
+    return fastest(
+        stage, [&](const GpuBlockTimes& gpu) { return pass(gpu, chunk, kind, &LeastBlockTime::to_output); });
+  }
+
+  static constexpr Picoseconds kLongest = Picoseconds{1} << 62;
+
+  const Experiment& experiment_;
+  const BlockTimes& times_;
+  const Stages& stages_;
+  const std::vector<LeastWeightTime>& weights_;
+};
+
+/// Whether passes of two micro-batches run through each other, so that what one waits for the other may fill.
+bool mixes_passes(const Plan& plan) {
+  return splits_backward(plan) == BackwardSplit::some || plan.overlap_expert_parallel;
+}
+
+}  // namespace
+
+Picoseconds least_makespan(const Experiment& experiment, Memo& memo) {
+  if (keeps_no_step(experiment) || mixes_passes(experiment.plan)) return 0;
+  const LeastTimes times = least_times(experiment, sync_layout_of(experiment, memo), memo);
+  return LeastPassTimes(experiment, times).longest();
+}
+
+}  // namespace orrery
