@@ -34,6 +34,7 @@ constexpr Entry kCommands[] = {
     {"simulate", "Simulate one experiment: summary, JSON, CSV, Chrome trace", orrery::add_simulate},
     {"compare", "Experiments, or variations of one, side by side", orrery::add_compare},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
+    {"plan", "Search for the best plan: proven optimal, or by other methods", orrery::add_plan},
     {"schedule", "The pipeline schedule of an experiment, drawn as text", orrery::add_schedule},
     {"validate", "Simulate measured runs: predicted, measured and error", orrery::add_validate},
     {"calibrate", "Fit constants of calibrations to measured runs", orrery::add_calibrate},

@@ -97,20 +97,33 @@ struct PointReader::Parts {
     return keys;
   }
 
-  /// Which value of each key.
-  [[nodiscard]] std::vector<std::size_t> choices_at(std::uint64_t index) const {
-    std::vector<std::size_t> choices(values.size());
+  /// Values of all keys, as JSON and as texts.
+  struct Choice {
+    std::vector<Json> json;
+    std::vector<std::string> texts;
+  };
+
+  [[nodiscard]] Choice choice_at(std::uint64_t index) const {
+    Choice choice{std::vector<Json>(values.size()), std::vector<std::string>(values.size())};
     for (std::size_t k = values.size(); k-- > 0;) {
-      choices[k] = index % values[k].size();
+      choice.json[k] = values[k][index % values[k].size()];
+      choice.texts[k] = space.keys()[k].values[index % values[k].size()];
       index /= values[k].size();
     }
-    return choices;
+    return choice;
   }
 
-  [[nodiscard]] bool holds(std::size_t c, const std::vector<std::size_t>& choices) const {
+  [[nodiscard]] Choice choice_of(const std::vector<std::string>& texts) const {
+    Choice choice{{}, texts};
+    for (std::size_t k = 0; k < texts.size(); ++k)
+      choice.json.push_back(value_of_text(space.keys()[k], texts[k]));
+    return choice;
+  }
+
+  [[nodiscard]] bool holds(std::size_t c, const Choice& choice) const {
     std::vector<ConditionValue> found;
     for (const ConditionKey& key : conditions[c])
-      found.push_back(key.key < values.size() ? value_of(values[key.key][choices[key.key]]) : key.given);
+      found.push_back(key.key < choice.json.size() ? value_of(choice.json[key.key]) : key.given);
     const Condition& condition = space.conditions()[c];
     try {
       return condition.holds(found);
@@ -121,21 +134,34 @@ struct PointReader::Parts {
   }
 
   /// The first condition that does not hold; null where all do.
-  [[nodiscard]] const Condition* broken(const std::vector<std::size_t>& choices) const {
+  [[nodiscard]] const Condition* broken(const Choice& choice) const {
     for (std::size_t c = 0; c < conditions.size(); ++c)
-      if (!holds(c, choices)) return &space.conditions()[c];
+      if (!holds(c, choice)) return &space.conditions()[c];
     return nullptr;
   }
 
-  /// Text of the experiment; keys whose `texts` are "" are left as in the base.
-  [[nodiscard]] std::string text(const std::vector<std::size_t>& choices,
-                                 const std::vector<std::string>& texts) const {
+  /// Text of the experiment; keys whose texts are "" are left as in the base.
+  [[nodiscard]] std::string text(const Choice& choice) const {
     Json document = base;
-    for (std::size_t k = 0; k < choices.size(); ++k) {
-      if (texts[k].empty()) continue;
-      put(document, space.keys()[k].key, values[k][choices[k]]);
-    }
+    for (std::size_t k = 0; k < choice.texts.size(); ++k)
+      if (!choice.texts[k].empty()) put(document, space.keys()[k].key, choice.json[k]);
     return document.dump();
+  }
+
+  PointOrRemoval read(std::uint64_t index, Choice choice) {
+    if (const Condition* condition = broken(choice)) return Removal{index, condition->text(), ""};
+    for (;;) {
+      try {
+        Point point{index, {}, series.read(text(choice), "point").experiment, {}};
+        point.values = std::move(choice.texts);
+        point.content = content_of_normal_form(point.experiment);
+        return point;
+      } catch (const InputError& error) {
+        if (drop_idle(error.diagnostics(), space.keys(), choice.texts)) continue;
+        const Diagnostic& first = error.diagnostics().front();
+        return Removal{index, key_of(first.pointer), first.message};
+      }
+    }
   }
 
   static void put(Json& document, const std::string& key, const Json& value) {
@@ -150,12 +176,6 @@ struct PointReader::Parts {
       throw InputError(error.pointer, error.message);
     }
   }
-
-  [[nodiscard]] std::vector<std::string> texts_of(const std::vector<std::size_t>& choices) const {
-    std::vector<std::string> texts;
-    for (std::size_t k = 0; k < choices.size(); ++k) texts.push_back(space.keys()[k].values[choices[k]]);
-    return texts;
-  }
 };
 
 PointReader::PointReader(const Space& space) : parts_(std::make_unique<Parts>(space)) {}
@@ -163,26 +183,14 @@ PointReader::~PointReader() = default;
 PointReader::PointReader(PointReader&&) noexcept = default;
 
 PointOrRemoval PointReader::read(std::uint64_t index) {
-  const std::vector<std::size_t> choices = parts_->choices_at(index);
-  if (const Condition* condition = parts_->broken(choices)) return Removal{index, condition->text(), ""};
-  Point point{index, parts_->texts_of(choices), {}, {}};
-  for (;;) {
-    try {
-      point.experiment = parts_->series.read(parts_->text(choices, point.values), "point").experiment;
-      point.content = content_of_normal_form(point.experiment);
-      return point;
-    } catch (const InputError& error) {
-      if (drop_idle(error.diagnostics(), parts_->space.keys(), point.values)) continue;
-      const Diagnostic& first = error.diagnostics().front();
-      return Removal{index, key_of(first.pointer), first.message};
-    }
-  }
+  return parts_->read(index, parts_->choice_at(index));
 }
 
-std::string PointReader::text_at(std::uint64_t index) {
-  const std::vector<std::size_t> choices = parts_->choices_at(index);
-  return parts_->text(choices, parts_->texts_of(choices));
+PointOrRemoval PointReader::read(const std::vector<std::string>& values) {
+  return parts_->read(parts_->space.size(), parts_->choice_of(values));
 }
+
+std::string PointReader::text_at(std::uint64_t index) { return parts_->text(parts_->choice_at(index)); }
 
 std::string words_of(const std::vector<SpaceKey>& keys, const std::vector<std::string>& values) {
   std::string words;

@@ -15,24 +15,6 @@
 namespace orrery {
 namespace {
 
-/// The base, whatever its plan: what automatic values depend on is its model and its cluster.
-Experiment base_experiment(const Space& space) {
-  const BaseExperiment& base = space.base();
-  const auto read = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> overrides = base.overrides;
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return read_experiment_text(base.text, base.source, overrides, space.catalog(), space.menus()).experiment;
-  };
-  try {
-    return read({});
-  } catch (const InputError&) {
-    // Some plan that every model and cluster has, so that it is the rest that is found wrong.
-    return read({"plan.tensor_parallel=1", "plan.pipeline_parallel=1", "plan.data_parallel=null",
-                 "plan.context_parallel=1", "plan.virtual_stages=null", "plan.pipeline_schedule=null",
-                 "plan.stage_layers=null", "plan.micro_batch_size=1"});
-  }
-}
-
 void check_conditions(const Space& space) {
   const std::vector<std::string> known = experiment_keys();
   for (const Condition& condition : space.conditions()) {
@@ -51,12 +33,28 @@ void find_automatic(std::vector<SpaceKey>& keys, const Space& space) {
   std::optional<Experiment> experiment;
   for (SpaceKey& key : keys) {
     if (!key.automatic || !key.values.empty()) continue;
-    if (!experiment) experiment = base_experiment(space);
+    if (!experiment) experiment = experiment_of_any_plan(space.base(), space.catalog(), space.menus());
     key.values = automatic_values(key.key, *experiment, space.menus());
   }
 }
 
 }  // namespace
+
+Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& catalog, const Menus& menus) {
+  const auto read = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> overrides = base.overrides;
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return read_experiment_text(base.text, base.source, overrides, catalog, menus).experiment;
+  };
+  try {
+    return read({});
+  } catch (const InputError&) {
+    // Some plan that every model and cluster has, so that it is the rest that is found wrong.
+    return read({"plan.tensor_parallel=1", "plan.pipeline_parallel=1", "plan.data_parallel=null",
+                 "plan.context_parallel=1", "plan.virtual_stages=null", "plan.pipeline_schedule=null",
+                 "plan.stage_layers=null", "plan.micro_batch_size=1"});
+  }
+}
 
 Space::Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus)
     : keys_(std::move(description.keys)),

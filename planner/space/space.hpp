@@ -11,6 +11,7 @@
 
 #include "config/catalog/catalog.hpp"
 #include "config/schema/menus.hpp"
+#include "orrery/experiment.hpp"
 #include "planner/space/condition.hpp"
 #include "planner/space/space_key.hpp"
 
@@ -25,6 +26,11 @@ struct BaseExperiment {
   std::string text;                      ///< JSON or YAML
   std::vector<std::string> overrides{};  ///< KEY=VALUE for every point
 };
+
+/// Of model and cluster as the base has them, with its plan or, where that does not fit, the simplest one.
+/// @throws InputError with what is wrong beside the plan.
+[[nodiscard]] Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& catalog,
+                                                const Menus& menus);
 
 /// What a description says, without its experiment.
 struct SpaceDescription {

@@ -19,21 +19,23 @@ class LeastPassTimes {
   LeastPassTimes(const Experiment& experiment, const LeastTimes& times)
       : experiment_(experiment), times_(times.blocks), stages_(times.stages), weights_(times.weights) {}
 
-  /// Of the pipeline rank that is bound to take longest.
-  [[nodiscard]] Picoseconds longest() const {
-    Picoseconds longest = 0;
-    for (const Stage& stage : stages_.list()) longest = std::max(longest, of(stage));
+  /// Of the pipeline ranks that are bound to take longest.
+  [[nodiscard]] LeastMakespan longest() const {
+    LeastMakespan longest;
+    for (const Stage& stage : stages_.list()) {
+      longest.passes = std::max(longest.passes, passes(stage));
+      const LeastWeightTime& weights = weights_[static_cast<std::size_t>(stage.index)];
+      longest.weights = std::max(longest.weights, times(weights.moving, experiment_.simulation.steps));
+    }
     return longest;
   }
 
  private:
-  [[nodiscard]] Picoseconds of(const Stage& stage) const {
-    const std::int64_t steps = experiment_.simulation.steps;
-    const LeastWeightTime& weights = weights_[static_cast<std::size_t>(stage.index)];
+  [[nodiscard]] Picoseconds passes(const Stage& stage) const {
+    const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
     const auto [before, after] = around(stage);
-    const Picoseconds last = std::max(after, times(weights.exposed, 1));
-    const Picoseconds passes = capped_sum(busy(stage), times(weights.exposed, steps - 1));
-    return std::max(times(weights.moving, steps), capped_sum(before, capped_sum(passes, last)));
+    const Picoseconds own = capped_sum(busy(stage), times(exposed, experiment_.simulation.steps - 1));
+    return capped_sum(before, capped_sum(own, std::max(after, exposed)));
   }
 
   static Picoseconds times(Picoseconds time, std::int64_t count) {
@@ -124,8 +126,8 @@ bool mixes_passes(const Plan& plan) {
 
 }  // namespace
 
-Picoseconds least_makespan(const Experiment& experiment, Memo& memo) {
-  if (keeps_no_step(experiment) || mixes_passes(experiment.plan)) return 0;
+LeastMakespan least_makespan(const Experiment& experiment, Memo& memo) {
+  if (keeps_no_step(experiment) || mixes_passes(experiment.plan)) return {};
   const LeastTimes times = least_times(experiment, sync_layout_of(experiment, memo), memo);
   return LeastPassTimes(experiment, times).longest();
 }

@@ -7,10 +7,19 @@
 
 namespace orrery {
 
-/// Of all steps of the experiment (Report::makespan_ps): some pipeline rank runs its passes one after the
-/// other, cannot begin before the passes of the stages before its first one, and is followed by theirs on the
-/// way back. Messages of data parallelism, waits for other ranks and all that slows kernels are left out. 0
-/// where workers keep no step. The plan leaves nothing open (with_concrete_plan()).
-[[nodiscard]] Picoseconds least_makespan(const Experiment& experiment, Memo& memo);
+/// Of all steps of an experiment.
+struct LeastMakespan {
+  /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
+  /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
+  /// hides.
+  Picoseconds passes = 0;
+  Picoseconds weights = 0;  ///< some rank sends and receives weights and gradients so long
+
+  [[nodiscard]] Picoseconds most() const { return passes > weights ? passes : weights; }
+};
+
+/// None is longer than Report::makespan_ps: waits for other ranks, messages between stages and all that slows
+/// kernels are left out. Zeros where workers keep no step. The plan leaves nothing open (with_concrete_plan()).
+[[nodiscard]] LeastMakespan least_makespan(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "config/schema/wording.hpp"
+#include "reports/text_table.hpp"
 #include "studies/compare/figures.hpp"
 
 namespace orrery {
@@ -226,11 +227,6 @@ void add_target(const Comparison& comparison, std::vector<TableColumn>& columns)
 }
 
 }  // namespace
-
-std::size_t text_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 std::size_t TableColumn::width() const {
   std::size_t width = std::max(text_width(header), text_width(unit));

@@ -26,7 +26,4 @@ struct TableColumn {
 /// All columns there are something to say in, from left to right.
 [[nodiscard]] std::vector<TableColumn> table_columns(const Comparison& comparison);
 
-/// Characters of UTF-8 `text` on a terminal.
-[[nodiscard]] std::size_t text_width(const std::string& text);
-
 }  // namespace orrery

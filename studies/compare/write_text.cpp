@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/schema/wording.hpp"
+#include "reports/text_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/table_columns.hpp"
 #include "studies/compare/writers.hpp"

@@ -1,0 +1,116 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
+#include "apps/outputs.hpp"
+#include "apps/progress.hpp"
+#include "apps/space_arguments.hpp"
+#include "apps/table_arguments.hpp"
+#include "config/catalog/calibration_files.hpp"
+#include "config/text/document.hpp"
+#include "orrery/error.hpp"
+#include "planner/methods/search.hpp"
+#include "planner/methods/usual_space.hpp"
+#include "planner/methods/write_search.hpp"
+
+namespace orrery {
+namespace {
+
+struct PlanOptions {
+  SpaceArguments space;
+  std::string method = "exhaustive";
+  std::string objective = "step_time_s";
+  std::string pareto;
+  std::string budget;
+  std::string json;
+  std::int64_t top = 5;
+  std::int64_t seed = 0;
+};
+
+[[noreturn]] void refuse_plan(const std::string& message) {
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
+}
+
+/// Objectives with commas between them.
+std::vector<Objective> objectives_in(const std::string& keys) {
+  std::vector<Objective> objectives;
+  for (std::size_t begin = 0; !keys.empty() && begin <= keys.size();) {
+    const std::size_t end = std::min(keys.find(',', begin), keys.size());
+    objectives.emplace_back(keys.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return objectives;
+}
+
+SearchRequest request_of(const PlanOptions& options, unsigned threads) {
+  SearchRequest request;
+  request.method = options.method;
+  request.objective = Objective(options.objective);
+  request.pareto = objectives_in(options.pareto);
+  if (!options.budget.empty()) request.budget = parse_budget(options.budget);
+  request.top = static_cast<std::size_t>(options.top);
+  request.seed = static_cast<std::uint64_t>(options.seed);
+  request.threads = threads;
+  return request;
+}
+
+/// The space that options or files describe, or the usual one around the experiment.
+Space space_of(const PlanOptions& options) {
+  const std::vector<std::string> files = tables_among(options.space.files);
+  if (files.size() > 1) refuse_plan("found " + std::to_string(files.size()) + " experiments, allowed one");
+  const std::string file = files.empty() ? "" : files.front();
+  SpaceDescription description = description_of(options.space);
+  if (description.keys.empty()) {
+    if (file.empty()) refuse_plan("an experiment is missing");
+    const BaseExperiment base{file, read_text(file), overrides_among(options.space.files)};
+    SpaceDescription usual = usual_space(base, catalog_with(options.space.calibrations), menus());
+    usual.conditions = std::move(description.conditions);
+    description = std::move(usual);
+  }
+  return space_around(file, std::move(description), options.space);
+}
+
+int run(const PlanOptions& options, const CommonOptions& common, unsigned threads) {
+  const SearchRequest request = request_of(options, threads);
+  const Space space = space_of(options);
+  Outputs outputs(space.base().source);
+  OutputFile* json = outputs.open(options.json);
+  const SearchResult result = search(space, request, progress_on_terminal(common));
+  if (json != nullptr) json->write(search_json(result, space, request));
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output())
+    std::fputs(search_text(result, space, request).c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& app, const CommonOptions& common) {
+  auto options = std::make_shared<PlanOptions>();
+  app.add_option("experiment", options->space.files,
+                 "A JSON or YAML file, - for standard input, and key=value for all plans");
+  app.add_option("--space", options->space.space,
+                 "A file with keys and their values; without it and --vary the usual degrees of freedom");
+  add_space_options(app, options->space);
+  app.add_option("--search", options->method, "How to search")->capture_default_str();
+  app.add_option("--objective", options->objective, "A number of the result, or min:KEY, max:KEY")
+      ->capture_default_str();
+  app.add_option("--pareto", options->pareto,
+                 "KEY,KEY: numbers to weigh the objective against, such as memory.peak_gb");
+  app.add_option("--budget", options->budget, "So many simulations, such as 500, or seconds, such as 30s");
+  app.add_option("--top", options->top, "Best plans to show")
+      ->check(integer_within(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seed", options->seed, "Of searches that draw lots")
+      ->check(integer_within(0, std::int64_t{1} << 53));
+  add_output(app, "--json", options->json, "Write what was found as JSON (- for standard output)");
+  return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
+}
+
+}  // namespace orrery

@@ -1,0 +1,69 @@
+#include "apps/space_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "apps/calibration_files.hpp"
+#include "apps/table_arguments.hpp"
+#include "config/text/document.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+namespace {
+
+[[noreturn]] void refuse_space(const std::string& message) {
+  throw InputError({Diagnostic{"command line", 0, 0, "", message}});
+}
+
+Condition condition_of(const std::string& text) {
+  try {
+    return Condition(text);
+  } catch (const ConditionError& error) {
+    refuse_space("--where: " + error.message);
+  }
+}
+
+}  // namespace
+
+void add_space_options(CLI::App& app, SpaceArguments& arguments) {
+  const auto once_each = [](CLI::Option* option) {
+    option->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  once_each(app.add_option("--vary", arguments.vary,
+                           "KEY=V1,V2,... or a range 1..64*2, 1..8+1, or auto: all values that may fit"));
+  once_each(app.add_option("--where", arguments.where,
+                           "A condition, such as \"plan.tensor_parallel * plan.pipeline_parallel <= 64\""));
+  add_calibration_files(app, arguments.calibrations);
+}
+
+SpaceDescription description_of(const SpaceArguments& arguments) {
+  SpaceDescription description;
+  if (!arguments.space.empty()) description = read_space(read_text(arguments.space), arguments.space);
+  for (const std::string& text : arguments.vary) {
+    SpaceKey key = parse_space_key(text);
+    const auto known = std::ranges::find(description.keys, key.key, &SpaceKey::key);
+    if (known != description.keys.end())
+      *known = std::move(key);
+    else
+      description.keys.push_back(std::move(key));
+  }
+  for (const std::string& text : arguments.where) description.conditions.push_back(condition_of(text));
+  return description;
+}
+
+Space space_around(const std::string& file, SpaceDescription description, const SpaceArguments& arguments) {
+  BaseExperiment base;
+  if (!file.empty())
+    base = {file, read_text(file)};
+  else if (!description.experiment_text.empty())
+    base = {arguments.space, description.experiment_text};
+  else if (!description.experiment_file.empty())
+    base = {description.experiment_file, read_text(description.experiment_file)};
+  else
+    refuse_space("an experiment is missing: a file, or the key experiment of the space");
+  base.overrides = overrides_among(arguments.files);
+  return {std::move(description), std::move(base), catalog_with(arguments.calibrations), menus()};
+}
+
+}  // namespace orrery

@@ -1,0 +1,92 @@
+// Searches for the best point of a space. A method is a file and a row of search_methods(); what it may do is
+// SearchRun: look at points, bound them, simulate them. All that is told of a search is counted there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "orrery/menu.hpp"
+#include "orrery/report.hpp"
+#include "planner/methods/objective.hpp"
+#include "planner/space/space.hpp"
+
+namespace orrery {
+
+/// How much a search may do. Nothing: as much as it needs.
+struct Budget {
+  std::optional<std::uint64_t> simulations;
+  std::optional<double> seconds;  ///< a search that this ends depends on the machine
+};
+
+/// Reads "500" (simulations) or "30s". @throws InputError for anything else, and for 0.
+[[nodiscard]] Budget parse_budget(std::string_view text);
+
+struct SearchRequest {
+  std::string method = "exhaustive";
+  Objective objective{"step_time_s"};
+  Budget budget{};
+  std::size_t top = 5;              ///< best points to report
+  std::vector<Objective> pareto{};  ///< what points are weighed by beside the objective; empty: nothing
+  std::uint64_t seed = 0;
+  unsigned threads = 1;
+};
+
+/// A point that was simulated.
+struct Trial {
+  std::vector<std::string> values;  ///< one per key of the space; "" where the key does nothing
+  std::uint64_t index = 0;          ///< in the space; of values that are not in it, after all points
+  double cost = 0;                  ///< Objective::cost()
+  std::vector<double> pareto;       ///< the same of SearchRequest::pareto
+  std::int64_t makespan_ps = 0;
+};
+
+/// A point that is reported whole.
+struct FoundPlan {
+  Trial trial;
+  Report report;
+};
+
+struct SearchResult {
+  bool optimal = false;       ///< no point of the space is better than the best: proven
+  std::optional<double> gap;  ///< (best - bound) / |best|: how much better a point might be; nothing: unknown
+  std::uint64_t points = 0;   ///< of the space
+  std::uint64_t evaluated = 0;   ///< points looked at
+  std::uint64_t distinct = 0;    ///< of those, valid ones that differ
+  std::uint64_t infeasible = 0;  ///< of those, ones that do not fit into memory
+  std::uint64_t bounded = 0;     ///< simulated without contention only, as a bound
+  std::uint64_t simulated = 0;   ///< under the network of the experiment
+  std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
+  /// Points removed, by the condition or key that stands against them.
+  std::map<std::string, std::uint64_t> removed;
+  /// Losers by what shows that they are none of the best, in words.
+  std::map<std::string, std::uint64_t> losers;
+  std::vector<FoundPlan> best;    ///< at most SearchRequest::top, the best first
+  std::vector<FoundPlan> pareto;  ///< those than which none is better in all; by cost
+  double seconds = 0;
+};
+
+/// Called as simulations are done, one call at a time.
+using SearchProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// @throws InputError for an unknown method, a space that no point of is valid and fits (which says what
+/// removed how many), or a method that cannot search the space.
+[[nodiscard]] SearchResult search(const Space& space, const SearchRequest& request,
+                                  const SearchProgress& progress = {});
+
+class SearchRun;
+
+struct SearchMethod : MenuEntry {
+  void (*run)(SearchRun& run) = nullptr;
+};
+[[nodiscard]] std::span<const SearchMethod> search_methods();
+
+void search_exhaustively(SearchRun& run);
+
+}  // namespace orrery

@@ -1,0 +1,295 @@
+#include "planner/methods/search_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <unordered_set>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "orrery/parallel.hpp"
+#include "sim/run/concrete_plan.hpp"
+#include "sim/run/least_step_time.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kNoRoom = "does not fit into memory";
+
+/// What all objectives together need.
+Figures figures_for(const SearchRequest& request) {
+  Figures all = request.objective.figures();
+  for (const Objective& objective : request.pareto) {
+    const Figures more = objective.figures();
+    all.breakdown = all.breakdown || more.breakdown;
+    all.critical_path = all.critical_path || more.critical_path;
+    all.traffic = all.traffic || more.traffic;
+    all.range = all.range || more.range;
+  }
+  all.origin = all.process = false;
+  all.of_infeasible = false;
+  return all;
+}
+
+/// For the memory of plans alone.
+constexpr Figures kMemoryAlone{false, false, false, false, false, false, false};
+
+bool better(const Trial& a, const Trial& b) {
+  return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
+}
+
+/// Calls `work` with each index on several threads; what one of them throws first, by index, is thrown.
+template <class Work>
+void for_each_or_throw(std::size_t count, unsigned threads, Work work) {
+  std::vector<std::exception_ptr> errors(count);
+  for_each_index(count, threads, [&](std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+SearchRun::SearchRun(const Space& space, const SearchRequest& request, SearchProgress progress)
+    : space_(space), request_(request), progress_(std::move(progress)), figures_(figures_for(request)) {
+  counts_.points = space.size();
+}
+
+SearchRun::~SearchRun() = default;
+
+SearchRun::ReaderLease SearchRun::lease_reader() {
+  std::unique_ptr<PointReader> reader;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_readers_.empty()) {
+      reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+    }
+  }
+  if (!reader) reader = std::make_unique<PointReader>(space_);
+  return {reader.release(), [this](PointReader* done) {
+            const std::lock_guard lock(mutex_);
+            idle_readers_.emplace_back(done);
+          }};
+}
+
+/// What one thread has found out about its share of the points.
+struct SearchRun::Survey {
+  std::vector<Candidate> candidates;
+  std::vector<ContentHash> without_room;
+  std::map<std::string, std::uint64_t> removed;
+  std::unordered_set<ContentHash, ContentHasher> known;
+};
+
+void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
+  const PointOrRemoval read = reader.read(index);
+  if (const auto* removal = std::get_if<Removal>(&read)) {
+    ++survey.removed[removal->by];
+    return;
+  }
+  const Point& point = std::get<Point>(read);
+  if (!survey.known.insert(point.content).second) return;
+  const Report memory = account_memory(point.experiment, kMemoryAlone);
+  if (memory.feasible)
+    survey.candidates.push_back(candidate_of(point, memory));
+  else
+    survey.without_room.push_back(point.content);
+}
+
+Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
+  Candidate candidate;
+  candidate.index = point.index;
+  candidate.content = point.content;
+  const LeastMakespan least = with_concrete_plan(point.experiment, memo_, [this](const Experiment& concrete) {
+    return least_makespan(concrete, memo_);
+  });
+  Report bound = memory;
+  bound.makespan_ps = std::max<Picoseconds>(least.most(), 1);
+  const auto of = [&bound](const Objective& objective) {
+    const bool known = objective.follows_time() || objective.key().starts_with("memory.");
+    return known ? objective.cost(bound) : -std::numeric_limits<double>::infinity();
+  };
+  candidate.bound = of(request_.objective);
+  for (const Objective& objective : request_.pareto) candidate.pareto_bounds.push_back(of(objective));
+  if (!request_.objective.follows_time()) return candidate;
+  candidate.by = least.weights > least.passes ? BoundBy::weights : BoundBy::passes;
+  candidate.can_relax = point.experiment.simulation.network != Network::alpha_beta;
+  return candidate;
+}
+
+std::vector<Candidate> SearchRun::survey() {
+  constexpr std::uint64_t kShare = 512;  // points of one thread in a row: neighbours are read quickly
+  const std::uint64_t shares = (space_.size() + kShare - 1) / kShare;
+  std::vector<Survey> surveys(static_cast<std::size_t>(shares));
+  for_each_or_throw(surveys.size(), request_.threads, [&](std::size_t share) {
+    const ReaderLease reader = lease_reader();
+    const std::uint64_t end = std::min<std::uint64_t>(space_.size(), (share + 1) * kShare);
+    for (std::uint64_t index = share * kShare; index < end; ++index) look(index, *reader, surveys[share]);
+  });
+  return merged(surveys);
+}
+
+/// Counts what all shares have found; of candidates with one content the first.
+std::vector<Candidate> SearchRun::merged(std::vector<Survey>& surveys) {
+  std::vector<Candidate> candidates;
+  std::unordered_set<ContentHash, ContentHasher> seen;
+  for (Survey& survey : surveys) {
+    for (const auto& [by, count] : survey.removed) counts_.removed[by] += count;
+    for (Candidate& candidate : survey.candidates)
+      if (seen.insert(candidate.content).second) candidates.push_back(std::move(candidate));
+    for (const ContentHash& content : survey.without_room)
+      counts_.infeasible += seen.insert(content).second ? 1 : 0;
+  }
+  counts_.evaluated = space_.size();
+  counts_.distinct = seen.size();
+  if (counts_.infeasible > 0) counts_.losers[kNoRoom] = counts_.infeasible;
+  return candidates;
+}
+
+bool SearchRun::budget_left() const {
+  const Budget& budget = request_.budget;
+  if (budget.simulations && counts_.simulated >= *budget.simulations) return false;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  return !budget.seconds || taken.count() < *budget.seconds;
+}
+
+std::vector<double> SearchRun::pareto_of(const Report& report) const {
+  std::vector<double> costs;
+  for (const Objective& objective : request_.pareto) costs.push_back(objective.cost(report));
+  return costs;
+}
+
+Trial SearchRun::trial_of(const Point& point) {
+  const Report report = simulator_.simulate(point.experiment, figures_);
+  return {point.values, point.index, request_.objective.cost(report), pareto_of(report), report.makespan_ps};
+}
+
+template <class Place>
+std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const Place> places) {
+  std::vector<std::optional<Point>> points(places.size());
+  for_each_or_throw(places.size(), request_.threads, [&](std::size_t i) {
+    const ReaderLease reader = lease_reader();
+    PointOrRemoval read = reader->read(places[i]);
+    auto* const point = std::get_if<Point>(&read);
+    if (point != nullptr && account_memory(point->experiment, kMemoryAlone).feasible)
+      points[i] = std::move(*point);
+  });
+  return points;
+}
+
+/// Those not simulated before, each content once, as many as the budget has room for.
+std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<Point>>& points) {
+  constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t room = request_.budget.simulations.value_or(kUnlimited) - counts_.simulated;
+  if (!budget_left()) room = 0;
+  std::unordered_set<ContentHash, ContentHasher> begun;
+  std::vector<const Point*> fresh;
+  for (const std::optional<Point>& point : points) {
+    if (fresh.size() >= room) break;
+    if (point && !known_.contains(point->content) && begun.insert(point->content).second)
+      fresh.push_back(&*point);
+  }
+  return fresh;
+}
+
+template <class Place>
+std::vector<std::optional<Trial>> SearchRun::simulate_all(std::span<const Place> places) {
+  const std::vector<std::optional<Point>> points = fitting_points(places);
+  const std::vector<const Point*> fresh = new_points(points);
+  std::vector<Trial> made(fresh.size());
+  for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) { made[i] = trial_of(*fresh[i]); });
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    known_.emplace(fresh[i]->content, made[i]);
+    trials_.insert(std::ranges::upper_bound(trials_, made[i], better), made[i]);
+  }
+  counts_.simulated += fresh.size();
+  if (progress_) progress_(counts_.simulated, 0);
+  std::vector<std::optional<Trial>> found(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!points[i]) continue;
+    if (const auto known = known_.find(points[i]->content); known != known_.end()) found[i] = known->second;
+  }
+  return found;
+}
+
+std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::uint64_t> indices) {
+  return simulate_all(indices);
+}
+
+std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::vector<std::string>> values) {
+  return simulate_all(values);
+}
+
+void SearchRun::relax(std::span<Candidate*> candidates) {
+  for_each_or_throw(candidates.size(), request_.threads, [&](std::size_t i) {
+    Candidate& candidate = *candidates[i];
+    const ReaderLease reader = lease_reader();
+    Experiment experiment = std::get<Point>(reader->read(candidate.index)).experiment;
+    experiment.simulation.network = Network::alpha_beta;
+    const Report report = simulator_.simulate(experiment, figures_);
+    candidate.can_relax = false;
+    const double cost = request_.objective.cost(report);
+    if (cost > candidate.bound) candidate.by = BoundBy::run_without_contention;
+    candidate.bound = std::max(candidate.bound, cost);
+    for (std::size_t k = 0; k < request_.pareto.size(); ++k)
+      if (request_.pareto[k].follows_time())
+        candidate.pareto_bounds[k] = std::max(candidate.pareto_bounds[k], request_.pareto[k].cost(report));
+  });
+  counts_.bounded += candidates.size();
+}
+
+void SearchRun::count_pruned(std::uint64_t points, const std::string& because) {
+  if (points == 0) return;
+  counts_.pruned += points;
+  counts_.losers[because] += points;
+}
+
+double SearchRun::cost_of(std::size_t k) const {
+  return k < trials_.size() ? trials_[k].cost : std::numeric_limits<double>::infinity();
+}
+
+FoundPlan SearchRun::reported(const Trial& trial) {
+  const ReaderLease reader = lease_reader();
+  PointOrRemoval read = trial.index < space_.size() ? reader->read(trial.index) : reader->read(trial.values);
+  return {trial, simulator_.simulate(std::get<Point>(read).experiment)};
+}
+
+/// Trials than which none is better, or as good, in all.
+void SearchRun::add_pareto(SearchResult& result) {
+  const auto dominated = [this](const Trial& trial) {
+    return std::ranges::any_of(trials_, [&trial](const Trial& other) {
+      bool less = other.cost < trial.cost;
+      if (other.cost > trial.cost) return false;
+      for (std::size_t k = 0; k < trial.pareto.size(); ++k) {
+        if (other.pareto[k] > trial.pareto[k]) return false;
+        less = less || other.pareto[k] < trial.pareto[k];
+      }
+      return less;
+    });
+  };
+  for (const Trial& trial : trials_)
+    if (!dominated(trial)) result.pareto.push_back(reported(trial));
+}
+
+SearchResult SearchRun::finish() {
+  SearchResult result = std::move(counts_);
+  const std::size_t top = std::min(request_.top, trials_.size());
+  for (std::size_t k = 0; k < top; ++k) result.best.push_back(reported(trials_[k]));
+  if (!request_.pareto.empty()) add_pareto(result);
+  if (!trials_.empty() && std::isfinite(least_cost_)) {
+    const double best = trials_.front().cost;
+    result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
+    result.optimal = *result.gap == 0;
+  }
+  if (trials_.size() > top) result.losers["simulated, and worse"] = trials_.size() - top;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  result.seconds = taken.count();
+  return result;
+}
+
+}  // namespace orrery

@@ -1,0 +1,104 @@
+// What a search method works with. Internal to planner/methods/.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "orrery/simulate.hpp"
+#include "planner/methods/search.hpp"
+#include "planner/space/points.hpp"
+#include "sim/run/memo.hpp"
+
+namespace orrery {
+
+/// What a bound rests on.
+enum class BoundBy : std::uint8_t { nothing, passes, weights, run_without_contention };
+
+/// A point that is an experiment which fits into memory.
+struct Candidate {
+  std::uint64_t index = 0;
+  ContentHash content;
+  double bound = -std::numeric_limits<double>::infinity();  ///< no cost of it is less
+  std::vector<double> pareto_bounds;                        ///< the same of SearchRequest::pareto
+  BoundBy by = BoundBy::nothing;
+  bool can_relax = false;  ///< a run without contention may give a tighter one
+};
+
+/// Safe for threads where it says so; methods are called on one.
+class SearchRun {
+ public:
+  SearchRun(const Space& space, const SearchRequest& request, SearchProgress progress);
+  ~SearchRun();
+
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] const SearchRequest& request() const { return request_; }
+
+  /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
+  /// index.
+  [[nodiscard]] std::vector<Candidate> survey();
+
+  /// Simulates on all threads those that the budget has room for, in order; those that are no experiments or
+  /// do not fit have no trial, and so has none beyond the budget. A content is simulated once.
+  std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
+  /// The same for points that need not be in the space, with a value per key of it.
+  std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
+
+  /// Sets the bounds of candidates to those of runs without contention, on all threads.
+  void relax(std::span<Candidate*> candidates);
+
+  [[nodiscard]] bool budget_left() const;
+
+  /// No point has a cost below that.
+  void prove(double least_cost) { least_cost_ = least_cost; }
+  void count_pruned(std::uint64_t points, const std::string& because);
+
+  /// The k-th best cost so far; infinite where there are fewer.
+  [[nodiscard]] double cost_of(std::size_t k) const;
+  [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
+
+  [[nodiscard]] SearchResult finish();
+
+ private:
+  using ReaderLease = std::unique_ptr<PointReader, std::function<void(PointReader*)>>;
+  struct Survey;
+
+  [[nodiscard]] ReaderLease lease_reader();
+  void look(std::uint64_t index, PointReader& reader, Survey& survey);
+  [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
+  [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
+  template <class Place>
+  [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const Place> places);
+  [[nodiscard]] std::vector<const Point*> new_points(const std::vector<std::optional<Point>>& points);
+  template <class Place>
+  std::vector<std::optional<Trial>> simulate_all(std::span<const Place> places);
+  [[nodiscard]] Trial trial_of(const Point& point);
+  [[nodiscard]] std::vector<double> pareto_of(const Report& report) const;
+  [[nodiscard]] FoundPlan reported(const Trial& trial);
+  void add_pareto(SearchResult& result);
+
+  const Space& space_;
+  const SearchRequest& request_;
+  SearchProgress progress_;
+  Simulator simulator_;
+  Memo memo_;
+  Figures figures_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PointReader>> idle_readers_;
+  std::unordered_map<ContentHash, Trial, ContentHasher> known_;
+  std::vector<Trial> trials_;  ///< by cost, then by index
+  SearchResult counts_;
+  double least_cost_ = -std::numeric_limits<double>::infinity();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace orrery

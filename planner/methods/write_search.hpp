@@ -1,0 +1,19 @@
+// What a search has found, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "planner/methods/search.hpp"
+
+namespace orrery {
+
+/// For a terminal: the best points, what became of the others, and why the best one is better than the next.
+[[nodiscard]] std::string search_text(const SearchResult& result, const Space& space,
+                                      const SearchRequest& request);
+
+/// {"method", "objective", "optimal", "gap", "points", "evaluated", ..., "best": [result...], "pareto":
+/// [...]}; each result as that of `orrery simulate --json`, with its values of the space's keys as "point".
+[[nodiscard]] std::string search_json(const SearchResult& result, const Space& space,
+                                      const SearchRequest& request);
+
+}  // namespace orrery
