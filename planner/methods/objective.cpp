@@ -18,9 +18,7 @@ struct TimedKey {
   std::string_view key;
   bool grows = false;  ///< with the time
 };
-constexpr std::array<TimedKey, 12> kTimed{{{"step_time_s", true},
-                                           {"step_time_s_p10", true},
-                                           {"step_time_s_p90", true},
+constexpr std::array<TimedKey, 10> kTimed{{{"step_time_s", true},
                                            {"training_days", true},
                                            {"energy_kwh", true},
                                            {"cost_usd", true},

@@ -33,6 +33,8 @@ class Objective {
   [[nodiscard]] double value_of_cost(double cost) const { return most_ ? -cost : cost; }
   /// Whether a longer step, all else equal, never makes it better: then a bound of the time bounds the cost.
   [[nodiscard]] bool follows_time() const { return follows_time_; }
+  /// Whether accounting for memory gives it already.
+  [[nodiscard]] bool needs_no_run() const { return key_ == "memory.peak_gb" || key_ == "memory.reserved_gb"; }
 
  private:
   std::string key_;

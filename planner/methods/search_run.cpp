@@ -111,8 +111,9 @@ Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
   Report bound = memory;
   bound.makespan_ps = std::max<Picoseconds>(least.most(), 1);
   const auto of = [&bound](const Objective& objective) {
-    const bool known = objective.follows_time() || objective.key().starts_with("memory.");
-    return known ? objective.cost(bound) : -std::numeric_limits<double>::infinity();
+    const bool known = objective.follows_time() || objective.needs_no_run();
+    const bool bounds = known && objective.value(bound).has_value();
+    return bounds ? objective.cost(bound) : -std::numeric_limits<double>::infinity();
   };
   candidate.bound = of(request_.objective);
   for (const Objective& objective : request_.pareto) candidate.pareto_bounds.push_back(of(objective));

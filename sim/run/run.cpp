@@ -128,6 +128,8 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
   Report report = outlined_report(outlined);
   expect_training(experiment, report);
   report.gpus = experiment.plan.gpus();
+  report.steps = experiment.simulation.steps;
+  report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
   judge_memory(experiment, outlined, report);
   if (!figures.origin) return report;
   name_origin(experiment, report);
