@@ -15,8 +15,6 @@
 #include <exception>
 #include <functional>
 #include <iostream>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -26,7 +24,8 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/heap.hpp"
+#include "face/heap.hpp"
+#include "face/work_shares.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {
@@ -149,56 +148,6 @@ class LineReader {
   bool unreadable_ = false;
 };
 
-/// Lines that have come and that no worker has begun: for each worker some that follow each other.
-class Shares {
- public:
-  explicit Shares(unsigned workers) : of_(workers) {}
-
-  /// The next line of a worker's own share.
-  std::optional<Line> next(unsigned worker) {
-    const std::lock_guard lock(mutex_);
-    return first_of(of_[worker]);
-  }
-
-  /// The first line of all shares.
-  std::optional<Line> first() {
-    const std::lock_guard lock(mutex_);
-    const auto ticket = [](const std::deque<Line>& share) {
-      return share.empty() ? kNever : share.front().ticket;
-    };
-    return first_of(*std::ranges::min_element(of_, {}, ticket));
-  }
-
-  void give(unsigned worker, std::deque<Line> lines) {
-    const std::lock_guard lock(mutex_);
-    of_[worker] = std::move(lines);
-  }
-
-  /// Gives a worker that has none the latter half of the largest share. False where all are empty.
-  bool halve_largest(unsigned worker) {
-    const std::lock_guard lock(mutex_);
-    const auto size = [](const std::deque<Line>& share) { return share.size(); };
-    std::deque<Line>& largest = *std::ranges::max_element(of_, {}, size);
-    const auto middle = largest.begin() + std::ssize(largest) / 2;
-    std::move(middle, largest.end(), std::back_inserter(of_[worker]));
-    largest.erase(middle, largest.end());
-    return !of_[worker].empty();
-  }
-
- private:
-  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-
-  static std::optional<Line> first_of(std::deque<Line>& share) {
-    if (share.empty()) return {};
-    std::optional<Line> line = std::move(share.front());
-    share.pop_front();
-    return line;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::deque<Line>> of_;
-};
-
 /// Hands lines to workers and their answers to standard output, in order. Neighbouring lines have much in
 /// common that only one worker should make, and which the others find there later: so where many lines have
 /// come, workers begin far from each other. After long work they take whatever comes next, for answers in
@@ -310,7 +259,7 @@ class OrderedWorkQueue {
   const unsigned workers_;
   const std::function<Answer()>& make_answer_;
   const ProgressReport& progress_;
-  Shares shares_;
+  WorkShares<Line> shares_;
   std::mutex input_;
   std::atomic<bool> stopped_ = false;  ///< nobody takes the answers
   LineReader reader_{[this] {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/heap.hpp"
+#include "face/heap.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"

@@ -11,7 +11,7 @@
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
-#include "apps/process_stats.hpp"
+#include "face/process_stats.hpp"
 #include "apps/progress.hpp"
 #include "apps/rank_list.hpp"
 #include "orrery/error.hpp"

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/heap.hpp"
+#include "face/heap.hpp"
 #include "bench/collective_graph.hpp"
 #include "bench/workload_graphs.hpp"
 #include "sim/engine/engine.hpp"

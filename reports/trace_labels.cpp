@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
@@ -44,6 +46,16 @@ const TraceLabels::Label& TraceLabels::of(const Workload& workload, const Op& op
     return transfers_[at(op.phase) * kStreamCount + at(op.stream)];
   }
   return collectives_[at(op.phase) * kCollectiveCount + at(message.collective)];
+}
+
+std::vector<std::string> TraceLabels::names() const {
+  std::vector<std::string> names{tied_.name, sends_model_.name, receives_model_.name};
+  for (const auto* labels : {&compute_, &collectives_, &transfers_, &host_}) {
+    for (const Label& label : *labels) {
+      if (std::ranges::find(names, label.name) == names.end()) names.push_back(label.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace orrery

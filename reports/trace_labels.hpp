@@ -19,6 +19,8 @@ class TraceLabels {
     std::string json;  ///< `"name":"forward attention","cat":"forward"`
   };
   [[nodiscard]] const Label& of(const Workload& workload, const Op& op) const;
+  /// Every name there is, each once, in an order that does not depend on the run.
+  [[nodiscard]] std::vector<std::string> names() const;
 
  private:
   std::vector<Label> compute_;      // [phase][part]

@@ -54,25 +54,29 @@ MAY_INCLUDE = {
     "studies/validate": FACE + CONFIG + ["reports", "sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
     "face": [],  # filled in below: everything but studies, apps, tests and bench
-    "apps": [],  # filled in below: everything but tests and bench
+    "python": [],  # filled in below: everything but studies, apps, tests and bench
+    "apps": [],  # filled in below: everything but python, tests and bench
     "tests": ANY,
     "bench": ANY,
 }
-MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", "apps", "tests", "bench")
+OUTERMOST = ("python", "apps", "tests", "bench")
+MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", *OUTERMOST)
                        and not room.startswith(("studies", "planner"))]
-MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in ("apps", "tests", "bench")]
+MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in OUTERMOST]
+MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies")]
 
 # Third-party headers: where they may be included (beginning of the path, ending of the name).
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("apps/", ""), ("tests/", "")],
+    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp")],
     "Eigen/": [("studies/calibrate/identifiability", ".cpp"), ("studies/calibrate/joint_fit", ".cpp"), ("topologies/gossip/", ".cpp"), ("studies/converge/", ""),
                ("tests/studies/converge/", "")],
     "Spectra/": [("topologies/gossip/", ".cpp")],
+    "pybind11/": [("python/", "")],
     "CLI/": [("apps/", ""), ("tests/", "")],
     "doctest/": [("tests/", "")],
     "benchmark/": [("bench/", "")],

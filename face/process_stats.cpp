@@ -1,4 +1,4 @@
-#include "apps/process_stats.hpp"
+#include "face/process_stats.hpp"
 
 #include <sys/resource.h>
 

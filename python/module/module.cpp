@@ -1,0 +1,15 @@
+// The extension orrery._orrery: what the package python/orrery/ is built on.
+#include "orrery/names.hpp"
+#include "python/module/bindings.hpp"
+
+PYBIND11_MODULE(_orrery, module) {
+  using namespace orrery::python;
+  module.doc() = "Orrery's simulator; import `orrery`, which documents and wraps it.";
+  module.attr("__version__") = std::string(orrery::version());
+  bind_errors();
+  bind_results(module);
+  bind_runs(module);
+  bind_names(module);
+  bind_topology(module);
+  bind_gossip(module);
+}

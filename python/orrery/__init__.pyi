@@ -1,0 +1,143 @@
+# Types of the package's public names; docstrings are in the modules.
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import networkx
+import numpy
+import numpy.typing
+import pandas
+
+__version__: str
+__all__: list[str]
+
+# A dict, the path of a JSON or YAML file, or its text.
+_Experiment = Mapping[str, Any] | str | PathLike[str]
+_Overrides = Mapping[str, Any] | Sequence[str] | None
+_Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+_Matrix = numpy.typing.NDArray[numpy.float64]
+
+class Diagnostic(NamedTuple):
+    source: str
+    line: int
+    column: int
+    pointer: str
+    message: str
+
+class ExperimentError(ValueError):
+    diagnostics: list[Diagnostic]
+    index: int | None
+    def __init__(self, diagnostics: Iterable[Sequence[Any]], index: int | None = ...) -> None: ...
+
+class RunError(RuntimeError): ...
+
+class Section(dict[str, Any]):
+    def __getattr__(self, name: str) -> Any: ...
+
+class Result:
+    name: str
+    feasible: bool
+    reasons: list[str]
+    assumptions: list[str]
+    warnings: list[str]
+    model: str
+    cluster: str
+    stack: str
+    plan: Section
+    data_parallel_sync: Section
+    asynchrony: Section | None
+    parameters: int
+    active_parameters: int
+    gpus: int
+    step_time_s: float | None
+    step_time_s_p10: float | None
+    step_time_s_p90: float | None
+    training_days: float | None
+    samples_per_s: float | None
+    tokens_per_s: float | None
+    model_flops_per_step: float
+    hardware_flops_per_step: float
+    model_tflops_per_gpu: float | None
+    hardware_tflops_per_gpu: float | None
+    mfu: float | None
+    hfu: float | None
+    breakdown_s: Section
+    pipeline_bubble_fraction: float | None
+    utilization: Section
+    memory: Section
+    communication: Section
+    critical_path_s: Section
+    stats: Section
+    @property
+    def timeline(self) -> numpy.typing.NDArray[numpy.void]: ...
+    def record(self, ranks: Sequence[int] | None = ..., steps: Sequence[int] | None = ...,
+               most_rows: int = ...) -> numpy.typing.NDArray[numpy.void]: ...
+    def __getitem__(self, path: str) -> Any: ...
+    def __contains__(self, path: str) -> bool: ...
+    def keys(self) -> list[str]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def row(self) -> dict[str, Any]: ...
+    def to_json(self, indent: int = ...) -> str: ...
+    def summary(self) -> str: ...
+
+def simulate(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+             only: str | Iterable[str] | None = ..., skip_infeasible: bool = ..., **keywords: Any) -> Result: ...
+def simulate_many(experiments: Iterable[_Experiment], *, threads: int = ..., overrides: _Overrides = ...,
+                  calibrations: _Paths = ..., only: str | Iterable[str] | None = ..., skip_infeasible: bool = ...,
+                  errors: Literal["raise", "return"] = ...) -> Iterator[Any]: ...
+def memory(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+           accounting: Literal["orrery", "explorer"] = ..., **keywords: Any) -> Any: ...
+def resolve(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+            **keywords: Any) -> dict[str, Any]: ...
+def resolved_text(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+                  **keywords: Any) -> str: ...
+def to_pandas(results: Iterable[Result | Exception], keys: Sequence[str] | None = ...) -> pandas.DataFrame: ...
+
+KINDS: tuple[str, ...]
+LINK_KINDS: tuple[str, ...]
+OPERATION_KINDS: tuple[str, ...]
+OPERATION_NAMES: tuple[str, ...]
+PHASES: tuple[str, ...]
+RESULT_KEYS: tuple[str, ...]
+STREAMS: tuple[str, ...]
+
+def stream_name(number: int) -> str: ...
+def names(kind: str) -> dict[str, str]: ...
+def entry(kind: str, name: str) -> dict[str, Any]: ...
+def schema(which: str = ...) -> dict[str, Any]: ...
+
+class Topology:
+    gpus: int
+    gpus_per_node: int
+    vertices: int
+    links: numpy.typing.NDArray[numpy.void]
+    def route(self, source: int, target: int) -> list[int]: ...
+    def vertex_names(self) -> tuple[str, ...]: ...
+    def edges(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    def to_networkx(self) -> networkx.MultiDiGraph: ...
+
+def topology(cluster: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...) -> Topology: ...
+def cluster_of_graph(graph: networkx.Graph, gpu: str | Mapping[str, Any],
+                     gpus_per_node: int | None = ...) -> dict[str, Any]: ...
+
+class GossipGraph:
+    topology: str
+    workers: int
+    rounds: int
+    @classmethod
+    def from_matrices(cls, matrices: _Matrix | Sequence[_Matrix]) -> GossipGraph: ...
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> GossipGraph: ...
+    def matrix(self, round: int = ...) -> _Matrix: ...
+    def edges(self, round: int = ...) -> tuple[numpy.typing.NDArray[numpy.uint32], _Matrix]: ...
+    def to_networkx(self, round: int = ...) -> networkx.DiGraph: ...
+    def neighbour_lists(self) -> list[list[int]]: ...
+    def spectral_gap(self) -> float: ...
+    def averaging_period(self) -> int | None: ...
+    def degree(self) -> int: ...
+    def messages_per_step(self) -> float: ...
+    def is_doubly_stochastic(self) -> bool: ...
+
+def gossip_graph(topology: str, workers: int, *, weights: str = ..., workers_per_node: int = ...,
+                 random_rounds: int = ..., seed: int = ..., shape: Sequence[int] = ..., probability: float | None = ...,
+                 peers: int = ...) -> GossipGraph: ...
