@@ -13,8 +13,8 @@
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/run/run.hpp"
 #include "planner/space/space_key.hpp"
+#include "sim/run/run.hpp"
 #include "workloads/sync/sync_layout.hpp"
 
 namespace orrery {

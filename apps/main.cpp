@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "face/heap.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"
+#include "face/heap.hpp"
 #include "orrery/error.hpp"
 #include "orrery/printable.hpp"
 

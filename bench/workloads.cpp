@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "face/heap.hpp"
 #include "bench/collective_graph.hpp"
 #include "bench/workload_graphs.hpp"
+#include "face/heap.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/network/flow_network.hpp"
 #include "topologies/topologies.hpp"

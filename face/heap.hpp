@@ -53,8 +53,8 @@ inline void prepare_heap_of_thread() {
 #endif
 }
 
-/// For a process that has other things to do, too: what the C library would come to by itself, had it not been
-/// told how threads' heaps grow. Memory beyond that goes back to the system.
+/// For a process that has other things to do, too: what the C library would come to by itself, had it not
+/// been told how threads' heaps grow. Memory beyond that goes back to the system.
 inline void prepare_heap_as_guest() {
 #ifdef __GLIBC__
   constexpr int kMostOfLibrary = 32 << 20;  // DEFAULT_MMAP_THRESHOLD_MAX of glibc's malloc/malloc.c, 64 bits
