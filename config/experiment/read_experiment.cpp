@@ -150,6 +150,17 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
                                      ExperimentPositions::Reading{std::string(text), source, setting_}))};
 }
 
+Experiment ExperimentSeries::read_without_positions(std::string_view text) {
+  ParsedExperiment parsed(text, "", setting_->overrides);
+  ExperimentReader reader(setting_->catalog, setting_->menus, latest_ == nullptr ? nullptr : &latest_->parts);
+  Experiment experiment = reader.read(parsed.given, parsed.set);
+  for (const Finding& finding : reader.findings().list())
+    parsed.diagnostics.push_back(
+        {"", 0, 0, finding.pointer, finding.message, finding.not_modelled, finding.idle});
+  if (!parsed.diagnostics.empty()) throw InputError(std::move(parsed.diagnostics));
+  return experiment;
+}
+
 LocatedExperiment read_experiment_text(std::string_view text, const std::string& source,
                                        const std::vector<std::string>& overrides, const Catalog& catalog,
                                        const Menus& menus) {

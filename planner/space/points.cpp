@@ -152,7 +152,7 @@ struct PointReader::Parts {
     if (const Condition* condition = broken(choice)) return Removal{index, condition->text(), ""};
     for (;;) {
       try {
-        Point point{index, {}, series.read(text(choice), "point").experiment, {}};
+        Point point{index, {}, series.read_without_positions(text(choice)), {}};
         point.values = std::move(choice.texts);
         point.content = content_of_normal_form(point.experiment);
         return point;

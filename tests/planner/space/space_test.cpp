@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "config/experiment/read_experiment.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/space/normal_form.hpp"
@@ -80,6 +82,25 @@ TEST_CASE("a point is the experiment with its values, or why there is none") {
   CHECK(removed == std::map<std::string, int>{{"plan.tensor_parallel * plan.pipeline_parallel != 8", 1},
                                               {"plan.tensor_parallel", 2}});
   CHECK(replicas == std::set<std::int64_t>{16, 8, 4});
+}
+
+TEST_CASE("what is wrong with a point is what is wrong with its experiment read alone") {
+  const Space space = space_of(R"({"plan.tensor_parallel": [1, 2, 3, 32], "plan.pipeline_parallel": [1, 4, 5],
+    "plan.virtual_stages": [1, 2], "plan.zero_stage": [0, 3], "plan.micro_batch_size": [1, 64],
+    "plan.recompute": ["none", {"layers": 2}], "plan.precision": ["bf16", "fp8"]})");
+  PointReader reader(space);
+  for (std::uint64_t i = 0; i < space.size(); ++i) {
+    const PointOrRemoval read = reader.read(i);
+    std::vector<std::string> messages;
+    try {
+      static_cast<void>(read_experiment_text(reader.text_at(i), "", {}, space.catalog(), space.menus()));
+    } catch (const InputError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) messages.push_back(diagnostic.message);
+    }
+    const auto* removal = std::get_if<Removal>(&read);
+    CHECK((removal == nullptr) == messages.empty());
+    if (removal != nullptr) CHECK(std::ranges::find(messages, removal->message) != messages.end());
+  }
 }
 
 TEST_CASE("a key that does nothing beside the others has no value") {
