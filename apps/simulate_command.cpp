@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,12 @@
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
+#include "studies/sensitivity/what_if.hpp"
 
 namespace orrery {
 namespace {
+
+constexpr const char* kAll = "all";
 
 struct SimulateOptions {
   ExperimentArguments arguments;
@@ -35,6 +39,7 @@ struct SimulateOptions {
   bool skip_infeasible = false;
   bool resolved = false;
   bool memory_timeline = false;
+  std::optional<std::string> what_if;  ///< keys with commas between them; "all"
 };
 
 /// What a viewer shows about the origin of a trace.
@@ -65,6 +70,24 @@ void print_trace_note(const TraceInfo& written, const Report& report, const std:
               static_cast<long long>(report.gpus), path.c_str());
 }
 
+/// None stands for all.
+std::vector<std::string> what_if_keys(const std::string& given) {
+  std::vector<std::string> keys;
+  if (given == kAll) return keys;
+  for (std::size_t begin = 0; begin <= given.size();) {
+    const std::size_t comma = std::min(given.find(',', begin), given.size());
+    keys.push_back(given.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return keys;
+}
+
+void add_what_if(const std::string& given, const Experiment& experiment, Report& report) {
+  WhatIfs answers = what_if(experiment, what_if_keys(given));
+  report.what_if = std::move(answers.list);
+  report.assumptions.push_back(std::move(answers.claim));
+}
+
 /// Writes everything a run is asked for; the exit status.
 int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
             const Experiment& experiment) {
@@ -82,6 +105,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   }();
   measure_process(begin, run.report.stats);
   if (options.memory_timeline) run.report.memory_timeline = memory_over_time(run.view());
+  if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
   TraceInfo written;
   if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
   if (csv_file != nullptr) write_csv(run.report, keys, to(*csv_file));
@@ -128,6 +152,13 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   app.add_flag("--memory-timeline", options->memory_timeline,
                "Add the memory of each stage over time to the JSON result (memory.timeline)")
       ->needs(app.get_option("--json"));
+  app.add_option(
+         "--what-if", options->what_if,
+         "Rank bandwidths, latencies, peaks and times of the host by what the step time owes to them: "
+         "keys with commas between them, or all")
+      ->expected(0, 1)
+      ->default_str(kAll)
+      ->excludes(batch);
   app.add_flag("--skip-infeasible", options->skip_infeasible,
                "Plans that do not fit into memory are not simulated: their times are null")
       ->needs(batch);
@@ -135,7 +166,8 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       "--resolved", options->resolved,
       "Print the experiment with every default and where values come from; nothing is simulated");
   resolved->excludes(batch);
-  for (const char* output : {"--json", "--csv", "--only"}) resolved->excludes(app.get_option(output));
+  for (const char* output : {"--json", "--csv", "--only", "--what-if"})
+    resolved->excludes(app.get_option(output));
   CLI::Option* trace =
       add_output(app, "--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
   trace->excludes(batch)->excludes(resolved);

@@ -105,6 +105,26 @@ Json memory_timeline(const Report& report) {
   return stages;
 }
 
+Json what_if(const Report& report) {
+  if (report.what_if.empty()) return absent();
+  const auto seconds = [&](Picoseconds makespan) {
+    return to_seconds(makespan) / static_cast<double>(report.steps);
+  };
+  Json list = Json::array();
+  for (const WhatIf& one : report.what_if) {
+    list.push_back(
+        {{"key", one.key},
+         {"unit", one.unit},
+         {"value", one.value},
+         {"share", one.share},
+         {"better", one.better},
+         {"better_step_time_s", seconds(one.better_makespan_ps)},
+         {"path_step_time_s", one.path_makespan_ps > 0 ? Json(seconds(one.path_makespan_ps)) : Json()},
+         {"holds_until", one.holds_until ? Json(*one.holds_until) : Json()}});
+  }
+  return list;
+}
+
 Json memory_per_stage(const Report& report) {
   Json stages = Json::array();
   for (const StageMemory& stage : report.stage_memory) {
@@ -260,6 +280,7 @@ const ResultKey kFigureKeys[] = {
      Needs::critical_path},
     {"critical_path_s.wait", [](const R& r) -> Json { return path_seconds(r, r.critical_path.wait_ps); },
      Needs::critical_path},
+    {"what_if", [](const R& r) -> Json { return what_if(r); }, Needs::nothing, true},
     {"stats.tasks", [](const R& r) -> Json { return r.stats.tasks; }},
     {"stats.events", [](const R& r) -> Json { return r.stats.events; }},
     {"stats.ranks", [](const R& r) -> Json { return r.stats.ranks; }},

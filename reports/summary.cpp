@@ -79,6 +79,7 @@ class Summary {
       speed();
       time_parts();
       report_.asynchrony ? asynchrony(*report_.asynchrony) : critical_path();
+      what_if();
       network();
     }
     memory();
@@ -195,6 +196,18 @@ class Summary {
     }
     part("host", seconds(path.host_ps), "35");
     part("wait for links", seconds(path.wait_ps), "31");
+  }
+
+  void what_if() {
+    if (report_.what_if.empty()) return;
+    heading("What if", "by the share of the step time that the critical path owes to it");
+    line("  {:<34}{:>14}{:>8}{:>12}{:>9}", "", "is", "share", "2x better", "holds to");
+    for (const WhatIf& one : report_.what_if) {
+      const double step = to_seconds(one.better_makespan_ps) / static_cast<double>(report_.steps);
+      line("  {:<34}{:>14}{:>6.1f} %{:>12}{:>9}", one.key,
+           fmt::format("{} {}", three_digits(one.value), one.unit), 100 * one.share, duration(step),
+           one.holds_until ? three_digits(*one.holds_until) : "any");
+    }
   }
 
   void asynchrony(const Asynchrony& a) {

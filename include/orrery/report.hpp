@@ -76,6 +76,24 @@ struct Asynchrony {
   std::int64_t most_staleness = 0;
 };
 
+/// What the step time owes to one bandwidth, latency, peak or time of the host: how much faster the step
+/// gets where that does.
+struct WhatIf {
+  std::string key;   ///< of the experiment
+  std::string unit;  ///< of value, better and holds_until
+  double value = 0;
+  /// Derivative of the logarithm of the step time by that of the parameter, positive where an improvement
+  /// helps: the share of the step time that operations of the critical path spend on it.
+  double share = 0;
+  double better = 0;  ///< twice the rate or half the time, or the best value that an experiment may have
+  Picoseconds better_makespan_ps = 0;  ///< of all steps, simulated with it
+  /// Length of the critical path as it is, at the prices with it; 0 where it has other tasks then.
+  Picoseconds path_makespan_ps = 0;
+  /// The better value up to which no other path gets longer, so that steps take what the path says; nothing
+  /// where that holds for a thousand times better values.
+  std::optional<double> holds_until;
+};
+
 struct RunStats {
   std::uint64_t tasks = 0;   ///< simulated, after folding
   std::uint64_t events = 0;  ///< queue events
@@ -130,6 +148,7 @@ struct Report {
   Bytes gpu_usable_memory = 0;                  ///< of that, what is there for StageMemory::reserved()
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
   CriticalPath critical_path;                           ///< without `asynchrony`
+  std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
   std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
   RunStats stats;
 

@@ -21,16 +21,12 @@ class TaskKinds {
   std::size_t task_group_;  ///< of the latest task
 };
 
-constexpr std::uint32_t kNoTask = 0xffffffff;
-
 /// The one that released the task last, the lowest id on ties.
-std::uint32_t last_predecessor(const RunView& run, std::uint32_t task) {
-  const auto finish = [&](std::uint32_t p) {
-    return run.expanded.graph.released(task, p, run.timeline.finish_ps[p]);
-  };
-  std::uint32_t best = kNoTask;
-  for (const std::uint32_t p : run.expanded.graph.predecessors(task)) {
-    if (best == kNoTask || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
+std::uint32_t last_predecessor(const TaskGraph& graph, const Timeline& timeline, std::uint32_t task) {
+  const auto finish = [&](std::uint32_t p) { return graph.released(task, p, timeline.finish_ps[p]); };
+  std::uint32_t best = kNone;
+  for (const std::uint32_t p : graph.predecessors(task)) {
+    if (best == kNone || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
   }
   return best;
 }
@@ -59,6 +55,18 @@ class PathSum {
 
 }  // namespace
 
+std::vector<CriticalTask> critical_tasks(const TaskGraph& graph, const Timeline& timeline) {
+  const auto& finish = timeline.finish_ps;
+  std::vector<CriticalTask> path;
+  if (finish.empty()) return path;
+  auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
+  while (task != kNone) {
+    path.push_back({task, last_predecessor(graph, timeline, task)});
+    task = path.back().before;
+  }
+  return path;
+}
+
 CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
   PathSum whole({{}, 0, run.timeline.makespan_ps});
   PathSum within(part);
@@ -78,10 +86,9 @@ CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
   const auto& finish = run.timeline.finish_ps;
   if (finish.empty()) return {};
   TaskKinds kinds(run);
-  auto task = static_cast<std::uint32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
-  whole.start_at(finish[task]);
-  within.start_at(finish[task]);
-  while (task != kNoTask) {
+  whole.start_at(run.timeline.makespan_ps);
+  within.start_at(run.timeline.makespan_ps);
+  for (const auto& [task, before] : critical_tasks(run.expanded.graph, run.timeline)) {
     const Picoseconds start = run.timeline.start_ps[task];
     const Op& op = kinds.op(task);
     inside = within.reaches(finish[task]);
@@ -99,12 +106,10 @@ CriticalPaths trace_critical_path(const RunView& run, const RunPart& part) {
       back_to(std::min(finish[task], start + alone), wait);
       back_to(start, communication(run.workload.messages[op.work].dimension));
     }
-    const std::uint32_t before = last_predecessor(run, task);
     const Picoseconds released =
-        before == kNoTask ? 0 : run.expanded.graph.released(task, before, finish[before]);
+        before == kNone ? 0 : run.expanded.graph.released(task, before, finish[before]);
     back_to(released, wait);
-    if (before != kNoTask) back_to(finish[before], host);
-    task = before;
+    if (before != kNone) back_to(finish[before], host);
   }
   return {whole.path, within.path};
 }

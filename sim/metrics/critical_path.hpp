@@ -1,10 +1,22 @@
 // The chain of tasks that ends last. One part of build_report.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "orrery/report.hpp"
+#include "orrery/task_graph.hpp"
 #include "sim/metrics/build_report.hpp"
 
 namespace orrery {
+
+/// A task of the path and the one that released it, kNone at the beginning.
+struct CriticalTask {
+  std::uint32_t task = 0;
+  std::uint32_t before = 0;
+};
+/// The path of trace_critical_path(), the last task first.
+[[nodiscard]] std::vector<CriticalTask> critical_tasks(const TaskGraph& graph, const Timeline& timeline);
 
 /// From the task that finishes last (the lowest id on ties) back through the predecessor that
 /// finished last (again the lowest id). A task's time is compute or the time its transfer takes

@@ -150,7 +150,7 @@ void require_one_timeline(const Experiment& experiment) {
   const auto method = static_cast<std::size_t>(experiment.data_parallel_sync.method);
   throw InputError(
       "/data_parallel_sync/method",
-      fmt::format("found \"{}\" for a timeline of all ranks, allowed for traces and recorded runs "
+      fmt::format("found \"{}\" for a timeline of all ranks, allowed for traces, recorded runs and what-if "
                   "methods whose workers keep step with each other",
                   kSyncMethodNames[method]));
 }

@@ -142,6 +142,18 @@ class StepSimulation {
     return std::move(step_);
   }
 
+  /// With these links shared; nothing is run.
+  SimulatedStep price_tasks(const std::vector<LinkId>& shared) {
+    match();
+    price_calls();
+    if (experiment_.simulation.folding == Folding::off) {
+      set_tasks(classes_of(unfolded(step_.workload, all_links())));
+    } else {
+      set_tasks(shared.empty() ? *folded_without_links() : *folded_with(shared));
+    }
+    return std::move(step_);
+  }
+
  private:
   [[nodiscard]] bool flows() const { return experiment_.simulation.network == Network::flow; }
   [[nodiscard]] const Topology& topology() const { return *step_.machine->topology; }
@@ -181,10 +193,10 @@ class StepSimulation {
     simulate_tasks(*folded_without_links());
   }
 
-  void simulate_every_rank() {
-    SharedLinks shared;
-    if (flows()) shared = share_all_links(*step_.channels, step_.prices, topology());
-    simulate_tasks(classes_of(unfolded(step_.workload, std::move(shared))));
+  void simulate_every_rank() { simulate_tasks(classes_of(unfolded(step_.workload, all_links()))); }
+
+  [[nodiscard]] SharedLinks all_links() const {
+    return flows() ? share_all_links(*step_.channels, step_.prices, topology()) : SharedLinks{};
   }
 
   /// One rank per class with the links that transfers overload: finds them in run after run, until there are
@@ -205,7 +217,7 @@ class StepSimulation {
       if (most || runs == kMostRuns) more = contention.possible();
       std::vector<LinkId> both;
       std::ranges::set_union(shared, more, std::back_inserter(both));
-      shared = std::move(both);
+      shared = step_.shared = std::move(both);
     }
   }
 
@@ -253,14 +265,19 @@ class StepSimulation {
   }
 
   void simulate_tasks(const RankClasses& classes) {
-    task_key_ = program_key_;
-    task_key_.append(classes.shape);
+    set_tasks(classes);
+    step_.timeline = run_engine(step_.expanded.graph, classes.folded.links, topology());
+  }
+
+  void set_tasks(const RankClasses& classes) {
+    step_.task_key = program_key_;
+    step_.task_key.append(classes.shape);
     step_.expanded = {};  // of the run before
     step_.timeline = {};
     step_.expanded =
         memo_
             .get<TaskSet>(
-                MemoKind::tasks, task_key_,
+                MemoKind::tasks, step_.task_key,
                 [&] {
                   const TaskGroups task_groups = make_task_groups(step_.workload, *step_.channels);
                   return TaskSet{expand(step_.workload, *step_.channels, task_groups, classes.positions)};
@@ -268,13 +285,12 @@ class StepSimulation {
             ->expanded;
     step_.expanded.representatives = classes.positions.representatives;
     set_costs(step_.workload, *step_.channels, step_.prices, classes.folded, step_.expanded);
-    step_.timeline = run_engine(step_.expanded.graph, classes.folded.links, topology());
   }
 
   void measure_step() {
     const Figures& figures = step_.figures;
     step_.layout = figures.breakdown
-                       ? memo_.get<RunLayout>(MemoKind::layouts, task_key_,
+                       ? memo_.get<RunLayout>(MemoKind::layouts, step_.task_key,
                                               [&] { return RunLayout(step_.workload, step_.expanded); })
                        : std::make_shared<const RunLayout>();
     if (figures.traffic) {
@@ -286,7 +302,7 @@ class StepSimulation {
       step_.taken = measure_all(step_.view());
       return;
     }
-    const auto tasks = memo_.get<PeriodTasks>(MemoKind::period_tasks, task_key_, [&] {
+    const auto tasks = memo_.get<PeriodTasks>(MemoKind::period_tasks, step_.task_key, [&] {
       return period_tasks(step_.workload, *step_.periods, step_.expanded);
     });
     step_.taken = measure_period(step_.view(), *step_.periods, *tasks);
@@ -298,7 +314,6 @@ class StepSimulation {
   SimulatedStep step_;
   ContentHash program_key_;
   ContentHash communicator_key_;
-  ContentHash task_key_;
   std::shared_ptr<const MatchedChannels> matched_;
 };
 
@@ -325,6 +340,11 @@ RunView SimulatedStep::view() const {
 SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats, bool own_programs,
                             Memo& memo) {
   return StepSimulation(input, figures, repeats, own_programs, memo).run();
+}
+
+SimulatedStep price_step(const StepInput& input, const std::vector<LinkId>& shared, Memo& memo) {
+  constexpr Figures kNoFigures{false, false, false, false, false, false};
+  return StepSimulation(input, kNoFigures, false, false, memo).price_tasks(shared);
 }
 
 }  // namespace orrery

@@ -58,6 +58,8 @@ struct SimulatedStep {
   Traffic traffic;  ///< of the step as it is
   Figures figures;
   std::optional<WholeAndPart> taken;  ///< nothing where its last periods are no steady state
+  std::vector<LinkId> shared;         ///< links on which transfers met, in ascending order
+  ContentHash task_key;               ///< steps of equal keys have the same tasks, whatever they cost
 
   [[nodiscard]] RunView view() const;
 };
@@ -74,5 +76,10 @@ struct StepInput {
 /// @throws InputError if the programs or tasks would not fit into memory
 [[nodiscard]] SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats,
                                           bool own_programs, Memo& memo);
+
+/// The tasks of a step and what they cost where transfers share those links, without a timeline: nothing is
+/// run, and whether other links would be overloaded is not asked.
+/// @throws as simulate_step()
+[[nodiscard]] SimulatedStep price_step(const StepInput& input, const std::vector<LinkId>& shared, Memo& memo);
 
 }  // namespace orrery

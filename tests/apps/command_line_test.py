@@ -103,6 +103,20 @@ class CommandLine(CommandLineCase):
         self.assertEqual(out.returncode, 2)
         self.assertGreaterEqual(len(out.stderr.splitlines()), 2, out.stderr)
 
+    def test_what_if(self):
+        self.experiment.write_text(json.dumps(SMALL))
+        out = orrery("simulate", self.experiment, "--json", "-", "--what-if")
+        listed = json.loads(out.stdout)["what_if"]
+        self.assertEqual([one["share"] for one in listed], sorted((one["share"] for one in listed), reverse=True))
+        named = orrery("simulate", self.experiment, "--only", "what_if", "--json", "-", "--what-if", listed[1]["key"] + "," + listed[0]["key"])
+        self.assertEqual(json.loads(named.stdout)["what_if"], listed[:2])
+        for key, said in (("cluster.gpu.memory_gb_per", 'did you mean "cluster.gpu.memory_gb_per_s"?'), ("", 'found ""'),
+                          ("plan.zero_stage", "by which a step time has no derivative")):
+            out = orrery("simulate", self.experiment, "--what-if", key)
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(said, out.stderr)
+            self.assertEqual(len(out.stderr.splitlines()), 1, out.stderr)
+
     def test_missing_experiment(self):
         out = orrery("simulate", self.path / "none.json")
         self.assertEqual(out.returncode, 2)

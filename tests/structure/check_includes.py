@@ -22,7 +22,7 @@ TOPOLOGIES = ["topologies", "topologies/gossip"]
 SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/asynchronous", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
 PLANNER = ["planner/space", "planner/methods", "planner/emit", "planner/sweep"]
-STUDIES = ["studies/compare", "studies/elastic", "studies/validate", "studies/calibrate", "studies/converge"]
+STUDIES = ["studies/compare", "studies/elastic", "studies/sensitivity", "studies/validate", "studies/calibrate", "studies/converge"]
 MAY_INCLUDE = {
     "include/orrery": [],
     "topologies": FACE,
@@ -50,6 +50,7 @@ MAY_INCLUDE = {
     "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods", "reports"],
     "studies/converge": FACE + ["topologies/gossip"],
     "studies/compare": FACE + CONFIG + ["planner/space", "reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
+    "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + ["reports", "sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],

@@ -1,0 +1,35 @@
+// The keys of an experiment that prices are made of: bandwidths, peaks, latencies, times of kernels and of
+// the host. Used by whoever asks what a faster one would do.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+struct PriceKey {
+  std::string key;  ///< dotted, such as cluster.fabric.nic_gbps
+  std::string_view unit;
+  bool is_rate = false;  ///< a bandwidth or a peak, else a time
+  double minimum = 0;
+  double maximum = 0;
+  /// The number itself, in a validated experiment with the same groups, links and sites. No other value of an
+  /// experiment is derived from it.
+  std::function<double&(Experiment&)> in;
+
+  [[nodiscard]] double best() const { return is_rate ? maximum : minimum; }
+};
+
+/// All that `experiment` has. GPUs of a mixed cluster are those of the first group of each kind, links of
+/// explicit graphs and lines between sites have their number in the list.
+[[nodiscard]] std::vector<PriceKey> price_keys(const Experiment& experiment);
+
+/// Those called `names`. @throws InputError for what is no such key, with what it is instead and the nearest.
+[[nodiscard]] std::vector<PriceKey> price_keys_named(const Experiment& experiment,
+                                                     const std::vector<std::string>& names);
+
+}  // namespace orrery

@@ -1,0 +1,35 @@
+// A path through the tasks of a step, and how long it is at other prices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/run/step.hpp"
+
+namespace orrery {
+
+/// The critical path of a step. Its length is a sum of what its tasks cost and of lags behind the host; what
+/// a transfer takes longer than alone, since others use its links, grows and shrinks with the time that its
+/// data take alone.
+class TaskPath {
+ public:
+  explicit TaskPath(const SimulatedStep& step);
+
+  /// In ps at the costs of `graph`, which has the same tasks. Without contention (exact()) no step with these
+  /// costs takes less.
+  [[nodiscard]] double length(const TaskGraph& graph) const;
+  /// Whether every transfer of it takes what it takes alone.
+  [[nodiscard]] bool exact() const { return exact_; }
+  [[nodiscard]] std::size_t tasks() const { return places_.size(); }
+
+ private:
+  struct Place {
+    std::uint32_t task = 0;
+    bool lags = false;     ///< starts its lag after the task before
+    double stretched = 1;  ///< time in which its data move over that which they take alone
+  };
+  std::vector<Place> places_;
+  bool exact_ = true;
+};
+
+}  // namespace orrery
