@@ -95,6 +95,8 @@ const ResultKey kKeys[] = {
     {"plan.recompute_modules", [](const R& r) -> Json { return names_of(r.plan.recompute_modules); },
      Needs::origin},
     {"plan.recompute_layers", [](const R& r) -> Json { return r.plan.recompute_layers; }, Needs::origin},
+    {"plan.recompute_stage_layers", [](const R& r) -> Json { return listed(r.plan.recompute_stage_layers); },
+     Needs::origin},
     {"plan.recompute_method",
      [](const R& r) -> Json { return name_of(kRecomputeMethodNames, r.plan.recompute_method); },
      Needs::origin},

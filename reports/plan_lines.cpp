@@ -81,6 +81,9 @@ std::string recomputed(const Plan& p) {
   std::string text = p.recompute == Recompute::modules
                          ? fmt::format("{}", fmt::join(names_of(p.recompute_modules), " + "))
                          : std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]);
+  if (!p.recompute_stage_layers.empty())
+    return text + fmt::format(" (first {} layers of {})", runs_of(p.recompute_stage_layers),
+                              p.virtual_stages > 1 ? "chunks" : "stages");
   if (p.recompute_layers == 0) return text;
   if (p.recompute_method == RecomputeMethod::block)
     return text + fmt::format(" (first {} layers of a {})", p.recompute_layers,

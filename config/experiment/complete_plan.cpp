@@ -265,6 +265,7 @@ class PlanCompletion {
           fmt::format("found {} with the schedule \"{}\", allowed 1, or more with {}", plan_.virtual_stages,
                       plan_.pipeline_schedule, fmt::join(menus_.interleaved_schedules, " | ")));
     }
+    check_recomputed_stages();
     if (plan_.balance_stages) return;
     if (has("stage_layers")) return check_stage_layers();
     if (model_.all_layers() % virtual_stages() == 0) return;
@@ -280,6 +281,17 @@ class PlanCompletion {
   [[nodiscard]] std::string stages_in_words() const {
     return fmt::format("pipeline_parallel {} x virtual_stages {} = {}", plan_.pipeline_parallel,
                        plan_.virtual_stages, virtual_stages());
+  }
+
+  void check_recomputed_stages() {
+    const auto entries = static_cast<std::int64_t>(plan_.recompute_stage_layers.size());
+    if (entries == 0) return;
+    if (plan_.balance_stages)
+      findings_.add("/plan/recompute/stage_layers",
+                    "found it with stage_layers \"auto\", allowed with layers that are known");
+    if (entries != virtual_stages())
+      findings_.add("/plan/recompute/stage_layers",
+                    fmt::format("found {} entries, allowed {}", entries, stages_in_words()));
   }
 
   void check_stage_layers() {

@@ -54,6 +54,16 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
                                  described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
 }
 
+/// So many layers of each stage are its first ones.
+void read_recompute_of_stages(const Json& value, Plan& plan, const Path& path, Scope& scope) {
+  const Path here(path, "stage_layers");
+  if (value.contains("layers"))
+    scope.findings.add(here, "found layers beside it, allowed one of the keys", Anchor::key);
+  if (!value.contains("method")) plan.recompute_method = RecomputeMethod::block;
+  if (plan.recompute_method != RecomputeMethod::block)
+    scope.findings.add(here, "found it with method \"uniform\", allowed with method \"block\"", Anchor::key);
+}
+
 /// An object without modules is of whole layers; modules are computed again layer by layer.
 void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scope) {
   if (!value.is_object()) return read_field(value, recompute_field(), plan, path, scope);
@@ -62,6 +72,7 @@ void read_recompute(const Json& value, Plan& plan, const Path& path, Scope& scop
     scope.findings.add(Path(path, "modules"), "found an empty list, allowed at least one module");
   const bool whole = !value.contains("modules") || plan.recompute_modules.has(Module::layer);
   plan.recompute = whole ? Recompute::full : Recompute::modules;
+  if (value.contains("stage_layers")) read_recompute_of_stages(value, plan, path, scope);
   if (whole) return void(plan.recompute_modules = {});
   if (!value.contains("method")) plan.recompute_method = RecomputeMethod::block;
   if (plan.recompute_method == RecomputeMethod::uniform && plan.recompute_layers > 1)

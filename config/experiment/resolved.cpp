@@ -162,7 +162,8 @@ class ResolvedTree {
     const Plan& plan = e_.plan;
     Tree out = part(plan, recompute_fields());
     for (const std::string_view name : names_of(plan.recompute_modules)) out["modules"].push_back(name);
-    const bool plain = plan.recompute_layers == 0 && plan.recompute_method == RecomputeMethod::uniform;
+    const bool plain = plan.recompute_layers == 0 && plan.recompute_method == RecomputeMethod::uniform &&
+                       plan.recompute_stage_layers.empty();
     return plan.recompute != Recompute::modules && plain ? *value_of(plan, recompute_field(), menus_) : out;
   }
 

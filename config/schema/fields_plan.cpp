@@ -96,7 +96,7 @@ const std::vector<Field<Plan>>& plan_fields() {
           .or_one_of(kAutomatic),
       T::nested("recompute",
                 "activations computed again in the backward pass: none | selective | full, or an object with "
-                "modules, layers, method"),
+                "modules, layers, method, stage_layers"),
       T::integer("zero_stage", 0, 3, &Plan::zero_stage, "0",
                  "sharded over replicas: 1 optimizer states, 2 gradients too, 3 parameters too"),
       T::choice(
@@ -188,6 +188,8 @@ const std::vector<Field<Plan>>& recompute_fields() {
           +[](Plan& p, std::size_t i) { p.recompute_method = static_cast<RecomputeMethod>(i); },
           "uniform for whole layers, else block",
           "uniform: all layers, in groups; block: the first ones of each (virtual) stage"),
+      T::integers("stage_layers", 0, kMaxLayers, &Plan::recompute_stage_layers, "layers of each",
+                  "block: how many layers of each (virtual) stage are computed again"),
   };
   return fields;
 }

@@ -160,6 +160,8 @@ struct Plan {
   std::int64_t recompute_layers =
       0;  ///< in a group, or of each (virtual) stage; 0: each by itself, all of them
   RecomputeMethod recompute_method = RecomputeMethod::uniform;
+  /// Block: layers of each (virtual) stage that are computed again; empty: recompute_layers of each.
+  std::vector<std::int64_t> recompute_stage_layers;
   int zero_stage = 0;
   std::int64_t zero_group_size = 0;  ///< replicas that share one copy of what ZeRO shards; 0: all of them
   bool choose_zero_group = false;    ///< zero_group_size or all replicas, as the step is faster
@@ -239,18 +241,18 @@ struct Plan {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(tensor_parallel, pipeline_parallel, data_parallel, context_parallel,
-                    context_parallel_type, hierarchical_context_parallel_size, expert_parallel,
-                    expert_tensor_parallel, dispatcher, capacity_factor, token_imbalance, token_histogram,
-                    overlap_expert_parallel, cuda_graphs, overlap_shared_experts, sequence_parallel,
-                    micro_batch_size, replica_batch_sizes, balance_replica_batches, global_batch_size,
-                    pipeline_schedule, virtual_stages, micro_batch_group_size, warmup_micro_batches,
-                    stage_layers, balance_stages, recompute, recompute_modules, recompute_layers,
-                    recompute_method, zero_stage, zero_group_size, choose_zero_group, gradient_reduction,
-                    reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
-                    overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks, scatter_gather,
-                    bucket_mb, collectives, rank_order, precision, wire_precision, optimizer, offload,
-                    offload_fraction, moment_precision, main_weight_precision, tensor_partition);
+    return std::tie(
+        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
+        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
+        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, cuda_graphs,
+        overlap_shared_experts, sequence_parallel, micro_batch_size, replica_batch_sizes,
+        balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages, micro_batch_group_size,
+        warmup_micro_batches, stage_layers, balance_stages, recompute, recompute_modules, recompute_layers,
+        recompute_method, recompute_stage_layers, zero_stage, zero_group_size, choose_zero_group,
+        gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
+        overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks, scatter_gather, bucket_mb,
+        collectives, rank_order, precision, wire_precision, optimizer, offload, offload_fraction,
+        moment_precision, main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

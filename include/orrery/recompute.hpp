@@ -69,7 +69,8 @@ class ModuleSet {
 /// Which layers are computed again, as Megatron-LM has it.
 enum class RecomputeMethod : std::uint8_t {
   uniform,  ///< all, in groups of Plan::recompute_layers of which only the input is kept
-  block,    ///< the first Plan::recompute_layers of each (virtual) stage, one by one
+  block,  ///< the first Plan::recompute_layers of each (virtual) stage, or as many as it has of its own, one
+          ///< by one
 };
 inline constexpr std::array<std::string_view, 2> kRecomputeMethodNames{"uniform", "block"};
 

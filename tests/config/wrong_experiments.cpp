@@ -224,6 +224,14 @@ TEST_CASE("recomputation must be of what the layers have") {
        "\"full\"?");
   says(R"("recompute": {"modules": []})",
        "e.json:1:71: /plan/recompute/modules: found an empty list, allowed at least one module");
+  says(R"("recompute": {"layers": 1, "stage_layers": [1]})",
+       "e.json:1:73: /plan/recompute/stage_layers: found layers beside it, allowed one of the keys");
+  says(R"("recompute": {"method": "uniform", "stage_layers": [1]})",
+       "e.json:1:81: /plan/recompute/stage_layers: found it with method \"uniform\", allowed with method "
+       "\"block\"");
+  says(R"("recompute": {"stage_layers": [1, 2]})",
+       "e.json:1:76: /plan/recompute/stage_layers: found 2 entries, allowed pipeline_parallel 1 x "
+       "virtual_stages 1 = 1");
   says(R"("recompute": {"modules": ["experts"]})",
        "e.json:1:71: /plan/recompute/modules: found \"experts\", allowed for models with experts");
   says(R"("recompute": {"modules": ["latent-projection"]})",

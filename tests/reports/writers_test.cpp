@@ -292,7 +292,7 @@ TEST_CASE("names that can be asked for are those of the result") {
   // Two deciles of time and of memory, days of training, a graph, memory over time, `what_if` and
   // `asynchrony` with its five keys are not in every result; nor are keys of the plan that have no effect.
   CHECK(found == names.size() - 14);
-  CHECK(names.size() == 145 + 12);  // keys, and the objects they lie in
+  CHECK(names.size() == 146 + 12);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

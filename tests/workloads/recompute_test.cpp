@@ -163,6 +163,27 @@ TEST_CASE("groups keep the input of their first layer and hold the rest while th
   CHECK(kept(some) == 2 * (stream + 3 * layer));
 }
 
+TEST_CASE("stages compute as many layers again as each is told") {
+  const Bytes stream = 2 * kPassTokens * kModelWidth;
+  const Experiment e = dense();
+  const Bytes layer = kept_by_layer(e);
+  Experiment some = with(e, {Module::layer});
+  some.plan.recompute_stage_layers = {3, 0};
+  // Two micro-batches of four layers on the first stage, three of them by their inputs; one on the second.
+  const std::vector<StageMemory> memory = stage_memory(some);
+  CHECK(memory[0].activations.total() == 2 * (3 * stream + layer));
+  CHECK(memory[1].activations.total() == stage_memory(e)[1].activations.total());
+  some.model.attention = Attention::core;  // fused kernels are priced with the causal half only
+  const Workload w = lower(some);
+  CHECK(run_again(w) == w.hardware_flops - w.model_flops);
+  test::check_activations(w);
+  // As many of each: what recompute_layers says.
+  some.model.attention = e.model.attention;
+  some.plan.recompute_stage_layers = {3, 3};
+  CHECK(lower(some).hardware_flops == lower(with(e, {Module::layer}, 3)).hardware_flops);
+  CHECK(stage_memory(some)[0].total() == stage_memory(with(e, {Module::layer}, 3))[0].total());
+}
+
 TEST_CASE("latent attention makes queries, keys and values again from its latent vectors") {
   Experiment e = dense();
   e.model.latent_attention = {128, 64, 16, 32, 32};

@@ -70,26 +70,33 @@ LayerKinds::LayerKinds(const Model& model, const Plan& plan)
     : model_(model), plan_(plan), recomputed_(recomputed_modules(model, plan)) {
   of_layers_.reserve(static_cast<std::size_t>(model.all_layers()));
   std::int64_t layer = 0;
+  std::size_t stage = 0;
   for (const std::int64_t layers : layers_per_virtual_stage(plan, model.all_layers())) {
-    add_stage(layer, layer + layers);
+    add_stage(stage++, layer, layer + layers);
     layer += layers;
   }
-  add_stage(layer, model.all_layers());  // where the stages have yet to be chosen
+  add_stage(stage, layer, model.all_layers());  // where the stages have yet to be chosen
 }
 
-void LayerKinds::add_stage(std::int64_t from, std::int64_t to) {
+void LayerKinds::add_stage(std::size_t stage, std::int64_t from, std::int64_t to) {
   if (recomputed_.has(Module::layer) && plan_.recompute_method == RecomputeMethod::uniform &&
       plan_.recompute_layers > 1)
     return add_groups(from, to);
   for (std::int64_t layer = from; layer < to; ++layer) {
-    const bool again = !recomputes_some() || layer - from < plan_.recompute_layers;
+    const bool again = !recomputes_some() || layer - from < recomputed_layers(stage);
     add({model_.layer(layer), again ? recomputed_ : ModuleSet{}, 0, true, receives(layer, from)});
   }
 }
 
 /// Of each stage so many layers, the first ones.
 bool LayerKinds::recomputes_some() const {
-  return plan_.recompute_method == RecomputeMethod::block && plan_.recompute_layers > 0;
+  return plan_.recompute_method == RecomputeMethod::block &&
+         (plan_.recompute_layers > 0 || !plan_.recompute_stage_layers.empty());
+}
+
+std::int64_t LayerKinds::recomputed_layers(std::size_t stage) const {
+  const std::vector<std::int64_t>& own = plan_.recompute_stage_layers;
+  return stage < own.size() ? own[stage] : plan_.recompute_layers;
 }
 
 LayerKind LayerKinds::of_depth() const {

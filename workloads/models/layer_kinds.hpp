@@ -36,10 +36,11 @@ class LayerKinds {
   [[nodiscard]] std::vector<LayerContent> group_up_to(const LayerKind& kind) const;
 
  private:
-  void add_stage(std::int64_t from, std::int64_t to);
+  void add_stage(std::size_t stage, std::int64_t from, std::int64_t to);
   void add_groups(std::int64_t from, std::int64_t to);
   void add(const LayerKind& kind);
   [[nodiscard]] bool recomputes_some() const;
+  [[nodiscard]] std::int64_t recomputed_layers(std::size_t stage) const;
   [[nodiscard]] bool receives(std::int64_t layer, std::int64_t first_of_stage) const;
   [[nodiscard]] std::int32_t first_alike(std::int64_t from, std::int64_t to);
 

@@ -170,6 +170,7 @@ const Values kMoreValues{
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.recompute", {"full", "selective"}},
     {"plan.recompute.modules", {"[mlp]", "[norm, attention]"}},
+    {"plan.recompute.stage_layers", {"[1, 3]"}},
     {"plan.replica_batch_sizes", {"[2, 2, 4, 8]"}},
     {"plan.stage_layers", {"[3, 5]"}},
     {"plan.sub_seq_length", {"128"}},
