@@ -12,12 +12,14 @@
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
 #include "orrery/names.hpp"
+#include "planner/methods/search.hpp"
 #include "studies/validate/measured_table.hpp"
 
 namespace orrery {
 namespace {
 
 constexpr std::string_view kMeasurements = "measurements";
+constexpr std::string_view kSearches = "searches";
 
 void print_entry(const NamedEntry& entry) {
   std::string line = "  " + entry.name;
@@ -25,10 +27,12 @@ void print_entry(const NamedEntry& entry) {
   std::printf("%s\n", wrapped_lines(line + entry.summary, text_columns()).c_str());
 }
 
-/// What is listed, in order: the kinds of names, and the tables of measured runs among them.
+/// What is listed, in order: the kinds of names, with the tables of measured runs among them and the methods
+/// of search behind them.
 std::vector<std::string> list_sections() {
   std::vector<std::string> names(kNameKindNames.begin(), kNameKindNames.end());
   names.insert(names.begin() + static_cast<std::ptrdiff_t>(NameKind::schedule), std::string(kMeasurements));
+  names.emplace_back(kSearches);
   return names;
 }
 
@@ -40,8 +44,16 @@ std::vector<NamedEntry> measured_entries() {
   return entries;
 }
 
+std::vector<NamedEntry> search_entries() {
+  std::vector<NamedEntry> entries;
+  for (const SearchMethod& method : search_methods())
+    entries.push_back({std::string(method.name), std::string(method.summary)});
+  return entries;
+}
+
 std::vector<NamedEntry> entries_of(std::string_view section) {
   if (section == kMeasurements) return measured_entries();
+  if (section == kSearches) return search_entries();
   const auto kind = std::ranges::find(kNameKindNames, section) - kNameKindNames.begin();
   return list_names(static_cast<NameKind>(kind));
 }

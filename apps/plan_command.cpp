@@ -73,7 +73,7 @@ Space space_of(const PlanOptions& options) {
     usual.conditions = std::move(description.conditions);
     description = std::move(usual);
   }
-  return space_around(file, std::move(description), options.space);
+  return space_around(file, std::move(description), options.space, Intervals::allowed);
 }
 
 int run(const PlanOptions& options, const CommonOptions& common, unsigned threads) {
@@ -98,12 +98,15 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
   app.add_option("--space", options->space.space,
                  "A file with keys and their values; without it and --vary the usual degrees of freedom");
   add_space_options(app, options->space);
-  app.add_option("--search", options->method, "How to search")->capture_default_str();
+  app.add_option("--search", options->method, "How to search: a name of orrery list searches")
+      ->capture_default_str();
   app.add_option("--objective", options->objective, "A number of the result, or min:KEY, max:KEY")
       ->capture_default_str();
   app.add_option("--pareto", options->pareto,
                  "KEY,KEY: numbers to weigh the objective against, such as memory.peak_gb");
-  app.add_option("--budget", options->budget, "So many simulations, such as 500, or seconds, such as 30s");
+  app.add_option("--budget", options->budget,
+                 "So many simulations, such as 500, or seconds, such as 30s; by default as many as a "
+                 "proof needs, or 500 of methods that prove nothing");
   app.add_option("--top", options->top, "Best plans to show")
       ->check(integer_within(1, 1000))
       ->capture_default_str();

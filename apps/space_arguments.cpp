@@ -31,7 +31,8 @@ void add_space_options(CLI::App& app, SpaceArguments& arguments) {
     option->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   once_each(app.add_option("--vary", arguments.vary,
-                           "KEY=V1,V2,... or a range 1..64*2, 1..8+1, or auto: all values that may fit"));
+                           "KEY=V1,V2,... or a range 1..64*2, 1..8+1, or auto: all values that may fit, or "
+                           "50~800: all numbers between, for searches that take them"));
   once_each(app.add_option("--where", arguments.where,
                            "A condition, such as \"plan.tensor_parallel * plan.pipeline_parallel <= 64\""));
   add_calibration_files(app, arguments.calibrations);
@@ -52,7 +53,8 @@ SpaceDescription description_of(const SpaceArguments& arguments) {
   return description;
 }
 
-Space space_around(const std::string& file, SpaceDescription description, const SpaceArguments& arguments) {
+Space space_around(const std::string& file, SpaceDescription description, const SpaceArguments& arguments,
+                   Intervals intervals) {
   BaseExperiment base;
   if (!file.empty())
     base = {file, read_text(file)};
@@ -63,7 +65,7 @@ Space space_around(const std::string& file, SpaceDescription description, const 
   else
     refuse_space("an experiment is missing: a file, or the key experiment of the space");
   base.overrides = overrides_among(arguments.files);
-  return {std::move(description), std::move(base), catalog_with(arguments.calibrations), menus()};
+  return {std::move(description), std::move(base), catalog_with(arguments.calibrations), menus(), intervals};
 }
 
 }  // namespace orrery

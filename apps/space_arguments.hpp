@@ -30,6 +30,6 @@ void add_space_options(CLI::App& app, SpaceArguments& arguments);
 /// The space around the experiment in `file`, or where that is "" around that of the description.
 /// @throws InputError where there is none, as Space() and where the file cannot be read.
 [[nodiscard]] Space space_around(const std::string& file, SpaceDescription description,
-                                 const SpaceArguments& arguments);
+                                 const SpaceArguments& arguments, Intervals intervals = Intervals::refused);
 
 }  // namespace orrery

@@ -15,9 +15,24 @@
 namespace orrery {
 namespace {
 
+/// Of methods that end with their budget alone.
+constexpr std::uint64_t kUsualSimulations = 500;
+
 constexpr std::array kMethods{
     SearchMethod{{"exhaustive", "all points, those left out that bounds prove worse: the best is proven"},
                  search_exhaustively},
+    SearchMethod{
+        {"zeroth-order",
+         "evolution by mutation and crossover, drawn by the seed; over intervals alone NLopt's DIRECT-L "
+         "and subplex"},
+        search_without_derivatives,
+        true,
+        kUsualSimulations},
+    SearchMethod{
+        {"rl", "a policy over the values of each key, trained on the spot by the cross-entropy method"},
+        search_by_reinforcement,
+        false,
+        kUsualSimulations},
 };
 
 [[noreturn]] void refuse_option(const std::string& message) {
@@ -31,6 +46,17 @@ const SearchMethod& method_of(const std::string& name) {
   for (const SearchMethod& method : kMethods) names.push_back(method.name);
   refuse_option(
       fmt::format("--search: found {}, allowed {}{}", quote(name), joined(names), hint(name, names)));
+}
+
+void refuse_intervals(const SearchMethod& method, const Space& space) {
+  if (method.takes_intervals) return;
+  const auto found =
+      std::ranges::find_if(space.keys(), [](const SpaceKey& key) { return key.interval.has_value(); });
+  if (found == space.keys().end()) return;
+  refuse_option(
+      fmt::format("--search {}: found all numbers from {} to {} for {}, allowed a list of values or a "
+                  "range with steps, or --search zeroth-order",
+                  method.name, found->interval->from, found->interval->to, quote(found->key)));
 }
 
 /// Of the points removed by `by`, what is wrong with the first.
@@ -49,6 +75,8 @@ std::string example_of(const Space& space, const std::string& by) {
 /// Says what stands against all points.
 [[noreturn]] void refuse_empty(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("no point of {} is valid and fits into memory", result.points);
+  if (result.evaluated != result.points)
+    message = fmt::format("none of {} points looked at is valid and fits into memory", result.evaluated);
   std::vector<std::pair<std::uint64_t, std::string>> by;
   for (const auto& [key, count] : result.removed) by.emplace_back(count, key);
   std::ranges::sort(by, std::greater<>());
@@ -80,7 +108,11 @@ Budget parse_budget(std::string_view text) {
 
 SearchResult search(const Space& space, const SearchRequest& request, const SearchProgress& progress) {
   const SearchMethod& method = method_of(request.method);
-  SearchRun run(space, request, progress);
+  refuse_intervals(method, space);
+  SearchRequest bounded = request;
+  if (!request.budget.simulations && !request.budget.seconds && method.usual_simulations > 0)
+    bounded.budget.simulations = method.usual_simulations;
+  SearchRun run(space, bounded, progress);
   method.run(run);
   SearchResult result = run.finish();
   if (result.best.empty()) refuse_empty(space, result);

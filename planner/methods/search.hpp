@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-/// How much a search may do. Nothing: as much as it needs.
+/// How much a search may do. Nothing: SearchMethod::usual_simulations.
 struct Budget {
   std::optional<std::uint64_t> simulations;
   std::optional<double> seconds;  ///< a search that this ends depends on the machine
@@ -53,10 +53,16 @@ struct FoundPlan {
   Report report;
 };
 
+/// When a search found a better point than before.
+struct Improvement {
+  std::uint64_t simulated = 0;  ///< so far
+  double cost = 0;              ///< Objective::cost()
+};
+
 struct SearchResult {
   bool optimal = false;       ///< no point of the space is better than the best: proven
   std::optional<double> gap;  ///< (best - bound) / |best|: how much better a point might be; nothing: unknown
-  std::uint64_t points = 0;   ///< of the space
+  std::uint64_t points = 0;   ///< of the space: Space::size()
   std::uint64_t evaluated = 0;   ///< points looked at
   std::uint64_t distinct = 0;    ///< of those, valid ones that differ
   std::uint64_t infeasible = 0;  ///< of those, ones that do not fit into memory
@@ -67,6 +73,7 @@ struct SearchResult {
   std::map<std::string, std::uint64_t> removed;
   /// Losers by what shows that they are none of the best, in words.
   std::map<std::string, std::uint64_t> losers;
+  std::vector<Improvement> improvements;
   std::vector<FoundPlan> best;    ///< at most SearchRequest::top, the best first
   std::vector<FoundPlan> pareto;  ///< those than which none is better in all; by cost
   double seconds = 0;
@@ -84,9 +91,14 @@ class SearchRun;
 
 struct SearchMethod : MenuEntry {
   void (*run)(SearchRun& run) = nullptr;
+  bool takes_intervals = false;         ///< keys that may have all numbers between two
+  std::uint64_t usual_simulations = 0;  ///< the budget where none is given; 0: none
 };
 [[nodiscard]] std::span<const SearchMethod> search_methods();
 
 void search_exhaustively(SearchRun& run);
+void search_without_derivatives(SearchRun& run);
+void search_by_evolution(SearchRun& run);
+void search_by_reinforcement(SearchRun& run);
 
 }  // namespace orrery

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <unordered_set>
 #include <utility>
 
 #include "orrery/error.hpp"
@@ -78,6 +77,29 @@ SearchRun::ReaderLease SearchRun::lease_reader() {
           }};
 }
 
+PointOrRemoval SearchRun::read(std::uint64_t index) {
+  const ReaderLease reader = lease_reader();
+  if (index < space_.size()) return reader->read(index);
+  PointOrRemoval found = reader->read(outside_values_[static_cast<std::size_t>(index - space_.size())]);
+  if (auto* const point = std::get_if<Point>(&found)) point->index = index;
+  return found;
+}
+
+std::uint64_t SearchRun::index_of(const std::vector<std::string>& values) {
+  std::uint64_t index = 0;
+  bool inside = true;
+  for (std::size_t k = 0; k < values.size() && inside; ++k) {
+    const std::vector<std::string>& choices = space_.keys()[k].values;
+    const auto found = std::ranges::find(choices, values[k]);
+    index = index * choices.size() + static_cast<std::uint64_t>(found - choices.begin());
+    inside = found != choices.end();
+  }
+  if (inside) return index;
+  const auto added = outside_.emplace(values, space_.size() + outside_.size());
+  if (added.second) outside_values_.push_back(values);
+  return added.first->second;
+}
+
 /// What one thread has found out about its share of the points.
 struct SearchRun::Survey {
   std::vector<Candidate> candidates;
@@ -148,7 +170,51 @@ std::vector<Candidate> SearchRun::merged(std::vector<Survey>& surveys) {
   }
   counts_.evaluated = space_.size();
   counts_.distinct = seen.size();
-  if (counts_.infeasible > 0) counts_.losers[kNoRoom] = counts_.infeasible;
+  contents_ = std::move(seen);
+  surveyed_ = true;
+  return candidates;
+}
+
+/// A point that was read.
+struct SearchRun::Looked {
+  std::optional<Point> point;
+  std::string removed_by;  ///< of what is no experiment
+  Report memory;
+
+  [[nodiscard]] bool fits() const { return point && memory.feasible; }
+};
+
+SearchRun::Looked SearchRun::looked_at(std::uint64_t index) {
+  Looked looked;
+  PointOrRemoval found = read(index);
+  if (auto* const removal = std::get_if<Removal>(&found)) {
+    looked.removed_by = std::move(removal->by);
+    return looked;
+  }
+  looked.point = std::move(std::get<Point>(found));
+  looked.memory = account_memory(looked.point->experiment, kMemoryAlone);
+  return looked;
+}
+
+void SearchRun::count(std::uint64_t index, const Looked& looked) {
+  if ((surveyed_ && index < space_.size()) || !counted_.insert(index).second) return;
+  ++counts_.evaluated;
+  if (!looked.point) {
+    ++counts_.removed[looked.removed_by];
+  } else if (contents_.insert(looked.point->content).second) {
+    ++counts_.distinct;
+    if (!looked.fits()) ++counts_.infeasible;
+  }
+}
+
+std::vector<std::optional<Candidate>> SearchRun::look_at(std::span<const std::uint64_t> indices) {
+  std::vector<Looked> looked(indices.size());
+  std::vector<std::optional<Candidate>> candidates(indices.size());
+  for_each_or_throw(indices.size(), request_.threads, [&](std::size_t i) {
+    looked[i] = looked_at(indices[i]);
+    if (looked[i].fits()) candidates[i] = candidate_of(*looked[i].point, looked[i].memory);
+  });
+  for (std::size_t i = 0; i < indices.size(); ++i) count(indices[i], looked[i]);
   return candidates;
 }
 
@@ -170,16 +236,15 @@ Trial SearchRun::trial_of(const Point& point) {
   return {point.values, point.index, request_.objective.cost(report), pareto_of(report), report.makespan_ps};
 }
 
-template <class Place>
-std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const Place> places) {
-  std::vector<std::optional<Point>> points(places.size());
-  for_each_or_throw(places.size(), request_.threads, [&](std::size_t i) {
-    const ReaderLease reader = lease_reader();
-    PointOrRemoval read = reader->read(places[i]);
-    auto* const point = std::get_if<Point>(&read);
-    if (point != nullptr && account_memory(point->experiment, kMemoryAlone).feasible)
-      points[i] = std::move(*point);
-  });
+std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std::uint64_t> indices) {
+  std::vector<Looked> looked(indices.size());
+  for_each_or_throw(indices.size(), request_.threads,
+                    [&](std::size_t i) { looked[i] = looked_at(indices[i]); });
+  std::vector<std::optional<Point>> points(indices.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    count(indices[i], looked[i]);
+    if (looked[i].fits()) points[i] = std::move(looked[i].point);
+  }
   return points;
 }
 
@@ -198,39 +263,38 @@ std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<
   return fresh;
 }
 
-template <class Place>
-std::vector<std::optional<Trial>> SearchRun::simulate_all(std::span<const Place> places) {
-  const std::vector<std::optional<Point>> points = fitting_points(places);
+void SearchRun::keep(const Point& point, const Trial& trial) {
+  if (++counts_.simulated; trial.cost < cost_of(0))
+    counts_.improvements.push_back({counts_.simulated, trial.cost});
+  known_.emplace(point.content, trial);
+  trials_.insert(std::ranges::upper_bound(trials_, trial, better), trial);
+}
+
+std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::uint64_t> indices) {
+  const std::vector<std::optional<Point>> points = fitting_points(indices);
   const std::vector<const Point*> fresh = new_points(points);
   std::vector<Trial> made(fresh.size());
   for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) { made[i] = trial_of(*fresh[i]); });
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    known_.emplace(fresh[i]->content, made[i]);
-    trials_.insert(std::ranges::upper_bound(trials_, made[i], better), made[i]);
-  }
-  counts_.simulated += fresh.size();
+  for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], made[i]);
   if (progress_) progress_(counts_.simulated, 0);
-  std::vector<std::optional<Trial>> found(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  std::vector<std::optional<Trial>> found(indices.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     if (!points[i]) continue;
     if (const auto known = known_.find(points[i]->content); known != known_.end()) found[i] = known->second;
   }
   return found;
 }
 
-std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::uint64_t> indices) {
-  return simulate_all(indices);
-}
-
 std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::vector<std::string>> values) {
-  return simulate_all(values);
+  std::vector<std::uint64_t> indices;
+  for (const std::vector<std::string>& one : values) indices.push_back(index_of(one));
+  return simulate(indices);
 }
 
 void SearchRun::relax(std::span<Candidate*> candidates) {
   for_each_or_throw(candidates.size(), request_.threads, [&](std::size_t i) {
     Candidate& candidate = *candidates[i];
-    const ReaderLease reader = lease_reader();
-    Experiment experiment = std::get<Point>(reader->read(candidate.index)).experiment;
+    Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
     experiment.simulation.network = Network::alpha_beta;
     const Report report = simulator_.simulate(experiment, figures_);
     candidate.can_relax = false;
@@ -255,9 +319,7 @@ double SearchRun::cost_of(std::size_t k) const {
 }
 
 FoundPlan SearchRun::reported(const Trial& trial) {
-  const ReaderLease reader = lease_reader();
-  PointOrRemoval read = trial.index < space_.size() ? reader->read(trial.index) : reader->read(trial.values);
-  return {trial, simulator_.simulate(std::get<Point>(read).experiment)};
+  return {trial, simulator_.simulate(std::get<Point>(read(trial.index)).experiment)};
 }
 
 /// Trials than which none is better, or as good, in all.
@@ -287,6 +349,7 @@ SearchResult SearchRun::finish() {
     result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
     result.optimal = *result.gap == 0;
   }
+  if (result.infeasible > 0) result.losers[kNoRoom] = result.infeasible;
   if (trials_.size() > top) result.losers["simulated, and worse"] = trials_.size() - top;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   result.seconds = taken.count();

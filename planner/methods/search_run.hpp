@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -43,12 +45,21 @@ class SearchRun {
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const SearchRequest& request() const { return request_; }
 
+  /// Of a point with a value per key of the space; where some are not in it a number above those of its
+  /// points, the same for the same values.
+  [[nodiscard]] std::uint64_t index_of(const std::vector<std::string>& values);
+
   /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
   /// index.
   [[nodiscard]] std::vector<Candidate> survey();
 
+  /// The same for some points: nothing for those that are no experiments or do not fit, which are counted
+  /// once.
+  [[nodiscard]] std::vector<std::optional<Candidate>> look_at(std::span<const std::uint64_t> indices);
+
   /// Simulates on all threads those that the budget has room for, in order; those that are no experiments or
-  /// do not fit have no trial, and so has none beyond the budget. A content is simulated once.
+  /// do not fit have no trial and are counted, and so has none beyond the budget. A content is simulated
+  /// once.
   std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
   /// The same for points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
@@ -71,17 +82,19 @@ class SearchRun {
  private:
   using ReaderLease = std::unique_ptr<PointReader, std::function<void(PointReader*)>>;
   struct Survey;
+  struct Looked;
 
   [[nodiscard]] ReaderLease lease_reader();
+  [[nodiscard]] PointOrRemoval read(std::uint64_t index);
+  [[nodiscard]] Looked looked_at(std::uint64_t index);
+  void count(std::uint64_t index, const Looked& looked);
   void look(std::uint64_t index, PointReader& reader, Survey& survey);
   [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
   [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
-  template <class Place>
-  [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const Place> places);
+  [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);
   [[nodiscard]] std::vector<const Point*> new_points(const std::vector<std::optional<Point>>& points);
-  template <class Place>
-  std::vector<std::optional<Trial>> simulate_all(std::span<const Place> places);
   [[nodiscard]] Trial trial_of(const Point& point);
+  void keep(const Point& point, const Trial& trial);
   [[nodiscard]] std::vector<double> pareto_of(const Report& report) const;
   [[nodiscard]] FoundPlan reported(const Trial& trial);
   void add_pareto(SearchResult& result);
@@ -94,6 +107,12 @@ class SearchRun {
   Figures figures_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<PointReader>> idle_readers_;
+  std::map<std::vector<std::string>, std::uint64_t>
+      outside_;                                           ///< indices of values that are not in the space
+  std::vector<std::vector<std::string>> outside_values_;  ///< the same, by index
+  bool surveyed_ = false;
+  std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of a survey
+  std::unordered_set<ContentHash, ContentHasher> contents_;
   std::unordered_map<ContentHash, Trial, ContentHasher> known_;
   std::vector<Trial> trials_;  ///< by cost, then by index
   SearchResult counts_;

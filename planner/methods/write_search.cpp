@@ -62,8 +62,11 @@ class SearchText {
   /// Keys that differ among the points reported.
   [[nodiscard]] std::vector<std::size_t> telling_keys(const std::vector<FoundPlan>& plans) const {
     std::vector<std::size_t> keys;
-    for (std::size_t k = 0; k < space_.keys().size(); ++k)
-      if (space_.keys()[k].values.size() > 1 || plans.front().trial.index >= space_.size()) keys.push_back(k);
+    for (std::size_t k = 0; k < space_.keys().size(); ++k) {
+      const SpaceKey& key = space_.keys()[k];
+      if (key.values.size() > 1 || key.interval || plans.front().trial.index >= space_.size())
+        keys.push_back(k);
+    }
     return keys;
   }
 
@@ -100,11 +103,17 @@ class SearchText {
   void counts() {
     out_ += fmt::format("{}\n", proof());
     out_ += fmt::format(
-        "{} points, {} that differ and are valid, {} simulated, {} bounded by a run without "
-        "contention\n",
-        result_.points, result_.distinct, result_.simulated, result_.bounded);
+        "{}, {} that differ and are valid, {} simulated, {} bounded by a run without contention\n", points(),
+        result_.distinct, result_.simulated, result_.bounded);
     for (const auto& [by, count] : result_.removed) out_ += fmt::format("  {:>8} removed by {}\n", count, by);
     for (const auto& [why, count] : result_.losers) out_ += fmt::format("  {:>8} {}\n", count, why);
+  }
+
+  [[nodiscard]] std::string points() const {
+    if (space_.continuous())
+      return fmt::format("{} points looked at of a continuous space", result_.evaluated);
+    if (result_.evaluated == result_.points) return fmt::format("{} points", result_.points);
+    return fmt::format("{} points, {} looked at", result_.points, result_.evaluated);
   }
 
   [[nodiscard]] std::string proof() const {
@@ -155,6 +164,13 @@ SearchJson plans_json(const std::vector<FoundPlan>& plans, const Space& space) {
   return list;
 }
 
+SearchJson improvements_json(const SearchResult& result, const Objective& objective) {
+  SearchJson list = SearchJson::array();
+  for (const Improvement& one : result.improvements)
+    list.push_back({{"simulated", one.simulated}, {"value", objective.value_of_cost(one.cost)}});
+  return list;
+}
+
 SearchJson why_json(const SearchResult& result) {
   SearchJson terms = SearchJson::array();
   if (result.best.size() < 2) return terms;
@@ -178,7 +194,7 @@ std::string search_json(const SearchResult& result, const Space& space, const Se
                         {"seed", request.seed},
                         {"optimal", result.optimal},
                         {"gap", result.gap ? SearchJson(*result.gap) : SearchJson()},
-                        {"points", result.points},
+                        {"points", space.continuous() ? SearchJson() : SearchJson(result.points)},
                         {"evaluated", result.evaluated},
                         {"distinct", result.distinct},
                         {"infeasible", result.infeasible},
@@ -187,6 +203,7 @@ std::string search_json(const SearchResult& result, const Space& space, const Se
                         {"pruned", result.pruned},
                         {"removed", result.removed},
                         {"losers", result.losers},
+                        {"improvements", improvements_json(result, request.objective)},
                         {"why", why_json(result)},
                         {"best", plans_json(result.best, space)},
                         {"pareto", plans_json(result.pareto, space)}};

@@ -93,14 +93,23 @@ constexpr std::array<AutomaticRow, 9> kAutomatic{{
     {"plan.rank_order", rank_orders},
 }};
 
+/// The schema of a part of what another one describes; null where there is none.
+nlohmann::json part_of(const nlohmann::json& schema, const std::string& name) {
+  if (schema.contains("properties") && schema["properties"].contains(name)) return schema["properties"][name];
+  const bool is_index = name.find_first_not_of("0123456789") == std::string::npos;
+  if (is_index && schema.contains("items")) return schema["items"];
+  if (!schema.contains("anyOf")) return {};
+  for (const nlohmann::json& choice : schema["anyOf"])
+    if (nlohmann::json part = part_of(choice, name); !part.is_null()) return part;
+  return {};
+}
+
 /// What the schema says of a key; null where it is unknown.
 nlohmann::json schema_of(std::string_view key, const Menus& menus) {
   nlohmann::json at = nlohmann::json::parse(json_schema("experiment", menus));
   for (std::size_t begin = 0; begin <= key.size();) {
     const std::size_t end = std::min(key.find('.', begin), key.size());
-    const std::string name(key.substr(begin, end - begin));
-    if (!at.contains("properties") || !at["properties"].contains(name)) return {};
-    nlohmann::json part = at["properties"][name];
+    nlohmann::json part = part_of(at, std::string(key.substr(begin, end - begin)));
     at = std::move(part);
     begin = end + 1;
   }
@@ -121,6 +130,17 @@ Values values_in(const nlohmann::json& schema) {
   return values;
 }
 
+/// Of all that the key may be.
+Values types_in(const nlohmann::json& schema) {
+  Values types;
+  if (schema.contains("type"))
+    types.push_back(schema["type"].is_string() ? schema["type"].get<std::string>() : "");
+  if (schema.contains("anyOf"))
+    for (const nlohmann::json& choice : schema["anyOf"])
+      std::ranges::move(types_in(choice), std::back_inserter(types));
+  return types;
+}
+
 }  // namespace
 
 Values automatic_values(const std::string& key, const Experiment& experiment, const Menus& menus) {
@@ -132,6 +152,16 @@ Values automatic_values(const std::string& key, const Experiment& experiment, co
                                  "such as 1..64*2",
                                  quote(key)));
   return values;
+}
+
+bool takes_integers_only(const std::string& key, const Menus& menus) {
+  const std::vector<std::string> types = types_in(schema_of(key, menus));
+  const auto has = [&types](std::string_view type) { return std::ranges::find(types, type) != types.end(); };
+  if (has("number")) return false;
+  if (has("integer")) return true;
+  throw InputError(
+      "",
+      fmt::format("found an interval for {}, which takes no numbers: allowed a list of values", quote(key)));
 }
 
 }  // namespace orrery

@@ -15,4 +15,7 @@ namespace orrery {
 [[nodiscard]] std::vector<std::string> automatic_values(const std::string& key, const Experiment& experiment,
                                                         const Menus& menus);
 
+/// Of a key for which a space gives an interval. @throws InputError for one that takes no numbers.
+[[nodiscard]] bool takes_integers_only(const std::string& key, const Menus& menus);
+
 }  // namespace orrery

@@ -125,19 +125,32 @@ class SpaceReader {
     return plain && !kOtherwiseRead.contains(text) ? text : value.dump();
   }
 
+  void check_range(const Json& value, const std::string& pointer) {
+    for (const auto& [key, item] : value.items()) {
+      const bool flag = key == "continuous";
+      if (!flag && key != "from" && key != "to" && key != "step" && key != "factor")
+        add(pointer + "/" + pointer_token(key),
+            fmt::format("unknown key {}, allowed from, to, step, factor and continuous", quote(key)),
+            Anchor::key);
+      else if (flag ? !item.is_boolean() : !item.is_number())
+        add(pointer + "/" + key,
+            fmt::format("found {}, allowed {}", described(item), flag ? "true or false" : "a number"));
+    }
+    const int ways = int{value.contains("step")} + int{value.contains("factor")} + int{is_continuous(value)};
+    if (!value.contains("to") || ways > 1)
+      add(pointer, "allowed a range with from and to, and one of step, factor and continuous");
+  }
+
+  static bool is_continuous(const Json& range) {
+    return range.contains("continuous") && range["continuous"] == true;
+  }
+
   /// {"from": 1, "to": 64, "factor": 2} as 1..64*2.
   std::string range_of(const Json& value, const std::string& pointer) {
-    const bool multiplies = value.contains("factor");
-    for (const auto& [key, number] : value.items()) {
-      if (key != "from" && key != "to" && key != "step" && key != "factor")
-        add(pointer + "/" + pointer_token(key),
-            fmt::format("unknown key {}, allowed from, to, step and factor", quote(key)), Anchor::key);
-      else if (!number.is_number())
-        add(pointer + "/" + key, "found " + described(number) + ", allowed a number");
-    }
-    if (!value.contains("to") || (multiplies && value.contains("step")))
-      add(pointer, "allowed a range with from and to, and either step or factor");
+    check_range(value, pointer);
     if (!findings_.empty()) return "auto";
+    if (is_continuous(value)) return value["from"].dump() + "~" + value["to"].dump();
+    const bool multiplies = value.contains("factor");
     std::string text = value["from"].dump() + ".." + value["to"].dump();
     if (multiplies) text += "*" + value["factor"].dump();
     if (value.contains("step")) text += "+" + value["step"].dump();

@@ -38,6 +38,14 @@ void find_automatic(std::vector<SpaceKey>& keys, const Space& space) {
   }
 }
 
+void find_ends(std::vector<SpaceKey>& keys, const Menus& menus) {
+  for (SpaceKey& key : keys) {
+    if (!key.interval) continue;
+    key.interval->whole = takes_integers_only(key.key, menus);
+    key.values = {key.interval->at(0)};
+  }
+}
+
 }  // namespace
 
 Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& catalog, const Menus& menus) {
@@ -56,7 +64,8 @@ Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& cat
   }
 }
 
-Space::Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus)
+Space::Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus,
+             Intervals intervals)
     : keys_(std::move(description.keys)),
       conditions_(std::move(description.conditions)),
       base_(std::move(base)),
@@ -65,8 +74,13 @@ Space::Space(SpaceDescription description, BaseExperiment base, Catalog catalog,
   check_conditions(*this);
   std::vector<SpaceKey> keys = keys_;
   find_automatic(keys, *this);
+  if (intervals == Intervals::allowed) find_ends(keys, menus_);
   keys_ = std::move(keys);
   size_ = count_combinations(keys_, kMostPoints);
+}
+
+bool Space::continuous() const {
+  return std::ranges::any_of(keys_, [](const SpaceKey& key) { return key.interval.has_value(); });
 }
 
 }  // namespace orrery

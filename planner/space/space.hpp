@@ -44,14 +44,22 @@ struct SpaceDescription {
 /// @throws InputError with all that is wrong: file, line, column, what was found and is allowed.
 [[nodiscard]] SpaceDescription read_space(std::string_view text, const std::string& source);
 
+/// Whether keys may take all numbers of an interval: a space of such has points that no index counts.
+enum class Intervals : std::uint8_t { refused, allowed };
+
 /// One whose keys all have values.
 class Space {
  public:
-  /// Finds the values of automatic keys. @throws InputError for a key that has none, a condition on a key
-  /// that is neither in the space nor of the experiment, or more than kMostPoints points.
-  Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus);
+  /// Finds the values of automatic keys. @throws InputError for a key that has none, an interval that is not
+  /// allowed or of a key that takes no numbers, a condition on a key that is neither in the space nor of the
+  /// experiment, or more than kMostPoints points.
+  Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus,
+        Intervals intervals = Intervals::refused);
 
+  /// Of the product of all values, where an interval has its lower end alone.
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// Whether a key is an interval.
+  [[nodiscard]] bool continuous() const;
   [[nodiscard]] const std::vector<SpaceKey>& keys() const { return keys_; }
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
   [[nodiscard]] const BaseExperiment& base() const { return base_; }

@@ -132,12 +132,38 @@ std::optional<std::vector<std::string>> parse_range(std::string_view text, const
   }
 }
 
+/// The interval FROM~TO; nothing where `text` is none.
+std::optional<Interval> parse_interval(std::string_view text, const std::string& what) {
+  const std::size_t sign = text.find('~');
+  if (sign == std::string_view::npos) return {};
+  std::string_view low = text.substr(0, sign);
+  std::string_view high = text.substr(sign + 1);
+  bool whole = true;
+  const auto from = take_number(low, whole);
+  const auto to = take_number(high, whole);
+  if (!from || !to || !low.empty() || !high.empty()) return {};
+  if (*from >= *to)
+    refuse_values(what, fmt::format("found {}, allowed an interval that grows, such as 50~800", quote(text)));
+  return Interval{*from, *to};
+}
+
 }  // namespace
+
+std::string Interval::at(double share) const {
+  const bool by_ratio = from > 0;
+  const double between = by_ratio ? from * std::pow(to / from, share) : from + share * (to - from);
+  const double value = std::clamp(whole ? std::round(between) : between, from, to);
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.9g}", value);
+}
 
 SpaceKey parse_values(std::string key, std::string_view values, const std::string& what) {
   SpaceKey read{std::move(key), {}, values == "auto"};
   if (read.automatic) return read;
+  if (read.interval = parse_interval(values, what); read.interval) return read;
   for (std::string& value : ListReader(values, what).values()) {
+    if (parse_interval(value, what))
+      refuse_values(what,
+                    fmt::format("found {} beside other values, allowed an interval alone", quote(value)));
     if (const auto range = parse_range(value, what))
       std::ranges::move(*range, std::back_inserter(read.values));
     else
@@ -158,6 +184,11 @@ std::size_t count_combinations(const std::vector<SpaceKey>& keys, std::size_t mo
   std::size_t count = 1;
   for (const SpaceKey& key : keys) {
     if (!seen.insert(key.key).second) refuse_keys(fmt::format("found key {} twice", quote(key.key)));
+    if (key.values.empty() && key.interval)
+      refuse_keys(
+          fmt::format("found all numbers from {} to {} for {}, allowed a list of values there, or a "
+                      "range with steps, such as 1..8+1",
+                      key.interval->from, key.interval->to, quote(key.key)));
     if (key.values.empty())
       refuse_keys(fmt::format("found auto for {}, allowed a list of values there", quote(key.key)));
     if (key.values.size() > most / count) {

@@ -73,7 +73,7 @@ THIRD_PARTY = {
     "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
-    "nlopt": [("studies/calibrate/optimizer", ".cpp")],
+    "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
     "Eigen/": [("studies/calibrate/identifiability", ".cpp"), ("studies/calibrate/joint_fit", ".cpp"), ("topologies/gossip/", ".cpp"), ("studies/converge/", ""),
                ("tests/studies/converge/", "")],
     "Spectra/": [("topologies/gossip/", ".cpp")],
