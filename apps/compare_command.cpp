@@ -4,15 +4,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "apps/calibration_files.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
+#include "apps/space_arguments.hpp"
 #include "apps/table_arguments.hpp"
 #include "apps/terminal_chart.hpp"
 #include "apps/text_columns.hpp"
+#include "config/catalog/calibration_files.hpp"
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
@@ -24,9 +26,7 @@ namespace orrery {
 namespace {
 
 struct CompareOptions {
-  std::vector<std::string> arguments;
-  std::vector<std::string> vary;
-  std::vector<std::string> calibrations;
+  SpaceArguments space;  ///< its files are the experiments
   std::string json, csv;
   std::string solve;   ///< a key; "" for none
   std::string wanted;  ///< FIGURE=VALUE
@@ -38,11 +38,15 @@ struct CompareOptions {
 }
 
 ComparisonRequest request_of(const CompareOptions& options) {
-  ComparisonRequest request{
-      {}, overrides_among(options.arguments), {}, catalog_with(options.calibrations), menus()};
+  SpaceDescription space = description_of(options.space);
+  ComparisonRequest request{{},
+                            overrides_among(options.space.files),
+                            std::move(space.keys),
+                            std::move(space.conditions),
+                            catalog_with(options.space.calibrations),
+                            menus()};
   if (!options.solve.empty()) request.solve = parse_solve(options.solve, options.wanted);
-  for (const std::string& text : options.vary) request.variations.push_back(parse_space_key(text));
-  const std::vector<std::string> files = tables_among(options.arguments);
+  const std::vector<std::string> files = tables_among(options.space.files);
   if (files.empty()) refuse_comparison("an experiment file is missing");
   if (std::ranges::count(files, "-") > 1) refuse_comparison("standard input is named twice");
   for (const std::string& file : files) request.experiments.push_back({file, read_text(file)});
@@ -94,7 +98,7 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
   const ComparisonRequest request = request_of(options);
   Outputs outputs("");
   for (const ExperimentText& experiment : request.experiments) outputs.protect(experiment.source);
-  for (const std::string& file : options.calibrations) outputs.protect(file);
+  for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   const Comparison comparison = compare(request, threads, progress_on_terminal(common));
@@ -110,13 +114,11 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
 
 Command add_compare(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CompareOptions>();
-  app.add_option("experiments", options->arguments,
+  app.add_option("experiments", options->space.files,
                  "JSON or YAML files, - for standard input, and key=value for every one of them");
-  app.add_option("--vary", options->vary,
-                 "KEY=V1,V2,...: every experiment with each of these values; several make the product")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--space", options->space.space,
+                 "A file with keys, their values and conditions, for every experiment");
+  add_space_options(app, options->space);
   CLI::Option* solve = app.add_option(
       "--solve", options->solve,
       "KEY with a number: finds, in every row, the least value of three significant digits at which "
@@ -127,7 +129,6 @@ Command add_compare(CLI::App& app, const CommonOptions& common) {
                      "CSV's header");
   solve->needs(wanted);
   wanted->needs(solve);
-  add_calibration_files(app, options->calibrations);
   add_output(app, "--json", options->json,
              "Write the rows with their results as JSON (- for standard output)");
   add_output(app, "--csv", options->csv, "Write a line per row");

@@ -190,6 +190,10 @@ PointOrRemoval PointReader::read(const std::vector<std::string>& values) {
   return parts_->read(parts_->space.size(), parts_->choice_of(values));
 }
 
+const Condition* PointReader::broken_at(std::uint64_t index) const {
+  return parts_->broken(parts_->choice_at(index));
+}
+
 std::string PointReader::text_at(std::uint64_t index) { return parts_->text(parts_->choice_at(index)); }
 
 std::string words_of(const std::vector<SpaceKey>& keys, const std::vector<std::string>& values) {

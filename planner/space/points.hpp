@@ -45,6 +45,9 @@ class PointReader {
   /// number of points.
   [[nodiscard]] PointOrRemoval read(const std::vector<std::string>& values);
 
+  /// The first condition that does not hold at a point; null where all do. @throws as read()
+  [[nodiscard]] const Condition* broken_at(std::uint64_t index) const;
+
   /// The text of the experiment at a point, JSON.
   [[nodiscard]] std::string text_at(std::uint64_t index);
 

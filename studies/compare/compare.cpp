@@ -7,12 +7,14 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "config/experiment/read_experiment.hpp"
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
+#include "planner/space/points.hpp"
 #include "sim/run/not_simulated.hpp"
 #include "studies/compare/solve_row.hpp"
 #include "studies/compare/sync_summary.hpp"
@@ -33,18 +35,37 @@ struct Job {
   [[nodiscard]] bool fails() const { return !diagnostics.empty() || error; }
 };
 
+/// The combinations of one experiment: of all values that may fit it, those that the conditions let through.
+std::vector<std::vector<std::string>> combinations_of(const ExperimentText& experiment,
+                                                      const ComparisonRequest& request, std::size_t most) {
+  const Space space({request.variations, request.conditions, "", ""},
+                    {experiment.source, experiment.text, request.overrides}, request.catalog, request.menus);
+  const bool all = request.conditions.empty();
+  const std::size_t count = count_combinations(space.keys(), all ? most : kMostPoints);
+  std::optional<PointReader> reader;
+  if (!all) reader.emplace(space);
+  std::vector<std::vector<std::string>> combinations;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (all || reader->broken_at(i) == nullptr) combinations.push_back(combination(space.keys(), i));
+    if (combinations.size() > most) static_cast<void>(count_combinations(space.keys(), most));  // throws
+  }
+  return combinations;
+}
+
 std::vector<Job> jobs_of(const ComparisonRequest& request) {
   const std::size_t most = kMostComparedRows / std::max<std::size_t>(1, request.experiments.size());
-  const std::size_t combinations = count_combinations(request.variations, most);
   std::vector<Job> jobs;
   for (const ExperimentText& experiment : request.experiments) {
-    for (std::size_t i = 0; i < combinations; ++i) {
+    for (std::vector<std::string>& varied : combinations_of(experiment, request, most)) {
       Job job;
       job.experiment = &experiment;
-      job.row.varied = combination(request.variations, i);
+      job.row.varied = std::move(varied);
       jobs.push_back(std::move(job));
     }
   }
+  if (jobs.empty())
+    throw InputError(
+        {Diagnostic{"command line", 0, 0, "", "no combination satisfies all conditions of --where"}});
   return jobs;
 }
 

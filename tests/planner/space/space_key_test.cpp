@@ -22,6 +22,21 @@ TEST_CASE("values are cut at commas outside brackets and quotes") {
   CHECK(parse_space_key("k=a=b,c").values == Values{"a=b", "c"});
 }
 
+TEST_CASE("values may be ranges, with a step or a factor, or all that may fit") {
+  CHECK(parse_space_key("k=1..4").values == Values{"1", "2", "3", "4"});
+  CHECK(parse_space_key("k=2..9+3").values == Values{"2", "5", "8"});
+  CHECK(parse_space_key("k=1..10*3,20").values == Values{"1", "3", "9", "20"});
+  CHECK(parse_space_key("k=0.5..1+0.25").values == Values{"0.5", "0.75", "1"});
+  CHECK(parse_space_key("k=-2..2+2").values == Values{"-2", "0", "2"});
+  CHECK(parse_space_key("k=1..x").values == Values{"1..x"});  // a name
+  CHECK(parse_space_key("k=auto").automatic);
+  CHECK_FALSE(parse_space_key("k=auto,1").automatic);
+  for (const char* text : {"k=4..1", "k=1..8*1", "k=0..8*2", "k=1..8+0", "k=1..1e12"}) {
+    INFO(text);
+    CHECK_THROWS_AS(static_cast<void>(parse_space_key(text)), InputError);
+  }
+}
+
 TEST_CASE("what is no list of values is refused") {
   for (const char* text :
        {"", "k", "=1", "k=", "k=1,,2", "k=1,", "k=,1", "k=[1,2", "k=1]", "k=\"a,b", "k={1]]"}) {

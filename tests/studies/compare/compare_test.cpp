@@ -16,6 +16,17 @@ namespace {
 using comparison_test::kSmall;
 using comparison_test::request;
 
+TEST_CASE("rows are the points of a space: values that may fit, those that conditions let through") {
+  ComparisonRequest wide = request({"plan.tensor_parallel=auto", "plan.pipeline_parallel=1..4*2"});
+  CHECK(compare(wide, 1).rows.size() == 4 * 3 - 3);  // 1, 2, 4 divide 12 heads; 8 GPUs
+  wide.conditions.emplace_back("plan.tensor_parallel * plan.pipeline_parallel == 4");
+  const Comparison comparison = compare(wide, 1);
+  REQUIRE(comparison.rows.size() == 3);
+  CHECK(comparison.rows[1].varied == std::vector<std::string>{"2", "2"});
+  wide.conditions.emplace_back("plan.tensor_parallel > 8");
+  CHECK_THROWS_AS(static_cast<void>(compare(wide, 1)), InputError);
+}
+
 TEST_CASE("a row is what simulating its overrides gives, whatever the threads") {
   const auto wanted = request({"plan.zero_stage=0,1", "plan.micro_batch_size=1,2"}, {"stack=ideal"});
   const Comparison one = compare(wanted, 1);

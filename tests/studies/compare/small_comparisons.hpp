@@ -20,7 +20,7 @@ inline ComparisonRequest request(const std::vector<std::string>& vary,
                                  const std::vector<std::string>& overrides = {},
                                  std::vector<ExperimentText> experiments = {{"small.json", kSmall}}) {
   static const Catalog catalog = Catalog::embedded();
-  ComparisonRequest request{std::move(experiments), overrides, {}, catalog, menus()};
+  ComparisonRequest request{std::move(experiments), overrides, {}, {}, catalog, menus()};
   for (const std::string& text : vary) request.variations.push_back(parse_space_key(text));
   return request;
 }
