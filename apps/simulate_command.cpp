@@ -18,6 +18,7 @@
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
+#include "planner/emit/emit.hpp"
 #include "reports/writers.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/run/asynchronous_run.hpp"
@@ -38,6 +39,7 @@ struct SimulateOptions {
   KeySelection keys;
   bool skip_infeasible = false;
   bool resolved = false;
+  std::string framework;
   bool memory_timeline = false;
   std::optional<std::string> what_if;  ///< keys with commas between them; "all"
 };
@@ -119,16 +121,23 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   return run.report.feasible ? kDone : kInfeasible;
 }
 
-/// The whole experiment in place of its simulation.
-int print_resolved(const SimulateOptions& options, const CommonOptions& common) {
+/// The whole experiment, or what a framework is told of it, in place of its simulation.
+int print_experiment(const SimulateOptions& options, const CommonOptions& common) {
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
-    return with_concrete_plan(experiment, memo,
-                              [&](const Experiment& e) { return read.positions.resolved(e); });
+    return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+      return options.resolved ? read.positions.resolved(e) : emit(options.framework, e);
+    });
   });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;
+}
+
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names;
+  for (const Framework& framework : frameworks()) names.emplace_back(framework.name);
+  return names;
 }
 
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {
@@ -166,18 +175,24 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       "--resolved", options->resolved,
       "Print the experiment with every default and where values come from; nothing is simulated");
   resolved->excludes(batch);
+  CLI::Option* emitted =
+      app.add_option("--emit", options->framework,
+                     "Print the plan as arguments or configuration of a framework; nothing is simulated")
+          ->check(one_of(framework_names()))
+          ->excludes(batch)
+          ->excludes(resolved);
   for (const char* output : {"--json", "--csv", "--only", "--what-if"})
-    resolved->excludes(app.get_option(output));
+    for (CLI::Option* printed : {resolved, emitted}) printed->excludes(app.get_option(output));
   CLI::Option* trace =
       add_output(app, "--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
-  trace->excludes(batch)->excludes(resolved);
+  trace->excludes(batch)->excludes(resolved)->excludes(emitted);
   app.add_option("--trace-ranks", options->trace_ranks, "Ranks in the trace, such as 0-7,64")->needs(trace);
   app.add_option("--trace-steps", options->trace_steps, "Steps in the trace, such as 1-2")->needs(trace);
   app.add_option("--trace-spans", options->trace_spans, "Choose fewer ranks rather than write more spans")
       ->needs(trace)
       ->check(integer_within(1, std::int64_t{1} << 40));
   return [options, &common] {
-    if (options->resolved) return print_resolved(*options, common);
+    if (options->resolved || !options->framework.empty()) return print_experiment(*options, common);
     const bool csv = !options->csv.empty();
     const ResultSelection keys =
         selected_keys(options->keys, csv || !options->json.empty() || options->arguments.batch, csv);

@@ -70,10 +70,7 @@ class ResolvedTree {
     if (!e_.name.empty()) all["name"] = e_.name;
     all["model"] = model();
     all["cluster"] = cluster();
-    all["plan"] = plan();
-    all["data_parallel_sync"] = sync();
-    all["simulation"] = part(e_.simulation, simulation_fields());
-    if (Tree training = part(e_.training, training_fields()); !training.empty()) all["training"] = training;
+    all.update(run_keys());
     if (e_.accuracy.wanted()) all["accuracy"] = part(e_.accuracy, accuracy_fields());
     all["problem"] = part(e_.problem, problem_fields());
     for (const WorkerChange& change : e_.problem.changes)
@@ -83,7 +80,24 @@ class ResolvedTree {
     return all;
   }
 
+  /// What needs no document.
+  Tree keys() const {
+    Tree all;
+    all["model"] = model();
+    all.update(run_keys());
+    return all;
+  }
+
  private:
+  Tree run_keys() const {
+    Tree all;
+    all["plan"] = plan();
+    all["data_parallel_sync"] = sync();
+    all["simulation"] = part(e_.simulation, simulation_fields());
+    if (Tree training = part(e_.training, training_fields()); !training.empty()) all["training"] = training;
+    return all;
+  }
+
   template <class T>
   Tree part(const T& object, const std::vector<Field<T>>& fields, std::string_view kind = "") const {
     Tree out = Tree::object();
@@ -232,6 +246,10 @@ class ResolvedText {
 std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
                               const Menus& menus) {
   return ResolvedText(origins).text(ResolvedTree(experiment, cluster, menus).tree());
+}
+
+nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus) {
+  return ResolvedTree(experiment, Json::object(), menus).keys();
 }
 
 }  // namespace orrery

@@ -1,7 +1,8 @@
-// A whole experiment as a document: every key with its value, and where the value came from. Internal to
-// config/.
+// A whole experiment as a document: every key with its value, and where the value came from. For
+// config/ and whatever hands an experiment on key by key.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "config/catalog/locate.hpp"
@@ -15,5 +16,9 @@ namespace orrery {
 /// resolved.
 std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
                               const Menus& menus);
+
+/// The same keys as values, in the order of the tables; all but the cluster and what belongs to studies. Keys
+/// that are off are missing.
+nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus);
 
 }  // namespace orrery

@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "reports": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"],
     "planner/space": FACE + CONFIG,
     "planner/methods": FACE + CONFIG + SIM + TOPOLOGIES + WORKLOADS + ["planner/space", "reports"],
-    "planner/emit": FACE + CONFIG + ["workloads"],
+    "planner/emit": FACE + CONFIG,
     "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods", "reports"],
     "studies/converge": FACE + ["topologies/gossip"],
     "studies/compare": FACE + CONFIG + ["planner/space", "reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
@@ -70,7 +70,7 @@ MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.starts
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
+    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("planner/emit/sheet", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],

@@ -1,0 +1,133 @@
+// What becomes of each key of an experiment in a framework: tables of keys, and the sheet that is filled in
+// from them. Internal to emit/.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+
+namespace orrery {
+
+/// Keeps keys in their order.
+using EmitJson = nlohmann::ordered_json;
+
+/// Something that the framework is told: an argument ("--seq-length"), or the path of a key
+/// ("training.seq_len").
+struct Setting {
+  std::string path;
+  EmitJson value;
+};
+
+/// Of a key of the experiment.
+struct Entry {
+  enum class Fate { open, set, usual, idle, lacking };
+
+  std::string key;    ///< "plan.tensor_parallel"
+  std::string value;  ///< as an experiment has it
+  Fate fate = Fate::open;
+  std::vector<Setting> settings;
+  std::string remark;  ///< what to know of the settings, or why there are none
+
+  void set(std::string path, EmitJson setting) {
+    settings.push_back({std::move(path), std::move(setting)});
+    fate = Fate::set;
+  }
+  /// An argument without a value.
+  void raise(std::string argument) { set(std::move(argument), true); }
+  void note(std::string_view text) {
+    if (!remark.empty()) remark += "; ";
+    remark += text;
+  }
+  /// The framework does so without being told.
+  void usual(std::string_view why = "") { settle(Fate::usual, why); }
+  /// The key does nothing beside the others, or is no matter of the framework.
+  void idle() { settle(Fate::idle, ""); }
+  /// The framework has nothing like it, or not with this value.
+  void lacks(std::string_view why) { settle(Fate::lacking, why); }
+
+ private:
+  void settle(Fate how, std::string_view why) {
+    if (fate != Fate::set) fate = how;
+    if (!why.empty()) note(why);
+  }
+};
+
+/// What a row reads.
+struct Subject {
+  const Experiment& e;
+  const Plan& plan;
+  const Model& model;
+
+  explicit Subject(const Experiment& experiment)
+      : e(experiment), plan(experiment.plan), model(experiment.model) {}
+  [[nodiscard]] bool has_experts() const { return model.kind == ModelKind::moe_transformer; }
+  [[nodiscard]] bool pipelined() const { return plan.pipeline_parallel > 1; }
+  [[nodiscard]] bool shares_sequences() const { return plan.context_parallel > 1; }
+  [[nodiscard]] bool replicated() const { return plan.data_parallel > 1; }
+};
+
+/// What a framework makes of a key. Where `write` is null, the value stands in `setting` as it is; a flag
+/// that is off as the framework's default.
+struct KeyRow {
+  std::string_view key;
+  std::string_view setting;
+  void (*write)(const Subject&, const EmitJson& value, Entry& out) = nullptr;
+  std::string_view lacking;  ///< why there is no setting
+
+  static constexpr KeyRow same(std::string_view key, std::string_view setting) { return {key, setting, nullptr, ""}; }
+  static constexpr KeyRow by(std::string_view key, void (*write)(const Subject&, const EmitJson&, Entry&)) {
+    return {key, "", write, ""};
+  }
+  static constexpr KeyRow lacks(std::string_view key, std::string_view why) {
+    return {key, "", nullptr, why};
+  }
+};
+
+/// What an experiment says, and what of it the framework is told.
+class Sheet {
+ public:
+  /// @throws std::logic_error for a key without a row, or a row that leaves its key open: a mistake in
+  /// `rows`.
+  Sheet(const Experiment& experiment, std::span<const KeyRow> rows);
+
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  /// Gives settings other paths.
+  void rename(std::string (*renamed)(const std::string& path));
+  /// Comments for a file of `framework`: what it is of, each line after "# ".
+  [[nodiscard]] std::string heading(std::string_view framework, std::string_view how) const;
+  /// Comments on all keys without a setting, by reason.
+  [[nodiscard]] std::string remainder(std::string_view framework) const;
+
+ private:
+  const Experiment& experiment_;
+  std::vector<Entry> entries_;
+};
+
+/// The keys of a framework's table.
+std::span<const KeyRow> megatron_rows();
+std::span<const KeyRow> megatron_model_rows();  ///< of those, the ones of model and training
+std::span<const KeyRow> torchtitan_rows();
+std::span<const KeyRow> deepspeed_rows();
+std::span<const KeyRow> nemo_rows();
+
+std::string write_megatron(const Experiment& experiment);
+std::string write_torchtitan(const Experiment& experiment);
+std::string write_deepspeed(const Experiment& experiment);
+std::string write_nemo(const Experiment& experiment);
+
+/// An array of the shell with a line for each setting that is an argument.
+std::string shell_arguments(std::string_view name, const Sheet& sheet);
+/// A word that the shell takes as it is.
+std::string shell_quoted(std::string_view text);
+/// The other settings: objects within objects, by the parts of their paths.
+std::string settings_as_json(const Sheet& sheet);
+/// Comments that say which keys those come from, as JSON has none.
+std::string settings_as_comments(const Sheet& sheet);
+std::string settings_as_toml(const Sheet& sheet);
+std::string settings_as_yaml(const Sheet& sheet);
+
+}  // namespace orrery
