@@ -22,6 +22,16 @@ Json of_peak(const Report& report, double share) {
   return report.peak_tflops_per_gpu > 0 ? timed(report, share) : Json();
 }
 
+/// The same, null also where a figure of the GPUs that it rests on is unknown.
+Json known(const Report& report, double basis, double value) {
+  return basis > 0 ? timed(report, value) : Json();
+}
+
+/// Of the whole run.
+Json of_training(const Report& report, double basis, double value) {
+  return report.training_tokens > 0 ? known(report, basis, value) : absent();
+}
+
 Json spread(const Report& report, double seconds) {
   return report.has_spread() ? timed(report, seconds) : absent();
 }
@@ -208,6 +218,12 @@ const ResultKey kFigureKeys[] = {
     {"hardware_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.hardware_tflops_per_gpu()); }},
     {"mfu", [](const R& r) -> Json { return of_peak(r, r.mfu()); }},
     {"hfu", [](const R& r) -> Json { return of_peak(r, r.hfu()); }},
+    {"energy_kwh", [](const R& r) -> Json { return known(r, r.power_w, r.energy_kwh()); }},
+    {"cost_usd", [](const R& r) -> Json { return known(r, r.usd_per_hour, r.cost_usd()); }},
+    {"training_energy_kwh",
+     [](const R& r) -> Json { return of_training(r, r.power_w, r.training_energy_kwh()); }},
+    {"training_cost_usd",
+     [](const R& r) -> Json { return of_training(r, r.usd_per_hour, r.training_cost_usd()); }},
     {"breakdown_s.compute", [](const R& r) -> Json { return mean_seconds(r, r.breakdown.compute_ps); },
      Needs::breakdown},
     {"breakdown_s.exposed_tensor", [](const R& r) -> Json { return exposed(r, Dimension::tensor); },

@@ -140,9 +140,18 @@ class Summary {
       line("  {:<11}{:>10.1f} {:<5}     for {} {}", "training", days < 2 ? 24 * days : days,
            days < 2 ? "hours" : "days", scaled(static_cast<double>(report_.training_tokens)),
            has_tokens() ? "tokens" : "samples");
+      bill();
     }
     rate("model", report_.model_tflops_per_gpu(), "MFU", "without recomputation");
     rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");
+  }
+
+  /// What the training takes, where the cluster says so.
+  void bill() {
+    const double mwh = report_.training_energy_kwh() / 1000;
+    if (report_.power_w > 0)
+      line("  {:<11}{:>10.4g} MWh       at most, by the GPUs' rated power", "energy", mwh);
+    if (report_.usd_per_hour > 0) line("  {:<11}{:>10.4g} USD", "cost", report_.training_cost_usd());
   }
 
   void rate(std::string_view name, double tflops, std::string_view share_name, std::string_view what) {

@@ -33,7 +33,7 @@ GPU_KEYS = {
 }
 HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s"}  # of GPUs whose host is known
 # 0 interference: engines of their own do what others do on their SMs.
-MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference"} | HOST_KEYS
+MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "power_w", "usd_per_hour"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
@@ -267,7 +267,11 @@ class Checker:
         good = "node" not in entry or self.node(path, entry["node"])
         if not (self.keys(fabric, FABRIC_KEYS, f"{path}: /fabric", {"shape", "adaptive_routing"}) and good):
             return
-        self.expect(entry["gpu"] in GPUS, path, f"gpu '{entry['gpu']}' is not in the catalog")
+        gpu = entry["gpu"]
+        if isinstance(gpu, dict):  # rented in this cluster
+            self.keys(gpu, {"base", "usd_per_hour"}, f"{path}: /gpu", set())
+            gpu = gpu["base"]
+        self.expect(gpu in GPUS, path, f"gpu '{gpu}' is not in the catalog")
         self.expect(fabric["kind"] in FABRIC_KINDS, path, f"unknown fabric kind '{fabric['kind']}'")
         self.positive(entry, ["gpus_per_node", "nodes"], path)
         self.positive(fabric, ["nics_per_node", "nic_gbps"], path)

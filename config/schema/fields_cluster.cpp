@@ -68,6 +68,10 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "to the memory of its host, one direction; 0: unknown, and nothing can be offloaded"),
       T::number("host_memory_gb_per_s", "GB/s", 1e-3, kMaxRate, &Gpu::host_memory_gb_per_s, "51.2",
                 "its share of the bandwidth of the host's memory"),
+      T::number("power_w", "W", 0, 1e6, &Gpu::power_w, "0",
+                "the most it draws (thermal design power), for energy_kwh; 0: unknown"),
+      T::number("usd_per_hour", "USD/h", 0, 1e6, &Gpu::usd_per_hour, "0",
+                "its rent, with its share of the node, for cost_usd; 0: unknown"),
       T::text("calibration", &Gpu::calibration, "calibration of a gpu, for constants not given"),
   };
   return fields;

@@ -55,6 +55,9 @@ struct Gpu {
   double host_link_gb_per_s = 0;       ///< to the memory of its host, one direction; 0: unknown
   double host_memory_gb_per_s = 51.2;  ///< its share of the bandwidth of the host's memory
 
+  double power_w = 0;       ///< the most it draws, its thermal design power; 0: unknown
+  double usd_per_hour = 0;  ///< its rent, with its share of the node; 0: unknown
+
   /// Of the kinds of `sustained_clock`.
   [[nodiscard]] double clock_of_products(Precision precision) const {
     return is_narrow(precision) && sustained_clock_fp8 > 0 ? sustained_clock_fp8 : sustained_clock;
@@ -77,7 +80,7 @@ struct Gpu {
                     gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
                     gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
                     flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
-                    host_memory_gb_per_s);
+                    host_memory_gb_per_s, power_w, usd_per_hour);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -234,6 +237,17 @@ struct Cluster {
   [[nodiscard]] std::size_t gpu_classes() const { return 1 + other_gpus.size(); }
   [[nodiscard]] const Gpu& gpu_of_class(std::size_t gpu_class) const {
     return gpu_class == 0 ? gpu : other_gpus[gpu_class - 1];
+  }
+  /// The sum of a figure over all GPUs; 0 where it is 0, unknown, of some.
+  [[nodiscard]] double sum_over_gpus(double Gpu::*figure) const {
+    if (groups.empty()) return static_cast<double>(gpus()) * gpu.*figure;
+    double sum = 0;
+    for (const NodeGroup& group : groups) {
+      const double each = gpu_of_class(group.gpu_class).*figure;
+      if (each == 0) return 0;
+      sum += static_cast<double>(group.nodes * gpus_per_node) * each;
+    }
+    return sum;
   }
   /// The site of a node; 0 where there is one.
   [[nodiscard]] std::size_t site_of_node(std::int64_t index) const {

@@ -133,6 +133,8 @@ struct Report {
   TotalFlops model_flops_per_step = 0;
   TotalFlops hardware_flops_per_step = 0;
   double peak_tflops_per_gpu = 0;  ///< in the plan's precision; mfu and hfu are shares of it
+  double power_w = 0;              ///< the most that all GPUs draw together; 0: unknown
+  double usd_per_hour = 0;         ///< rent of all of them; 0: unknown
 
   Breakdown breakdown;
   /// Idle time of the pipeline over the time its passes keep a GPU busy: (p-1)/m for 1F1B.
@@ -159,6 +161,12 @@ struct Report {
   [[nodiscard]] double training_days() const {
     return static_cast<double>(training_tokens) / tokens_per_s() / (24 * 3600);
   }
+  /// Of a step, where `power_w` is drawn all the time: no more than that.
+  [[nodiscard]] double energy_kwh() const { return power_w / 1000 * step_time_s() / 3600; }
+  [[nodiscard]] double cost_usd() const { return usd_per_hour * step_time_s() / 3600; }
+  /// The same of the whole run.
+  [[nodiscard]] double training_energy_kwh() const { return power_w / 1000 * 24 * training_days(); }
+  [[nodiscard]] double training_cost_usd() const { return usd_per_hour * 24 * training_days(); }
   [[nodiscard]] double samples_per_s() const { return static_cast<double>(samples_per_step) / step_time_s(); }
   [[nodiscard]] double tokens_per_s() const { return static_cast<double>(tokens_per_step) / step_time_s(); }
   [[nodiscard]] double model_tflops_per_gpu() const { return tflops_per_gpu(model_flops_per_step); }

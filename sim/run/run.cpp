@@ -92,6 +92,8 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.peak_memory_at_ps = facts.peak_memory_at_ps;
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
+  report.power_w = experiment.cluster.sum_over_gpus(&Gpu::power_w);
+  report.usd_per_hour = experiment.cluster.sum_over_gpus(&Gpu::usd_per_hour);
   judge_memory(experiment, outlined, report);
   judge_range(experiment, figures, report);
   if (!figures.origin) return report;

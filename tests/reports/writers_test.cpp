@@ -112,6 +112,8 @@ TEST_CASE("the JSON result has the keys of the interface, in their order") {
                                                "hardware_tflops_per_gpu",
                                                "mfu",
                                                "hfu",
+                                               "energy_kwh",
+                                               "cost_usd",
                                                "breakdown_s",
                                                "pipeline_bubble_fraction",
                                                "utilization",
@@ -170,6 +172,29 @@ TEST_CASE("deciles of the step time and days of training appear where they are k
   CHECK(!json.contains("training_days"));
   CHECK(summary_text(report).find("as far as measured runs tell") == std::string::npos);
   CHECK(summary_text(report).find(" days ") == std::string::npos);
+}
+
+TEST_CASE("energy and cost are power and rent times time, null where the GPUs do not tell") {
+  Report report = finished_report();
+  Json json = Json::parse(json_text(report));
+  CHECK(json["energy_kwh"].is_null());
+  CHECK(json["cost_usd"].is_null());
+  CHECK(!json.contains("training_energy_kwh"));
+  report.power_w = 16 * 700;
+  report.usd_per_hour = 16 * 2.5;
+  report.training_tokens = 300'000'000'000;
+  json = Json::parse(json_text(report));
+  const double hours = report.step_time_s() / 3600;
+  CHECK(json["energy_kwh"].get<double>() == doctest::Approx(11.2 * hours));
+  CHECK(json["cost_usd"].get<double>() == doctest::Approx(40 * hours));
+  // As many steps as the run has.
+  const double steps = 3e11 / static_cast<double>(report.tokens_per_step);
+  CHECK(json["training_energy_kwh"].get<double>() == doctest::Approx(11.2 * hours * steps));
+  CHECK(json["training_cost_usd"].get<double>() == doctest::Approx(40 * hours * steps));
+  CHECK(summary_text(report).find(" MWh ") != std::string::npos);
+  CHECK(summary_text(report).find(" USD\n") != std::string::npos);
+  report.makespan_ps = 0;  // a plan that was not timed
+  CHECK(Json::parse(json_text(report))["energy_kwh"].is_null());
 }
 
 TEST_CASE("the summary says how replicas are kept in step where it is no plain all-reduce") {
@@ -289,10 +314,10 @@ TEST_CASE("names that can be asked for are those of the result") {
     std::ranges::replace(pointer, '.', '/');
     found += name.starts_with("plan") || all.contains(Json::json_pointer(pointer)) ? 1 : 0;
   }
-  // Two deciles of time and of memory, days of training, a graph, memory over time, `what_if` and
-  // `asynchrony` with its five keys are not in every result; nor are keys of the plan that have no effect.
-  CHECK(found == names.size() - 14);
-  CHECK(names.size() == 146 + 12);  // keys, and the objects they lie in
+  // Two deciles of time and of memory, days, energy and cost of training, a graph, memory over time, `what_if`
+  // and `asynchrony` with its five keys are not in every result; nor are keys of the plan that have no effect.
+  CHECK(found == names.size() - 16);
+  CHECK(names.size() == 150 + 12);  // keys, and the objects they lie in
   const std::vector<std::string> tables{"utilization.links", "memory.per_stage"};
   CHECK_FALSE(ResultSelection(tables).has_row());
   CHECK(ResultSelection().has_row());

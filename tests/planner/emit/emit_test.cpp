@@ -199,7 +199,7 @@ TEST_CASE("words are quoted for the shell") {
 
 TEST_CASE("unknown frameworks and models that are no transformer are refused") {
   CHECK_THROWS_WITH_AS(
-      emit("torchtian", read(kDense)),
+      static_cast<void>(emit("torchtian", read(kDense))),
       "found framework \"torchtian\", allowed megatron, torchtitan, deepspeed, nemo; did you mean "
       "\"torchtitan\"?",
       InputError);

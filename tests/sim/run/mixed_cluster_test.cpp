@@ -117,3 +117,16 @@ TEST_CASE("a stage must fit into the smallest GPU that it is on") {
   CHECK(second.reasons.front().ends_with(" per GPU, small has 20.0 GB for it"));
   CHECK(with("[" + small + "," + large + "]").reasons.front().starts_with("out of memory: stage 0 needs "));
 }
+
+TEST_CASE("power and rent are summed over groups, and unknown where one of them is") {
+  // 2 GPUs of 400 W and 2 of 700 W.
+  CHECK(report_of(on(kMixed)).power_w == 2 * 400 + 2 * 700);
+  CHECK(report_of(on(kSlow)).power_w == 4 * 400);
+  CHECK(report_of(on(kMixed)).usd_per_hour == 0);
+  constexpr const char* kRented = R"([{"nodes": 1, "gpu": {"base": "a100-80gb", "usd_per_hour": 2}},
+                                      {"nodes": 1, "gpu": {"base": "h100", "usd_per_hour": 3}}])";
+  CHECK(report_of(on(kRented)).usd_per_hour == 2 * 2 + 2 * 3);
+  constexpr const char* kHalfKnown = R"([{"nodes": 1, "gpu": {"base": "a100-80gb", "power_w": 0}},
+                                         {"nodes": 1, "gpu": "h100"}])";
+  CHECK(report_of(on(kHalfKnown)).power_w == 0);
+}
