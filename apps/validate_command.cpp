@@ -17,6 +17,7 @@
 #include "sim/run/run.hpp"
 #include "studies/calibrate/left_out.hpp"
 #include "studies/validate/measured_table.hpp"
+#include "studies/validate/ranking.hpp"
 #include "studies/validate/validate.hpp"
 #include "studies/validate/writers.hpp"
 
@@ -28,6 +29,7 @@ struct ValidateOptions {
   std::vector<std::string> calibrations;
   std::vector<std::string> left_out;
   std::string json, csv, markdown;
+  bool ranking = false;
 
   /// What wrote the results, for the page.
   [[nodiscard]] std::string command() const {
@@ -100,6 +102,32 @@ void print(const std::vector<TableResult>& results, const std::vector<LeftOutSum
   if (!std::cout) throw RunError("cannot write to standard output");
 }
 
+/// The tables that name cases, where none were chosen.
+std::vector<MeasuredTable> tables_to_rank(std::vector<MeasuredTable> tables, const ValidateOptions& options) {
+  if (!tables_among(options.arguments).empty()) return tables;
+  std::erase_if(tables, [](const MeasuredTable& table) {
+    return std::ranges::all_of(table.rows, [](const MeasuredRow& row) { return row.case_name.empty(); });
+  });
+  return tables;
+}
+
+/// Whether predictions put the right plan first, in place of errors.
+int run_ranking(const ValidateOptions& options, const CommonOptions& common, unsigned threads) {
+  const std::vector<std::string> names = tables_named(options);
+  const std::vector<MeasuredTable> tables = tables_to_rank(load(names, options), options);
+  Outputs outputs("");
+  for (const std::string& name : names) outputs.protect(name);
+  OutputFile* json = outputs.open(options.json);
+  const std::vector<RankedCase> cases = rank_plans(tables, threads, progress_on_terminal(common));
+  if (json != nullptr) write_ranking_json(cases, to(*json));
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output())
+    write_ranking_text(cases, [](std::string_view text) { std::cout << text; });
+  std::cout.flush();
+  if (!std::cout) throw RunError("cannot write to standard output");
+  return kDone;
+}
+
 int run_validate(const ValidateOptions& options, const CommonOptions& common, unsigned threads) {
   const std::vector<std::string> names = tables_named(options);
   const std::vector<MeasuredTable> tables = load(names, options);
@@ -128,14 +156,26 @@ Command add_validate(CLI::App& app, const CommonOptions& common) {
       "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
       "every row");
   add_calibration_files(app, options->calibrations);
-  app.add_option("--leave-out", options->left_out,
-                 "Also predict rows by fits that have not seen those of their model, stack, gpu or fabric")
-      ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(kLeftOutNames.begin(), kLeftOutNames.end())));
+  CLI::Option* left_out =
+      app.add_option(
+             "--leave-out", options->left_out,
+             "Also predict rows by fits that have not seen those of their model, stack, gpu or fabric")
+          ->delimiter(',')
+          ->check(CLI::IsMember(std::vector<std::string>(kLeftOutNames.begin(), kLeftOutNames.end())));
   add_output(app, "--json", options->json, "Write the results as JSON (- for standard output)");
-  add_output(app, "--csv", options->csv, "Write a line per row and figure");
-  add_output(app, "--markdown", options->markdown, "Write a page of the results");
-  return [options, &common, &app] { return run_validate(*options, common, threads_of(app, common)); };
+  CLI::Option* csv = add_output(app, "--csv", options->csv, "Write a line per row and figure");
+  CLI::Option* page = add_output(app, "--markdown", options->markdown, "Write a page of the results");
+  app.add_flag("--ranking", options->ranking,
+               "Say instead whether predictions put the right plan first, of plans that were all tried on "
+               "one cluster")
+      ->excludes(csv)
+      ->excludes(page)
+      ->excludes(left_out);
+  return [options, &common, &app] {
+    const unsigned threads = threads_of(app, common);
+    return options->ranking ? run_ranking(*options, common, threads)
+                            : run_validate(*options, common, threads);
+  };
 }
 
 }  // namespace orrery

@@ -6,7 +6,7 @@
 FOLDER holds the source tables (CSV; lines that begin with # are remarks). Without a TABLE all of them are written to
 catalog/measurements, collectives to tests/workloads/collectives. A function of measured_memory.py, measured_steps.py,
 measured_plans.py or measured_collectives.py makes one table and says how it maps the columns; what a source does not
-publish is said in the column `note` of the row."""
+publish is said in the column `note` of the row, and which rows are left out and why in the first lines of a table."""
 
 import csv
 import pathlib
@@ -20,7 +20,7 @@ import measured_steps
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIRST = ["name", "model", "model.base"]
 LAST = ["source", "note"]
-GROUPS = ["model", "cluster", "plan", "software", "stack", "measured"]
+GROUPS = ["model", "cluster", "plan", "software", "stack", "case", "planner", "measured"]
 
 
 def read(folder, name):
@@ -56,10 +56,11 @@ def cell(value):
     return value
 
 
-def write(name, rows):
+def write(name, rows, remarks):
     runs = name not in measured_collectives.TABLES
     folder = ROOT / ("catalog/measurements" if runs else "tests/workloads/collectives")
     with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+        file.writelines(f"# {remark}\n" for remark in remarks)
         writer = csv.DictWriter(file, columns(rows) if runs else list(rows[0]), lineterminator="\n", restval="")
         writer.writeheader()
         for row in rows:
@@ -75,9 +76,10 @@ def main():
     for name in sys.argv[2:] or tables:
         if name not in tables:
             sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")
-        sources, convert = tables[name]
-        rows = convert(*(read(folder, source) for source in sources))
-        write(name, rows)
+        sources, convert, *remarks = tables[name]
+        given = [read(folder, source) for source in sources]
+        rows = convert(*given)
+        write(name, rows, [line for remark in remarks for line in remark(*given)])
         print(f"{name}: {len(rows)} rows")
 
 

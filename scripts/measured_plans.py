@@ -2,7 +2,7 @@
 
 import json
 
-from measured_rows import plan
+from measured_rows import GIB, plan
 
 # Pseudo-layers of DeepSpeed's GPT-2 pipeline before the first layer, and the layers: embedding, a cast, 24 layers, ...
 BEFORE, LAYERS = 2, 24
@@ -33,7 +33,8 @@ def amp_row(row):
         "cluster.base": "g4dn-12xlarge", "cluster.nodes": 4, **plan(row),
         "plan.stage_layers": json.dumps(amp_layers(row["layer_partition"])) if int(row["pp"]) > 1 else None,
         "plan.recompute": "none", "plan.zero_stage": 0, "plan.precision": "fp16", "software.gradient_bytes": 4,
-        "stack": "deepspeed-pipeline-2021", **outcome(row),
+        "stack": "deepspeed-pipeline-2021", "case": row["case"], "planner": "AMP",
+        "planner.step_time_s": float(row["predicted_step_s"]), **outcome(row),
         "source": "AMP, src/results/homogeneous_results.txt (github DachengLi1/AMP)",
         "note": "failed, taken as out of memory" if not row["step_s"] else None,
     }
@@ -78,7 +79,8 @@ def grid_row(row, cluster):
         "name": row["id"].removeprefix("dtfm-"), **GPT2, "model.layers": int(row["layers"]),
         "model.hidden": int(row["hidden"]), "model.heads": int(row["heads"]), "model.vocab": 51200,
         "model.seq_length": int(row["seq"]), **cluster, **plan(row), "plan.recompute": "full", "plan.zero_stage": 0,
-        "plan.precision": "fp16", "stack": "megatron-2022", "measured.step_time_s": float(row["step_s"]),
+        "plan.precision": "fp16", "stack": "megatron-2022", "case": row["case"],
+        "measured.step_time_s": float(row["step_s"]),
         "source": "DT-FM, notes on Megatron-LM (github DS3Lab/DT-FM)",
         "note": "vocabulary not printed, taken as GPT-2's padded; single readings",
     }
@@ -103,9 +105,93 @@ def alpa_row(row):
     }
 
 
+def alpa_v100(rows):
+    """Plans without search that Alpa ran beside its own on one node of V100s: ZeRO on GPT, and data parallelism and ZeRO-2
+    on GShard's mixtures of experts. Alpa compiles with JAX, for which there is no stack: the general one is left in
+    place. The MLP of the mixtures is 8 times as wide as the layer and every second layer has experts: so the published
+    parameters come out. Peaks are in GiB."""
+    return [alpa_plan_row(row) for row in rows if is_plain_alpa(row)]
+
+
+PLAIN_ALPA = ("alpa-intra-gpt-zero_3", "alpa-weak-gpt-zero_2", "alpa-intra-moe-data_parallel", "alpa-intra-moe-zero_2")
+
+
+def is_plain_alpa(row):
+    return row["id"].startswith(PLAIN_ALPA)
+
+
+def alpa_plan_row(row):
+    gpus, hidden = int(row["gpus"]), int(row["hidden"])
+    experts = {} if not row["experts"] else {
+        "model.ffn_hidden": 8 * hidden, "model.experts": int(row["experts"]), "model.experts_per_token": int(row["topk"]),
+        "model.expert_ffn_hidden": 8 * hidden, "model.moe_layer_frequency": 2, "plan.capacity_factor": 1}
+    return {
+        "name": row["id"].removeprefix("alpa-"), **GPT2, "model.kind": "moe-transformer" if experts else "transformer",
+        "model.layers": int(row["layers"]), "model.hidden": hidden, "model.heads": int(row["heads"]),
+        "model.vocab": int(row["vocab"]), "model.seq_length": int(row["seq"]), **experts,
+        "cluster.base": "p3-16xlarge", "cluster.gpu": "v100" if "32GB" in row["gpu"] else None,
+        "cluster.gpus_per_node": gpus, "plan.data_parallel": gpus, "plan.micro_batch_size": int(row["gbs"]) // gpus,
+        "plan.global_batch_size": int(row["gbs"]), "plan.recompute": "none" if row["recompute"] == "none" else "full",
+        "plan.zero_stage": int(row["zero"]), "plan.precision": "fp16",
+        "case": f'{row["case"].removeprefix("alpa-")} on {gpus}', **outcome(row),
+        "measured.memory.peak_gb": float(row["mem_gb"]) * GIB if row["mem_gb"] else None,
+        "source": "Alpa (github alpa-projects/alpa), " + ("benchmark/plots" if "weak" in row["id"] else "branch osdi22_artifact"),
+        "note": "JAX, no stack of its own" + ("" if row["step_s"] else "; failed, taken as out of memory"),
+    }
+
+
+# Rows of planner-outcomes.csv that no key of ours can say: beginnings of their names, and why.
+LEFT_OUT = {
+    "amp-homogeneous-47": "its second stage has no weights, which DeepSpeed refuses: no lack of memory",
+    "aceso-norm": "throughput over that of another plan, neither plan published",
+    "aceso-scale": "plans not published",
+    "aceso-small": "plans not published",
+    "alpa-e2e-gpt-megatron-2": "plan not published",
+    "alpa-e2e-gpt-megatron-64": "plan not published",
+    "alpa-e2e-moe": "plans not published: chosen by DeepSpeed's grid or by Alpa's compiler",
+    "alpa-e2e-wresnet": "Wide-ResNets, of which FLOPs and activations are not published, with plans that are not either",
+    "alpa-inter": "stages chosen by Alpa's compiler, not published",
+    "alpa-intra-wresnet": "Wide-ResNets, of which FLOPs and activations are not published",
+    "alpa-intra-moe-heuristic": "each tensor is cut along its largest dimension, which is no plan of ours",
+    "alpa-weak-gpt-auto_sharding": "sharding chosen by Alpa's compiler, not published",
+}
+
+
+def reason_of(row):
+    return next((why for name, why in LEFT_OUT.items() if row["id"] == name or row["id"].startswith(name + "-")), None)
+
+
+def check_all_told(rows):
+    """Every row of the source is in one table, or left out with a reason."""
+    kept = [kept["name"] for convert in PLANNER_TABLES.values() for kept in convert(rows)]
+    for row in rows:
+        here = sum(row["id"].endswith(name) for name in kept)
+        if here + (reason_of(row) is not None) != 1:
+            raise SystemExit(f"row {row['id']} of planner-outcomes.csv is in {here} tables, left out: {reason_of(row)}")
+
+
+def left_out(prefix):
+    """Remarks on the rows of the source whose names begin so."""
+    def remarks(rows):
+        check_all_told(rows)
+        counts = {}
+        for row in rows:
+            if row["id"].startswith(prefix) and reason_of(row):
+                name = next(name for name in LEFT_OUT if row["id"] == name or row["id"].startswith(name + "-"))
+                counts[name] = counts.get(name, 0) + 1
+        return [f"Left out of the source: {name} ({count} row{'s' if count > 1 else ''}): {LEFT_OUT[name]}"
+                for name, count in counts.items()]
+    return remarks
+
+
+PLANNER_TABLES = {"v100-megatron": v100_megatron, "amp-t4": amp_t4, "v100-grid": v100_grid,
+                  "v100-grid-10g": v100_grid_10g, "v100-grid-delay": v100_grid_delay, "alpa-v100": alpa_v100}
+
 TABLES = {
-    "v100-megatron": (["planner-outcomes.csv"], v100_megatron),
-    "amp-t4": (["planner-outcomes.csv"], amp_t4),
+    "v100-megatron": (["planner-outcomes.csv"], v100_megatron, left_out("alpa-e2e-gpt")),
+    "amp-t4": (["planner-outcomes.csv"], amp_t4, left_out("amp")),
+    "alpa-v100": (["planner-outcomes.csv"], alpa_v100,
+                  left_out(("alpa-e2e-moe", "alpa-e2e-wresnet", "alpa-inter", "alpa-intra", "alpa-weak", "aceso"))),
     "v100-grid": (["planner-outcomes.csv"], v100_grid),
     "v100-grid-10g": (["planner-outcomes.csv"], v100_grid_10g),
     "v100-grid-delay": (["planner-outcomes.csv"], v100_grid_delay),

@@ -2,6 +2,7 @@
 
 #include <csv.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
@@ -27,6 +28,7 @@ class CsvReader {
   ~CsvReader() { csv_free(&parser_); }
 
   std::vector<CsvRow> read(std::string_view text) {
+    for (; text.starts_with('#'); ++line_) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
     for (const char byte : text) {
       if (fresh_) begin_ = {"", line_, column_};
       fresh_ = fresh_ && (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n');

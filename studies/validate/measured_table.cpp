@@ -27,7 +27,9 @@ constexpr std::string_view kRan = "measured.feasible";
 constexpr std::size_t kLongestCell = 4'000;
 constexpr std::size_t kMostProblems = 100;
 
-enum class Use { experiment, measured };
+constexpr std::string_view kPlannerTime = "planner.step_time_s";
+
+enum class Use { experiment, measured, about };
 
 struct Column {
   Use use = Use::experiment;
@@ -106,7 +108,7 @@ class TableReader {
     }
     // Parts come before what is in them: model before model.layers.
     std::ranges::stable_sort(columns_, {}, [](const Column& column) {
-      return column.use == Use::measured ? 0 : std::ranges::count(column.key, '.');
+      return column.use != Use::experiment ? 0 : std::ranges::count(column.key, '.');
     });
   }
 
@@ -114,6 +116,8 @@ class TableReader {
                   const std::vector<std::string>& figures) {
     const std::string& key = cell.text;
     if (key == "source" || key == "note") return;
+    if (key == "case" || key == "planner" || key == kPlannerTime)
+      return columns_.push_back({Use::about, key, "", index});
     const bool measured = key.starts_with(kMeasured);
     if (key == kRan) return columns_.push_back({Use::measured, "feasible", "", index});
     const std::string name = measured ? key.substr(kMeasured.size()) : key;
@@ -122,8 +126,9 @@ class TableReader {
       add(cell, "",
           measured ? fmt::format("found {}, allowed measured. and a figure of the result{}", quote(key),
                                  hint(name, views(allowed)))
-                   : fmt::format("found {}, allowed a key of an experiment, measured.KEY, source, note{}",
-                                 quote(key), hint(name, views(allowed))));
+                   : fmt::format("found {}, allowed a key of an experiment, measured.KEY, case, planner, {}, "
+                                 "source, note{}",
+                                 quote(key), kPlannerTime, hint(name, views(allowed))));
       return;
     }
     columns_.push_back({measured ? Use::measured : Use::experiment, name, pointer_of(name), index});
@@ -157,6 +162,7 @@ class TableReader {
                  fmt::format("found a cell of {} bytes, allowed {}", cell.text.size(), kLongestCell));
     }
     if (column.use == Use::measured) return read_measurement(column, cell, row);
+    if (column.use == Use::about) return read_about(column, cell, row);
     if (column.key == "name") row.name = cell.text;
     try {
       set_key(document, column.key, column.key == "name" ? Json(cell.text) : value_of(cell.text));
@@ -165,17 +171,25 @@ class TableReader {
     }
   }
 
+  void read_about(const Column& column, const CsvCell& cell, MeasuredRow& row) {
+    if (column.key == "case") row.case_name = cell.text;
+    if (column.key == "planner") row.planner = cell.text;
+    if (column.key == kPlannerTime) row.planner_step_s = positive(cell, column.key);
+  }
+
   void read_measurement(const Column& column, const CsvCell& cell, MeasuredRow& row) {
     if (column.key == "feasible") return read_outcome(cell, row);
+    if (const auto value = positive(cell, std::string(kMeasured) + column.key))
+      row.measured.push_back({column.key, *value});
+  }
+
+  std::optional<double> positive(const CsvCell& cell, const std::string& key) {
     double value = 0;
     const char* end = cell.text.data() + cell.text.size();
     const auto [stop, error] = std::from_chars(cell.text.data(), end, value);
-    if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0) {
-      return add(cell, "",
-                 fmt::format("found {} for {}{}, allowed a number above 0", quote(cell.text), kMeasured,
-                             column.key));
-    }
-    row.measured.push_back({column.key, value});
+    if (error == std::errc() && stop == end && std::isfinite(value) && value > 0) return value;
+    add(cell, "", fmt::format("found {} for {}, allowed a number above 0", quote(cell.text), key));
+    return std::nullopt;
   }
 
   void read_outcome(const CsvCell& cell, MeasuredRow& row) {

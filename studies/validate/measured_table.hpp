@@ -2,6 +2,7 @@
 // whatever fits constants to measured rows; knows nothing of predictions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,11 @@ struct MeasuredRow {
   std::string name;       ///< the cell `name`, else "row" and the line
   int line = 0;           ///< in the table's text
   std::string model_key;  ///< equal for rows of the same model
-  Experiment experiment;  ///< validated; empty in a skipped row
+  std::string
+      case_name;        ///< the cell `case`: plans that were all tried on one cluster; "" where none is given
+  std::string planner;  ///< the cell `planner`: what predicted `planner_step_s`
+  std::optional<double> planner_step_s;  ///< step time that a planner predicted, s
+  Experiment experiment;                 ///< validated; empty in a skipped row
   std::vector<Measurement> measured;
   bool failed = false;          ///< it ran out of memory: `measured.feasible` is 0
   std::string skipped_because;  ///< "" for a row that can be simulated
@@ -42,10 +47,11 @@ struct TableContext {
   std::vector<std::string> overrides;
 };
 
-/// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `source` or
-/// `note`; an empty cell leaves its key at the default. `measured.feasible` is 0 or 1. Rows that ask for what
-/// is not modelled yet are kept as skipped ones. Throws InputError with all other problems found, each with
-/// line and column of its cell.
+/// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `case`,
+/// `planner`, `planner.step_time_s`, `source` or `note`; an empty cell leaves its key at the default. Lines
+/// in front of the header that begin with # are remarks. `measured.feasible` is 0 or 1. Rows that ask for
+/// what is not modelled yet are kept as skipped ones. Throws InputError with all other problems found, each
+/// with line and column of its cell.
 MeasuredTable read_measured_table(std::string_view text, const std::string& source,
                                   const TableContext& context);
 

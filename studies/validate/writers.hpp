@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "studies/validate/ranking.hpp"
 #include "studies/validate/validate.hpp"
 
 namespace orrery {
@@ -20,5 +21,10 @@ void write_validation_csv(const std::vector<TableResult>& results, const TextSin
 /// A Markdown page; `command` is what wrote it.
 void write_validation_page(const std::vector<TableResult>& results, std::string_view command,
                            const TextSink& sink);
+
+/// Each case of at least kSmallestGroup plans, means over cases, and what became of memory.
+void write_ranking_text(const std::vector<RankedCase>& cases, const TextSink& sink);
+/// {"cases": [...]}: every case, with what choosing by each kind of prediction gives.
+void write_ranking_json(const std::vector<RankedCase>& cases, const TextSink& sink);
 
 }  // namespace orrery

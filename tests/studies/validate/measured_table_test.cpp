@@ -92,10 +92,10 @@ TEST_CASE("a row that is wrong besides is an error") {
 }
 
 TEST_CASE("problems name the cell they come from") {
-  CHECK(
-      diagnostics("name,modle.layers,measured.step_time_s\na,1,1\n") ==
-      "folder/t.csv:1:6: found \"modle.layers\", allowed a key of an experiment, measured.KEY, source, note; "
-      "did you mean \"model.layers\"?");
+  CHECK(diagnostics("name,modle.layers,measured.step_time_s\na,1,1\n") ==
+        "folder/t.csv:1:6: found \"modle.layers\", allowed a key of an experiment, measured.KEY, case, "
+        "planner, "
+        "planner.step_time_s, source, note; did you mean \"model.layers\"?");
   CHECK(
       diagnostics("name,measured.step_time\na,1\n") ==
       "folder/t.csv:1:6: found \"measured.step_time\", allowed measured. and a figure of the result; did you "
@@ -187,4 +187,21 @@ TEST_CASE("a run out of memory is a row without figures") {
   CHECK(table.rows[2].skipped_because == "nothing was measured");
   CHECK(diagnostics(with("measured.feasible", "2")) ==
         "folder/t.csv:2:31: found \"2\" for measured.feasible, allowed 0 or 1");
+}
+
+TEST_CASE("a row may name its case and what a planner predicted; remarks stand at the head") {
+  const MeasuredTable table = read(
+      "# of \"plans\", that\n# were tried\n"
+      "name,model,cluster.base,case,planner,planner.step_time_s,measured.step_time_s\n"
+      "a,gpt3-125m,dgx-a100-80gb,\"one, two\",AMP,1.25,1.5\n#b,gpt3-125m,dgx-a100-80gb,,,,2\n");
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].line == 4);
+  CHECK(table.rows[0].case_name == "one, two");
+  CHECK(table.rows[0].planner == "AMP");
+  CHECK(table.rows[0].planner_step_s == 1.25);
+  CHECK(table.rows[1].name == "#b");
+  CHECK(!table.rows[1].planner_step_s);
+  CHECK(diagnostics(with("planner.step_time_s", "soon")) ==
+        "folder/t.csv:2:31: found \"soon\" for planner.step_time_s, allowed a number above 0");
+  CHECK(diagnostics("# nothing else").starts_with("folder/t.csv:1:1: found no rows"));
 }
