@@ -48,6 +48,27 @@ class MeasurementCommands(CommandLineCase):
         single = json.loads(orrery("simulate", self.experiment, "--json", "-", "plan={}").stdout)
         self.assertEqual(result["rows"][0]["predicted"], single["step_time_s"])
 
+    def test_validate_ranks_plans(self):
+        table = self.table(*(f"{name},gpt3-1.3b,dgx-a100-80gb,{tensor},first,{time},here" for name, tensor, time in
+                             (("a", 1, 0.05), ("b", 2, 0.06), ("c", 4, 0.09), ("d", 8, 0.2))),
+                           header="name,model,cluster.base,plan.tensor_parallel,case,measured.step_time_s,source")
+        out = orrery("validate", "--ranking", table, "--json", self.path / "r.json")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("t, first: 4 plans of 8 GPUs ran, the best in 0.05 s (a)", out.stdout)
+        (case,) = json.loads((self.path / "r.json").read_text())["cases"]
+        self.assertEqual((case["case"], case["ran"], case["failed"], case["best"]), ("first", 4, 0, "a"))
+        self.assertEqual([order["by"] for order in case["orders"]], ["flow", "alpha-beta"])
+        for order in case["orders"]:
+            self.assertLessEqual(order["kendall_tau"], 1)
+            self.assertGreaterEqual(order["regret"], order["regret_of_3"])
+
+    def test_validate_ranks_the_tables_that_name_cases(self):
+        out = orrery("validate", "--ranking", "--json", "-")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        tables = {case["table"] for case in json.loads(out.stdout)["cases"]}
+        self.assertEqual(tables, {"alpa-v100", "amp-t4", "v100-grid", "v100-grid-10g", "v100-grid-delay"})
+        self.assertEqual(orrery("validate", "--ranking", "--csv", "-").returncode, 2)
+
     def test_validate_repeats_and_takes_overrides(self):
         table = self.table("a,gpt3-125m,dgx-a100-80gb,,,0.05,here", "b,gpt3-350m,dgx-a100-80gb,,,0.1,here")
         results = [orrery("validate", table, "--json", "-", "--threads", n).stdout for n in (1, 2)]
