@@ -61,6 +61,10 @@ class Result:
     hardware_tflops_per_gpu: float | None
     mfu: float | None
     hfu: float | None
+    energy_kwh: float | None
+    cost_usd: float | None
+    training_energy_kwh: float | None
+    training_cost_usd: float | None
     breakdown_s: Section
     pipeline_bubble_fraction: float | None
     utilization: Section
