@@ -88,7 +88,8 @@ void recompute(const Subject& s, const EmitJson&, Entry& out) {
   const Plan& plan = s.plan;
   if (plan.recompute == Recompute::none) return out.usual();
   const bool whole = plan.recompute == Recompute::full || plan.recompute_modules.has(Module::layer);
-  if (!whole || plan.recompute_method == RecomputeMethod::block)
+  const bool first_ones = plan.recompute_method == RecomputeMethod::block && plan.recompute_layers > 0;
+  if (!whole || first_ones || !plan.recompute_stage_layers.empty())
     return out.lacks("activation checkpointing is of all layers");
   out.raise("--checkpoint-activations");
   out.raise("--deepspeed-activation-checkpointing");

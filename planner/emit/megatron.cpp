@@ -103,57 +103,6 @@ void stage_layers(const Subject& s, const EmitJson& value, Entry& out) {
   out.note("since core 0.13");
 }
 
-/// Names of modules that Megatron recomputes one by one; nothing for others.
-std::string_view module_name(Module module) {
-  switch (module) {
-    case Module::norm:
-      return "layernorm";
-    case Module::core_attention:
-      return "core_attn";
-    case Module::latent_projection:
-      return "mla_up_proj";
-    case Module::mlp:
-      return "mlp";
-    case Module::activation:
-      return "moe_act";
-    case Module::experts:
-      return "moe";
-    case Module::layer:
-    case Module::attention:
-    case Module::operations:
-      break;
-  }
-  return "";
-}
-
-void whole_layers(const Plan& plan, Entry& out) {
-  out.set("--recompute-granularity", "full");
-  out.set("--recompute-method", kRecomputeMethodNames[static_cast<std::size_t>(plan.recompute_method)]);
-  out.set("--recompute-num-layers", std::max<std::int64_t>(plan.recompute_layers, 1));
-}
-
-void modules(const Plan& plan, Entry& out) {
-  EmitJson known = EmitJson::array();
-  for (std::size_t i = 0; i < kModuleNames.size(); ++i) {
-    const auto module = static_cast<Module>(i);
-    if (!plan.recompute_modules.has(module)) continue;
-    const std::string_view name = module_name(module);
-    if (name.empty()) return out.lacks(fmt::format("it does not recompute {} alone", kModuleNames[i]));
-    known.push_back(name);
-  }
-  out.set("--recompute-granularity", "selective");
-  out.set("--recompute-modules", known);
-  out.note("since core 0.13");
-}
-
-void recompute(const Subject& s, const EmitJson&, Entry& out) {
-  const Plan& plan = s.plan;
-  const bool layers = plan.recompute == Recompute::full || plan.recompute_modules.has(Module::layer);
-  if (plan.recompute == Recompute::none) return out.usual();
-  if (plan.recompute == Recompute::selective) return out.set("--recompute-granularity", "selective");
-  layers ? whole_layers(plan, out) : modules(plan, out);
-}
-
 void zero_stage(const Subject& s, const EmitJson&, Entry& out) {
   if (s.plan.zero_stage == 0) return out.usual();
   if (s.plan.zero_stage == 1) return out.raise("--use-distributed-optimizer");
@@ -341,7 +290,7 @@ constexpr KeyRow kPlanRows[] = {
     KeyRow::same("plan.micro_batch_group_size", "--microbatch-group-size-per-virtual-pipeline-stage"),
     KeyRow::lacks("plan.warmup_micro_batches", "the warm-up is that of the schedule"),
     KeyRow::by("plan.stage_layers", stage_layers),
-    KeyRow::by("plan.recompute", recompute),
+    KeyRow::by("plan.recompute", megatron_recompute),
     KeyRow::by("plan.zero_stage", zero_stage),
     KeyRow::lacks("plan.sharding", kOtherName),
     KeyRow::by("plan.zero_group_size", zero_group),

@@ -78,7 +78,9 @@ struct KeyRow {
   void (*write)(const Subject&, const EmitJson& value, Entry& out) = nullptr;
   std::string_view lacking;  ///< why there is no setting
 
-  static constexpr KeyRow same(std::string_view key, std::string_view setting) { return {key, setting, nullptr, ""}; }
+  static constexpr KeyRow same(std::string_view key, std::string_view setting) {
+    return {key, setting, nullptr, ""};
+  }
   static constexpr KeyRow by(std::string_view key, void (*write)(const Subject&, const EmitJson&, Entry&)) {
     return {key, "", write, ""};
   }
@@ -110,6 +112,7 @@ class Sheet {
 /// The keys of a framework's table.
 std::span<const KeyRow> megatron_rows();
 std::span<const KeyRow> megatron_model_rows();  ///< of those, the ones of model and training
+void megatron_recompute(const Subject& s, const EmitJson& value, Entry& out);  ///< its row of plan.recompute
 std::span<const KeyRow> torchtitan_rows();
 std::span<const KeyRow> deepspeed_rows();
 std::span<const KeyRow> nemo_rows();

@@ -149,10 +149,11 @@ void stage_layers(const Subject& s, const EmitJson& value, Entry& out) {
 void recompute(const Subject& s, const EmitJson&, Entry& out) {
   const ModuleSet modules = s.plan.recompute_modules;
   if (s.plan.recompute == Recompute::none) return out.set("activation_checkpoint.mode", "none");
+  const bool some = s.plan.recompute_layers > 0 || !s.plan.recompute_stage_layers.empty();
+  const bool one_by_one = s.plan.recompute_layers == 1 && s.plan.recompute_method == RecomputeMethod::uniform;
   const bool whole = s.plan.recompute == Recompute::full || modules.has(Module::layer);
-  if (whole && s.plan.recompute_layers <= 1 && s.plan.recompute_method == RecomputeMethod::uniform)
-    return out.set("activation_checkpoint.mode", "full");
-  if (modules != ModuleSet{Module::operations})
+  if (whole && (!some || one_by_one)) return out.set("activation_checkpoint.mode", "full");
+  if (some || modules != ModuleSet{Module::operations})
     return out.lacks("activation checkpointing is of all layers, of every n-th one or of operations");
   out.set("activation_checkpoint.mode", "selective");
   out.set("activation_checkpoint.selective_ac_option", "op");

@@ -153,6 +153,23 @@ TEST_CASE("the first and the last stage may have other layers without a layout")
   CHECK(text.find("layout") == std::string::npos);
 }
 
+TEST_CASE("layers are computed again as Megatron-LM can be told") {
+  const auto line = [](const char* recompute, const char* argument) {
+    return line_with(emit("megatron", read(kDense, {std::string("plan.recompute=") + recompute})), argument);
+  };
+  CHECK(line("full", "--recompute-method").find(" uniform ") != std::string::npos);
+  CHECK(line("full", "--recompute-num-layers").find(" 1 ") != std::string::npos);
+  constexpr const char* kFirst = R"({"layers": 2, "method": "block"})";
+  CHECK(line(kFirst, "--recompute-method").find(" block ") != std::string::npos);
+  CHECK(line(kFirst, "--recompute-num-layers").find(" 2 ") != std::string::npos);
+  CHECK(line(R"({"method": "block"})", "--recompute-method").find(" uniform ") != std::string::npos);
+  constexpr const char* kByStage = R"({"method": "block", "stage_layers": [1, 2, 3, 4]})";
+  CHECK(line(kByStage, "--recompute-method").empty());
+  CHECK(!line(kByStage, "# No counterpart: all stages compute").empty());
+  CHECK(
+      !line(R"({"modules": ["mlp"], "layers": 3})", "# No counterpart: modules are computed again").empty());
+}
+
 TEST_CASE("layers with experts are a list of Python in runs") {
   const std::string text =
       emit("megatron", read(R"({"model": "deepseek-v3", "cluster": {"base": "dgx-h100", "nodes": 16}})"));
