@@ -2,6 +2,7 @@
 #include "python/module/errors.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
@@ -28,15 +29,24 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
+/// Source and message: what is an option of the command line is an argument here.
+std::pair<std::string_view, std::string_view> in_words_of_python(const Diagnostic& diagnostic) {
+  const std::string_view message = diagnostic.message;
+  if (diagnostic.source != kCommandLine) return {diagnostic.source, message};
+  const std::size_t colon = message.find(": ");
+  if (!message.starts_with("--") || colon == std::string_view::npos) return {"override", message};
+  return {message.substr(2, colon - 2), message.substr(colon + 2)};
+}
+
 }  // namespace
 
 py::object to_python(const InputError& error) {
   const py::object diagnostic = error_class("Diagnostic");
   py::list diagnostics;
   for (const Diagnostic& one : error.diagnostics()) {
-    const std::string_view source = one.source == kCommandLine ? "override" : std::string_view(one.source);
+    const auto [source, message] = in_words_of_python(one);
     diagnostics.append(
-        diagnostic(text_of(source), one.line, one.column, text_of(one.pointer), text_of(one.message)));
+        diagnostic(text_of(source), one.line, one.column, text_of(one.pointer), text_of(message)));
   }
   return error_class("ExperimentError")(diagnostics);
 }

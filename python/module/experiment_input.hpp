@@ -42,6 +42,9 @@ class InputSeries {
   explicit InputSeries(const ReadSetting& setting)
       : series_(setting.catalog, setting.names, setting.overrides) {}
 
+  /// The same without lines and columns in `source`.
+  [[nodiscard]] static InputError without_positions(const InputError& error, const std::string& source);
+
   /// What `use` makes of the experiment. @throws InputError with positions; in an object there are none.
   template <class Use>
   auto apply(const GivenExperiment& given, Use use) {
@@ -57,7 +60,6 @@ class InputSeries {
 
  private:
   static std::string text_of_input(const GivenExperiment& given);
-  static InputError without_positions(const InputError& error, const std::string& source);
 
   ExperimentSeries series_;
 };

@@ -12,4 +12,6 @@ PYBIND11_MODULE(_orrery, module) {
   bind_names(module);
   bind_topology(module);
   bind_gossip(module);
+  bind_space(module);
+  bind_plan(module);
 }

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "config/schema/wording.hpp"
-#include "config/text/json_text.hpp"
 #include "orrery/workload.hpp"
 #include "orrery/write.hpp"
 #include "python/module/bindings.hpp"
@@ -34,7 +33,7 @@ py::dict names_of(const std::string& kind) {
 }
 
 py::object entry_of(const std::string& kind, const std::string& name) {
-  return from_json(parse_json(catalog_entry(kind_named(kind), name)));
+  return from_json_text(catalog_entry(kind_named(kind), name));
 }
 
 template <class Names>
@@ -59,7 +58,7 @@ void bind_names(py::module_& module) {
   module.def("names", &names_of, py::arg("kind"));
   module.def("entry", &entry_of, py::arg("kind"), py::arg("name"));
   module.def(
-      "schema", [](const std::string& which) { return from_json(parse_json(experiment_schema(which))); },
+      "schema", [](const std::string& which) { return from_json_text(experiment_schema(which)); },
       py::arg("which"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "python/module/errors.hpp"
@@ -29,6 +30,11 @@ py::object from_json(const Json& value, const py::object& dict_type = {}) {
   if (value.is_number_integer()) return py::int_(value.template get<std::int64_t>());
   if (value.is_number_float()) return py::float_(value.template get<double>());
   return py::none();
+}
+
+/// Of a JSON text that this program wrote, which may have comments; objects keep the order of their keys.
+inline py::object from_json_text(const std::string& text, const py::object& dict_type = {}) {
+  return from_json(nlohmann::ordered_json::parse(text, nullptr, true, true), dict_type);
 }
 
 }  // namespace orrery::python

@@ -5,12 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "config/schema/wording.hpp"
-#include "config/text/json_text.hpp"
 #include "orrery/explorer_memory.hpp"
 #include "orrery/simulate.hpp"
 #include "python/module/bindings.hpp"
@@ -19,6 +17,8 @@
 #include "python/module/many_runs.hpp"
 #include "python/module/python_from_json.hpp"
 #include "python/module/result.hpp"
+#include "python/module/shared_simulator.hpp"
+#include "python/module/threads.hpp"
 #include "reports/explorer_writers.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/run/concrete_plan.hpp"
@@ -28,13 +28,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 using Keys = std::shared_ptr<const ResultSelection>;
-
-/// One for the whole process, so that all searches share what they have in common. It is never freed, and
-/// after a fork the child gets a new one: threads of the parent may have held its locks.
-Simulator*& shared_simulator() {
-  static auto* simulator = new Simulator;
-  return simulator;
-}
 
 void start_afresh() { shared_simulator() = new Simulator; }
 
@@ -134,15 +127,7 @@ std::string resolved_text(py::handle experiment, const Names& overrides, const N
   });
 }
 
-py::object value_of_json(const std::string& text) { return from_json(parse_json(text)); }
-
-unsigned threads_of(std::int64_t threads) {
-  constexpr std::int64_t kMost = 1024;
-  if (threads < 0 || threads > kMost)
-    throw InputError({Diagnostic{
-        "threads", 0, 0, "", "found " + std::to_string(threads) + ", allowed are 0 (all cores) to 1024"}});
-  return threads > 0 ? static_cast<unsigned>(threads) : std::max(std::thread::hardware_concurrency(), 1U);
-}
+py::object value_of_json(const std::string& text) { return from_json_text(text); }
 
 /// Results of an iterable's experiments, in order, simulated ahead of who asks for them.
 class ResultStream {
@@ -253,6 +238,11 @@ std::unique_ptr<ResultStream> simulate_many(const py::iterable& experiments, std
 }
 
 }  // namespace
+
+Simulator*& shared_simulator() {
+  static auto* simulator = new Simulator;
+  return simulator;
+}
 
 void bind_runs(py::module_& module) {
   py::class_<ResultStream>(module, "ResultStream")

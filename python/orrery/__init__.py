@@ -4,7 +4,8 @@
     result = orrery.simulate("examples/megatron-145b.json", plan__micro_batch_size=4)
     result.step_time_s, result.memory.peak_gb, result["breakdown_s.bubble"]
 
-`simulate` and `simulate_many` predict training steps, `memory` what a GPU holds; `topology` and `gossip_graph` show
+`simulate` and `simulate_many` predict training steps, `memory` what a GPU holds; `Space`, `plan` and `Environment` look
+for the best; `topology` and `gossip_graph` show
 networks and who averages with whom; `names`, `entry` and `schema` tell what an experiment can say. Units are the last
 part of a key (_s, _gb = 1e9 bytes, _gbps = 1e9 bits/s).
 """
@@ -17,16 +18,27 @@ from orrery.errors import Diagnostic, ExperimentError, RunError
 from orrery.gossip import GossipGraph, gossip_graph
 from orrery.names import (KINDS, LINK_KINDS, OPERATION_KINDS, OPERATION_NAMES, PHASES, RESULT_KEYS, STREAMS, entry, names,
                           schema, stream_name)
+from orrery.planning import METHODS, Plan, plan
 from orrery.result import Result, Section, to_pandas
 from orrery.runs import memory, resolve, resolved_text, simulate, simulate_many
+from orrery.space import Space, Survey
 from orrery.topology import Topology, cluster_of_graph, topology
 
 # Threads of a parent may hold locks of what it has kept.
 _os.register_at_fork(after_in_child=_orrery.start_afresh)
 
+
+def __getattr__(name):
+    if name == "Environment":  # needs NumPy, which nothing else does on import
+        from orrery.environment import Environment
+
+        return Environment
+    raise AttributeError(f"module 'orrery' has no attribute {name!r}")
+
+
 __all__ = [
-    "Diagnostic", "ExperimentError", "GossipGraph", "KINDS", "LINK_KINDS", "OPERATION_KINDS", "OPERATION_NAMES", "PHASES",
-    "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Topology", "__version__", "cluster_of_graph", "entry",
-    "gossip_graph", "memory", "names", "resolve", "resolved_text", "schema", "simulate", "simulate_many", "stream_name",
-    "to_pandas", "topology",
+    "Diagnostic", "Environment", "ExperimentError", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
+    "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Topology",
+    "__version__", "cluster_of_graph", "entry", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "schema",
+    "simulate", "simulate_many", "stream_name", "to_pandas", "topology",
 ]

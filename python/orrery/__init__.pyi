@@ -1,5 +1,5 @@
 # Types of the package's public names; docstrings are in the modules.
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
@@ -72,6 +72,7 @@ class Result:
     communication: Section
     critical_path_s: Section
     stats: Section
+    what_if: list[Section] | None
     @property
     def timeline(self) -> numpy.typing.NDArray[numpy.void]: ...
     def record(self, ranks: Sequence[int] | None = ..., steps: Sequence[int] | None = ...,
@@ -96,6 +97,57 @@ def resolve(experiment: _Experiment, overrides: _Overrides = ..., *, calibration
 def resolved_text(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
                   **keywords: Any) -> str: ...
 def to_pandas(results: Iterable[Result | Exception], keys: Sequence[str] | None = ...) -> pandas.DataFrame: ...
+
+class Survey(NamedTuple):
+    distinct: list[int]
+    valid: list[int]
+    removed: dict[str, int]
+
+class Space:
+    def __init__(self, description: _Experiment, experiment: _Experiment | None = ..., overrides: _Overrides = ..., *,
+                 calibrations: _Paths = ...) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
+    @property
+    def values(self) -> dict[str, list[Any]]: ...
+    def index(self, point: Mapping[str, Any]) -> int: ...
+    def experiment(self, point: int | Mapping[str, Any]) -> dict[str, Any]: ...
+    def experiments(self) -> Iterator[dict[str, Any]]: ...
+    def problem(self, point: int | Mapping[str, Any]) -> str | None: ...
+    def survey(self) -> Survey: ...
+
+METHODS: dict[str, str]
+
+class Plan(Section):
+    text: str
+    space: Space
+    best: list[Section]
+    optimal: bool
+    gap: float | None
+
+def plan(experiment: _Experiment | None = ..., search: str = ..., *, space: Space | _Experiment | None = ...,
+         objective: str = ..., budget: int | str | None = ..., top: int = ..., pareto: str | Iterable[str] = ...,
+         seed: int = ..., threads: int = ..., overrides: _Overrides = ..., calibrations: _Paths = ...,
+         progress: Callable[[int], object] | None = ..., **keywords: Any) -> Plan: ...
+
+# A gymnasium.Env where that package is installed.
+class Environment:
+    space: Space
+    objective: str
+    baseline: float
+    infeasible_reward: float
+    keys: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+    action_space: Any
+    observation_space: Any
+    def __init__(self, space: Space | _Experiment, objective: str = ..., *, baseline: float | None = ...,
+                 infeasible_reward: float = ...) -> None: ...
+    def reset(self, *, seed: int | None = ...,
+              options: dict[str, Any] | None = ...) -> tuple[numpy.typing.NDArray[numpy.int64], dict[str, Any]]: ...
+    def step(self, action: Any) -> tuple[numpy.typing.NDArray[numpy.int64], float, bool, bool, dict[str, Any]]: ...
+    def action_masks(self) -> numpy.typing.NDArray[numpy.bool_]: ...
+    def close(self) -> None: ...
 
 KINDS: tuple[str, ...]
 LINK_KINDS: tuple[str, ...]

@@ -46,6 +46,8 @@ class Stub(unittest.TestCase):
         self.assertEqual({name for name in declared if not name.startswith("_")} - set(orrery.__all__), set())
         for name in orrery.__all__:
             value = getattr(orrery, name)
+            if inspect.isclass(value):
+                self.assertTrue(value.__doc__, name)
             if inspect.isfunction(value):
                 self.assertTrue(value.__doc__, name)
                 self.assertEqual(parameters(declared[name]), list(inspect.signature(value).parameters), name)
@@ -56,10 +58,11 @@ class Stub(unittest.TestCase):
                 continue
             real = getattr(orrery, name)
             for method, definition in members(node.body).items():
-                if isinstance(definition, ast.FunctionDef) and not method.startswith("__"):
-                    signature = inspect.signature(inspect.getattr_static(real, method).__func__
-                                                  if isinstance(inspect.getattr_static(real, method), classmethod)
-                                                  else getattr(real, method))
+                if not isinstance(definition, ast.FunctionDef) or method.startswith("__"):
+                    continue
+                found = inspect.getattr_static(real, method)
+                if not isinstance(found, property):
+                    signature = inspect.signature(getattr(found, "__func__", found))
                     self.assertEqual(parameters(definition), list(signature.parameters), f"{name}.{method}")
 
     def test_the_stub_knows_every_key_of_a_result(self):
