@@ -21,6 +21,12 @@ constexpr std::uint64_t kUsualSimulations = 500;
 constexpr std::array kMethods{
     SearchMethod{{"exhaustive", "all points, those left out that bounds prove worse: the best is proven"},
                  search_exhaustively},
+    SearchMethod{{"dp",
+                  "layers, what stages compute again and their GPUs, by dynamic programming: optimal for its "
+                  "estimate"},
+                 search_by_dynamic_programming},
+    SearchMethod{{"ilp", "the same as an integer program, by CBC, with its bound"},
+                 search_by_integer_programming},
     SearchMethod{
         {"zeroth-order",
          "evolution by mutation and crossover, drawn by the seed; over intervals alone NLopt's DIRECT-L "

@@ -74,8 +74,9 @@ struct SearchResult {
   /// Losers by what shows that they are none of the best, in words.
   std::map<std::string, std::uint64_t> losers;
   std::vector<Improvement> improvements;
-  std::vector<FoundPlan> best;    ///< at most SearchRequest::top, the best first
-  std::vector<FoundPlan> pareto;  ///< those than which none is better in all; by cost
+  std::vector<std::string> notes;  ///< what a method has found out beside points, a sentence each
+  std::vector<FoundPlan> best;     ///< at most SearchRequest::top, the best first
+  std::vector<FoundPlan> pareto;   ///< those than which none is better in all; by cost
   double seconds = 0;
 };
 
@@ -97,6 +98,8 @@ struct SearchMethod : MenuEntry {
 [[nodiscard]] std::span<const SearchMethod> search_methods();
 
 void search_exhaustively(SearchRun& run);
+void search_by_dynamic_programming(SearchRun& run);
+void search_by_integer_programming(SearchRun& run);
 void search_without_derivatives(SearchRun& run);
 void search_by_evolution(SearchRun& run);
 void search_by_reinforcement(SearchRun& run);

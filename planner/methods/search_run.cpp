@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kNoRoom = "does not fit into memory";
+constexpr const char* kDoesNotFit = "does not fit into memory";
 
 /// What all objectives together need.
 Figures figures_for(const SearchRequest& request) {
@@ -349,7 +349,7 @@ SearchResult SearchRun::finish() {
     result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
     result.optimal = *result.gap == 0;
   }
-  if (result.infeasible > 0) result.losers[kNoRoom] = result.infeasible;
+  if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
   if (trials_.size() > top) result.losers["simulated, and worse"] = trials_.size() - top;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   result.seconds = taken.count();

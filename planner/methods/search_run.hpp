@@ -71,6 +71,8 @@ class SearchRun {
 
   /// No point has a cost below that.
   void prove(double least_cost) { least_cost_ = least_cost; }
+  /// What is found out beside points, a sentence.
+  void note(std::string sentence) { counts_.notes.push_back(std::move(sentence)); }
   void count_pruned(std::uint64_t points, const std::string& because);
 
   /// The k-th best cost so far; infinite where there are fewer.

@@ -102,6 +102,7 @@ class SearchText {
 
   void counts() {
     out_ += fmt::format("{}\n", proof());
+    for (const std::string& note : result_.notes) out_ += note + "\n";
     out_ += fmt::format(
         "{}, {} that differ and are valid, {} simulated, {} bounded by a run without contention\n", points(),
         result_.distinct, result_.simulated, result_.bounded);
@@ -204,6 +205,7 @@ std::string search_json(const SearchResult& result, const Space& space, const Se
                         {"removed", result.removed},
                         {"losers", result.losers},
                         {"improvements", improvements_json(result, request.objective)},
+                        {"notes", result.notes},
                         {"why", why_json(result)},
                         {"best", plans_json(result.best, space)},
                         {"pareto", plans_json(result.pareto, space)}};

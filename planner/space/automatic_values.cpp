@@ -60,6 +60,9 @@ Values expert_degrees(const Experiment& e) {
 Values micro_batches(const Experiment& e) { return all_divisors(e.plan.global_batch_size); }
 Values chunks(const Experiment& e) { return all_divisors(e.model.all_layers()); }
 
+/// Lists there are without number: the one that the simulator finds.
+Values balanced_layers(const Experiment& /*experiment*/) { return {"auto"}; }
+
 /// Without experts their axis stays behind that of contexts: its place changes nothing.
 Values rank_orders(const Experiment& e) {
   Values orders;
@@ -81,7 +84,7 @@ struct AutomaticRow {
   std::string_view key;
   Values (*values)(const Experiment&) = nullptr;
 };
-constexpr std::array<AutomaticRow, 9> kAutomatic{{
+constexpr std::array<AutomaticRow, 10> kAutomatic{{
     {"plan.tensor_parallel", tensor_degrees},
     {"plan.expert_tensor_parallel", tensor_degrees},
     {"plan.pipeline_parallel", pipeline_degrees},
@@ -91,6 +94,7 @@ constexpr std::array<AutomaticRow, 9> kAutomatic{{
     {"plan.micro_batch_size", micro_batches},
     {"plan.virtual_stages", chunks},
     {"plan.rank_order", rank_orders},
+    {"plan.stage_layers", balanced_layers},
 }};
 
 /// The schema of a part of what another one describes; null where there is none.

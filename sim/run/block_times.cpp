@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -180,6 +181,12 @@ class BlockClock {
 };
 
 }  // namespace
+
+WeightTimes weight_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
+  const auto blocks = std::make_shared<ModelBlocks>(model_family(experiment.model.kind).describe(experiment));
+  const auto clock = std::make_shared<BlockClock>(experiment, layout, *blocks, memo);
+  return [blocks, clock, &experiment](const Stage& stage) { return clock->weight_time(stage, experiment); };
+}
 
 LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
   LeastTimes result{{model_family(experiment.model.kind).describe(experiment), {}, {}}, {}, {}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,10 @@ struct LeastWeightTime {
   Picoseconds moving = 0;   ///< of all, which follow each other on one stream
   Picoseconds exposed = 0;  ///< of those beside which the rank does not compute
 };
+
+/// Of stages that a plan might have; keeps references.
+using WeightTimes = std::function<LeastWeightTime(const Stage&)>;
+[[nodiscard]] WeightTimes weight_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
 
 struct LeastTimes {
   BlockTimes blocks;

@@ -74,6 +74,7 @@ THIRD_PARTY = {
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
+    "Cbc_C_Interface.h": [("planner/methods/partition_ilp", ".cpp")],
     "Eigen/": [("studies/calibrate/identifiability", ".cpp"), ("studies/calibrate/joint_fit", ".cpp"), ("topologies/gossip/", ".cpp"), ("studies/converge/", ""),
                ("tests/studies/converge/", "")],
     "Spectra/": [("topologies/gossip/", ".cpp")],

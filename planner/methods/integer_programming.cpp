@@ -1,0 +1,23 @@
+// Stages by integer programming.
+#include <algorithm>
+
+#include "planner/methods/partition_ilp.hpp"
+#include "planner/methods/partition_search.hpp"
+
+namespace orrery {
+namespace {
+
+/// Of one program at most; the best that it has found by then is simulated.
+constexpr double kMostSeconds = 10;
+
+}  // namespace
+
+void search_by_integer_programming(SearchRun& run) {
+  const double seconds = std::min(kMostSeconds, run.request().budget.seconds.value_or(kMostSeconds));
+  search_partitions(run, [seconds](const PartitionProblem& problem) {
+    const IlpPartition found = partition_by_ilp(problem, seconds);
+    return SolvedPartition{found.partition, found.bound};
+  });
+}
+
+}  // namespace orrery
