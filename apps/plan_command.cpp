@@ -68,10 +68,11 @@ Space space_of(const PlanOptions& options) {
   SpaceDescription description = description_of(options.space);
   if (description.keys.empty()) {
     if (file.empty()) refuse_plan("an experiment is missing");
-    const BaseExperiment base{file, read_text(file), overrides_among(options.space.files)};
-    SpaceDescription usual = usual_space(base, catalog_with(options.space.calibrations), menus());
+    BaseExperiment base{file, read_text(file), overrides_among(options.space.files)};
+    Catalog catalog = catalog_with(options.space.calibrations);
+    SpaceDescription usual = usual_space(base, catalog, menus());
     usual.conditions = std::move(description.conditions);
-    description = std::move(usual);
+    return {std::move(usual), std::move(base), std::move(catalog), menus()};
   }
   return space_around(file, std::move(description), options.space, Intervals::allowed);
 }
