@@ -25,6 +25,7 @@ using Command = std::function<int()>;
 Command add_simulate(CLI::App& app, const CommonOptions& common);
 Command add_compare(CLI::App& app, const CommonOptions& common);
 Command add_plan(CLI::App& app, const CommonOptions& common);
+Command add_sweep(CLI::App& app, const CommonOptions& common);
 Command add_memory(CLI::App& app, const CommonOptions& common);
 Command add_schedule(CLI::App& app, const CommonOptions& common);
 Command add_validate(CLI::App& app, const CommonOptions& common);

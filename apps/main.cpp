@@ -33,6 +33,8 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"simulate", "Simulate one experiment: summary, JSON, CSV, Chrome trace", orrery::add_simulate},
     {"compare", "Experiments, or variations of one, side by side", orrery::add_compare},
+    {"sweep", "All plans of a space into a file of results; the best of them, and exports",
+     orrery::add_sweep},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
     {"plan", "Search for the best plan: proven optimal, or by other methods", orrery::add_plan},
     {"schedule", "The pipeline schedule of an experiment, drawn as text", orrery::add_schedule},

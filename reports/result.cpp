@@ -97,7 +97,9 @@ class ResultText {
   std::string_view object_;  ///< that is open, with the dot
 };
 
-std::string cell(const Json& value) {
+}  // namespace
+
+std::string cell_of(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) {
@@ -113,8 +115,6 @@ std::string cell(const Json& value) {
   }
   return joined;
 }
-
-}  // namespace
 
 ResultSelection::ResultSelection() { keys_ = all_keys(); }
 
@@ -185,7 +185,7 @@ void write_csv(const Report& report, const ResultSelection& keys, const Sink& si
     if (value.is_discarded() || key->is_list) continue;
     const std::string_view comma = header.empty() ? "" : ",";
     header.append(comma).append(csv_field(key->path));
-    row.append(comma).append(csv_field(cell(value)));
+    row.append(comma).append(csv_field(cell_of(value)));
   }
   sink(header + "\n" + row + "\n");
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct ResultKey {
 
 /// Of a report that does not have a key.
 inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); }
+
+/// The value as a row of CSV has it, before it is quoted; the members of a list with semicolons.
+[[nodiscard]] std::string cell_of(const ResultJson& value);
 
 /// Keys of the plan as it was run, with every default in force.
 [[nodiscard]] std::span<const ResultKey> plan_keys();

@@ -7,6 +7,7 @@
 
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
+#include "reports/column_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/writers.hpp"
 

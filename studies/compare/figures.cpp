@@ -17,13 +17,6 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-/// The last `parts` parts of a dotted key.
-std::string ending(const std::string& key, std::size_t parts) {
-  std::size_t begin = key.size();
-  while (parts-- > 0 && begin != std::string::npos && begin > 0) begin = key.rfind('.', begin - 1);
-  return begin == std::string::npos || begin == 0 ? key : key.substr(begin + 1);
-}
-
 }  // namespace
 
 std::vector<NamedFigure> own_figures(const ComparedRow& row) {
@@ -53,17 +46,6 @@ std::vector<NamedFigure> all_figures(const ComparedRow& row) {
     if (!figure.key.starts_with("stats.")) figures.push_back({figure.key, figure.value});
   }
   return figures;
-}
-
-std::vector<std::string> short_names(const std::vector<std::string>& keys) {
-  std::vector<std::string> names;
-  for (const std::string& key : keys) {
-    std::size_t parts = 1;
-    const auto alike = [&](const std::string& other) { return ending(other, parts) == ending(key, parts); };
-    while (ending(key, parts) != key && std::ranges::count_if(keys, alike) > 1) ++parts;
-    names.push_back(ending(key, parts));
-  }
-  return names;
 }
 
 }  // namespace orrery

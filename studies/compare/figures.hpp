@@ -21,7 +21,4 @@ struct NamedFigure {
 /// Those that stand for another row's result are missing in a row without one.
 [[nodiscard]] std::vector<NamedFigure> all_figures(const ComparedRow& row);
 
-/// The ends of dotted keys that tell them apart: nodes, or plan.nodes beside cluster.nodes.
-[[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& keys);
-
 }  // namespace orrery

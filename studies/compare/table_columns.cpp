@@ -7,74 +7,15 @@
 #include <cmath>
 
 #include "config/schema/wording.hpp"
-#include "reports/text_table.hpp"
 #include "studies/compare/figures.hpp"
 
 namespace orrery {
 namespace {
 
-constexpr const char* kNothing = "-";
 constexpr std::size_t kLongestName = 32;
 constexpr std::size_t kLongestValue = 44;
 /// Varied keys and what they did stay longest.
 constexpr int kAlways = 100;
-
-using ColumnValues = std::vector<std::optional<double>>;
-
-struct Unit {
-  double size = 1;
-  std::string_view name;
-};
-constexpr std::array<Unit, 5> kTimes{{{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}, {3600, "h"}, {86400, "days"}}};
-constexpr std::array<Unit, 4> kSizes{{{1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
-
-struct Range {
-  double least = 0;  ///< above 0
-  double most = 0;
-};
-
-Range range_of(const ColumnValues& values) {
-  Range range;
-  for (const auto& value : values) {
-    if (!value || *value <= 0 || !std::isfinite(*value)) continue;
-    range.least = range.least > 0 ? std::min(range.least, *value) : *value;
-    range.most = std::max(range.most, *value);
-  }
-  return range;
-}
-
-/// The unit in which the middle of the range, by ratio, is at least 1.
-Unit unit_for(const Range& range, std::span<const Unit> units) {
-  const double middle = std::sqrt(range.least * range.most);
-  Unit best = units.front();
-  for (const Unit& unit : units) {
-    if (middle >= unit.size) best = unit;
-  }
-  return best;
-}
-
-/// Decimals that give the smallest value four digits, and at most three.
-int decimals_for(double least) {
-  if (least <= 0) return 0;
-  return std::clamp(3 - static_cast<int>(std::floor(std::log10(least))), 0, 3);
-}
-
-std::string number(double value, int decimals) {
-  if (std::isinf(value)) return "never";
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-TableColumn figures(std::string header, const ColumnValues& values, std::span<const Unit> units,
-                    int importance) {
-  const Range range = range_of(values);
-  const Unit unit = unit_for(range, units);
-  const int decimals = decimals_for(range.least / unit.size);
-  TableColumn column{std::move(header), std::string(unit.name), {}, true, importance, ""};
-  for (const auto& value : values) {
-    column.cells.push_back(value ? number(*value / unit.size, decimals) : kNothing);
-  }
-  return column;
-}
 
 template <class Get>
 ColumnValues values_of(const Comparison& comparison, Get get) {
@@ -90,19 +31,9 @@ TableColumn words(const Comparison& comparison, std::string header, bool right, 
   TableColumn column{std::move(header), "", {}, right, importance, ""};
   for (const ComparedRow& row : comparison.rows) {
     const std::string text = get(row);
-    column.cells.push_back(text.empty() ? kNothing : printable(text));
+    column.cells.push_back(text.empty() ? kEmptyCell : printable(text));
   }
   return column;
-}
-
-std::string shortened(std::string name, std::size_t most) {
-  if (name.size() > most) name = name.substr(0, most - 3) + "...";
-  return name;
-}
-
-bool is_number(const std::string& text) {
-  return text == kNothing ||
-         (!text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos);
 }
 
 void add_names(const Comparison& comparison, std::vector<TableColumn>& columns) {
@@ -115,7 +46,7 @@ void add_names(const Comparison& comparison, std::vector<TableColumn>& columns) 
     TableColumn column = words(comparison, names[i], false, kAlways, [i](const ComparedRow& row) {
       return shortened(row.varied[i], kLongestValue);
     });
-    column.right = std::ranges::all_of(column.cells, is_number);
+    column.right = std::ranges::all_of(column.cells, is_number_cell);
     columns.push_back(std::move(column));
   }
 }
@@ -159,14 +90,15 @@ void add_sync(const Comparison& comparison, std::vector<TableColumn>& columns) {
 }
 
 void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  columns.push_back(figure_column(
+      "comm.", values_of(comparison, [](const ComparedRow& row) { return row.communication_s(); }),
+      std::span(kTimeUnits).first(3), 80));
   columns.push_back(
-      figures("comm.", values_of(comparison, [](const ComparedRow& row) { return row.communication_s(); }),
-              std::span(kTimes).first(3), 80));
-  columns.push_back(figures(
-      "sent", values_of(comparison, [](const ComparedRow& row) { return row.data_bytes(); }), kSizes, 30));
-  columns.push_back(
-      figures("step", values_of(comparison, [](const ComparedRow& row) { return row.report->step_time_s(); }),
-              std::span(kTimes).first(3), 95));
+      figure_column("sent", values_of(comparison, [](const ComparedRow& row) { return row.data_bytes(); }),
+                    kSizeUnits, 30));
+  columns.push_back(figure_column(
+      "step", values_of(comparison, [](const ComparedRow& row) { return row.report->step_time_s(); }),
+      std::span(kTimeUnits).first(3), 95));
   columns.push_back(words(comparison, "speed-up", true, 90, [](const ComparedRow& row) {
     return row.ratios && row.ratios->speed_up ? fmt::format("{:.3f}", *row.ratios->speed_up) : std::string();
   }));
@@ -185,9 +117,10 @@ void add_training(const Comparison& comparison, std::vector<TableColumn>& column
     times.push_back(known ? std::optional(86400 * row.report->training_days()) : std::nullopt);
   }
   if (std::ranges::none_of(times, [](const auto& time) { return time.has_value(); })) return;
-  const Range range = range_of(times);
-  const bool weeks = std::sqrt(range.least * range.most) > 14 * kTimes.back().size;
-  columns.push_back(figures("training", times, std::span(kTimes).subspan(weeks ? 4 : 3, 1), 88));
+  constexpr TableUnit kWeeks{14 * kTimeUnits.back().size, "two weeks"};
+  const std::array units{kTimeUnits[3], kWeeks};
+  const bool weeks = unit_for(times, units).size == kWeeks.size;
+  columns.push_back(figure_column("training", times, std::span(kTimeUnits).subspan(weeks ? 4 : 3, 1), 88));
 }
 
 /// A whole number in full up to six digits, beyond as 39.3 M.
@@ -216,7 +149,7 @@ void add_target(const Comparison& comparison, std::vector<TableColumn>& columns)
   for (const ComparedRow& row : comparison.rows) {
     times.push_back(has(row) ? std::optional(row.target->time_s) : std::nullopt);
   }
-  columns.push_back(figures("to target", times, std::span(kTimes).subspan(1), 96));
+  columns.push_back(figure_column("to target", times, std::span(kTimeUnits).subspan(1), 96));
   const auto best = comparison.sweet_spot();
   for (std::size_t i = 0; i < columns.back().cells.size(); ++i) {
     columns.back().cells[i] += best == i ? " *" : "  ";
@@ -227,23 +160,6 @@ void add_target(const Comparison& comparison, std::vector<TableColumn>& columns)
 }
 
 }  // namespace
-
-std::size_t TableColumn::width() const {
-  std::size_t width = std::max(text_width(header), text_width(unit));
-  for (const std::string& cell : cells) width = std::max(width, text_width(cell));
-  return width;
-}
-
-const std::string& TableColumn::shared_value() const {
-  const auto said = std::ranges::find_if(cells, [](const std::string& cell) { return cell != kNothing; });
-  return said == cells.end() ? cells.front() : *said;
-}
-
-bool TableColumn::same_in_all_rows() const {
-  const std::string& value = shared_value();
-  return std::ranges::all_of(cells,
-                             [&](const std::string& cell) { return cell == value || cell == kNothing; });
-}
 
 std::vector<TableColumn> table_columns(const Comparison& comparison) {
   std::vector<TableColumn> columns;

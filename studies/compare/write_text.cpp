@@ -14,27 +14,17 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kGap = 2;  ///< blanks between columns, and before the first
-
-std::size_t width_of(const std::vector<TableColumn>& columns) {
-  std::size_t width = 0;
-  for (const TableColumn& column : columns) width += kGap + column.width();
-  return width;
-}
+constexpr std::size_t kIndent = 2;  ///< blanks before sentences
 
 class ComparisonText {
  public:
   ComparisonText(const Comparison& comparison, std::size_t width, bool colour)
-      : comparison_(comparison), width_(width), colour_(colour), columns_(table_columns(comparison)) {}
+      : comparison_(comparison), width_(width), colour_(colour) {}
 
   std::string text() {
-    while (width_of(columns_) > width_ && move_up()) {
-    }
-    while (width_of(columns_) > width_ && leave_out()) {
-    }
-    notes();
-    header();
-    for (std::size_t i = 0; i < comparison_.rows.size(); ++i) row(i);
+    const auto infeasible = [this](std::size_t row) { return !comparison_.rows[row].feasible(); };
+    out_ = table_text(table_columns(comparison_),
+                      {width_, colour_, "in all rows with figures", "--csv has all"}, infeasible);
     target();
     solved();
     widths();
@@ -48,73 +38,7 @@ class ComparisonText {
  private:
   void line(const std::string& text) { out_ += text + "\n"; }
   [[nodiscard]] std::string painted(std::string_view code, std::string_view text) const {
-    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
-  }
-
-  /// Says the least important column that is alike in all rows above the table.
-  bool move_up() {
-    const auto fits = [](const TableColumn& column) {
-      return !column.words.empty() && column.same_in_all_rows();
-    };
-    return take(fits, shared_);
-  }
-
-  bool leave_out() {
-    return take([](const TableColumn& column) { return column.importance < 90; }, dropped_);
-  }
-
-  template <class Fits>
-  bool take(Fits fits, std::vector<TableColumn>& taken) {
-    auto least = columns_.end();
-    for (auto column = columns_.begin(); column != columns_.end(); ++column) {
-      const bool less = least == columns_.end() || column->importance < least->importance;
-      if (less && fits(*column)) least = column;
-    }
-    if (least == columns_.end()) return false;
-    taken.push_back(std::move(*least));
-    columns_.erase(least);
-    return true;
-  }
-
-  void notes() {
-    std::string facts;
-    for (const TableColumn& column : shared_) {
-      facts += fmt::format("{}{} {}", facts.empty() ? "" : ", ", column.words, column.shared_value());
-    }
-    if (!facts.empty()) line("  " + painted("2", "in all rows with figures: " + facts));
-    std::string hidden;
-    for (const TableColumn& column : dropped_) hidden += (hidden.empty() ? "" : ", ") + column.header;
-    if (!hidden.empty()) line("  " + painted("2", "no room for: " + hidden + " (--csv has all)"));
-    if (!out_.empty()) out_ += "\n";
-  }
-
-  std::string cells(const std::vector<std::string>& texts) const {
-    std::string out;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string blanks(columns_[i].width() - text_width(texts[i]), ' ');
-      out += std::string(kGap, ' ') + (columns_[i].right ? blanks + texts[i] : texts[i] + blanks);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    return out;
-  }
-
-  void header() {
-    std::vector<std::string> names;
-    std::vector<std::string> units;
-    for (const TableColumn& column : columns_) {
-      names.push_back(column.header);
-      units.push_back(column.unit);
-    }
-    line(painted("1", cells(names)));
-    if (std::ranges::any_of(units, [](const std::string& unit) { return !unit.empty(); })) {
-      line(painted("2", cells(units)));
-    }
-  }
-
-  void row(std::size_t index) {
-    std::vector<std::string> texts;
-    for (const TableColumn& column : columns_) texts.push_back(column.cells[index]);
-    line(comparison_.rows[index].feasible() ? cells(texts) : painted("31", cells(texts)));
+    return orrery::painted(colour_, code, text);
   }
 
   /// A sentence below the table, in lines of its width.
@@ -122,7 +46,7 @@ class ComparisonText {
     std::istringstream words(text);
     std::string now;
     for (std::string word; words >> word;) {
-      if (!now.empty() && kGap + text_width(now) + 1 + text_width(word) > width_)
+      if (!now.empty() && kIndent + text_width(now) + 1 + text_width(word) > width_)
         line("  " + painted("2", std::exchange(now, "")));
       now += (now.empty() ? "" : " ") + word;
     }
@@ -244,9 +168,6 @@ class ComparisonText {
   const Comparison& comparison_;
   std::size_t width_;
   bool colour_;
-  std::vector<TableColumn> columns_;
-  std::vector<TableColumn> shared_;
-  std::vector<TableColumn> dropped_;
   std::string out_;
 };
 

@@ -79,6 +79,7 @@ THIRD_PARTY = {
                ("tests/studies/converge/", "")],
     "Spectra/": [("topologies/gossip/", ".cpp")],
     "pybind11/": [("python/", "")],
+    "sqlite3.h": [("planner/sweep/database", ".cpp")],
     "CLI/": [("apps/", ""), ("tests/", "")],
     "doctest/": [("tests/", "")],
     "benchmark/": [("bench/", "")],

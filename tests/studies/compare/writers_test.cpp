@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "orrery/error.hpp"
+#include "reports/column_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "tests/studies/compare/small_comparisons.hpp"
 

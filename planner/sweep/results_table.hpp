@@ -1,0 +1,83 @@
+// A file of results from the side of those who read it: the points of a sweep with their results, as a table.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "planner/sweep/column_kind.hpp"
+#include "planner/sweep/database.hpp"
+#include "planner/sweep/sweep.hpp"
+#include "reports/writers.hpp"
+
+namespace orrery {
+
+struct ResultsColumn {
+  std::string name;
+  ColumnKind kind = ColumnKind::unknown;
+  bool of_space = false;
+};
+
+/// What is made small, or large, in a choice of points.
+struct Aim {
+  std::string key;
+  bool most = false;
+};
+
+/// Reads KEY, min:KEY or max:KEY. Without either more is better where it is of KEY: more_is_better().
+[[nodiscard]] Aim parse_aim(std::string_view text);
+
+/// As it is at one moment, whoever writes it meanwhile. One thread at a time.
+class ResultsTable {
+ public:
+  /// @param sweep  its id, 0: the latest. @throws as ResultsFile, also where there is no such file or sweep.
+  ResultsTable(const std::string& file, std::int64_t sweep,
+               std::chrono::milliseconds lock_wait = ResultsFile::kLockWait);
+
+  /// point, state, reason, the keys of the space, those of the result.
+  [[nodiscard]] const std::vector<ResultsColumn>& columns() const { return columns_; }
+  [[nodiscard]] SweepSummary summary() const;
+
+  /// The `most` best feasible points that differ, the best first; of equal ones the first.
+  /// @throws InputError for a key that the file has no numbers of.
+  [[nodiscard]] std::vector<std::uint64_t> best(const Aim& aim, std::uint64_t most) const;
+  /// The feasible points that differ than which none is better in one and at least as good in all: by the
+  /// first key.
+  [[nodiscard]] std::vector<std::uint64_t> pareto(std::span<const Aim> aims) const;
+
+  using Row = std::vector<ResultScalar>;  ///< per column
+  /// All rows, or those of some points in their order.
+  void read(const std::optional<std::vector<std::uint64_t>>& points,
+            const std::function<void(const Row& row)>& use) const;
+  /// The same of one column.
+  void read_column(std::size_t column, const std::optional<std::vector<std::uint64_t>>& points,
+                   const std::function<void(const ResultScalar& value)>& use) const;
+
+ private:
+  void add_columns();
+  [[nodiscard]] std::string checked(const std::string& key) const;
+  void select(const std::string& columns, const std::optional<std::vector<std::uint64_t>>& points,
+              const std::function<void(const Statement& row)>& use) const;
+  [[nodiscard]] ResultScalar typed(ResultScalar value, std::size_t column) const;
+
+  Database database_;
+  std::int64_t sweep_ = 0;
+  std::vector<ResultsColumn> columns_;
+};
+
+enum class ExportFormat : std::uint8_t {
+  csv,      ///< a header line and a line per point
+  jsonl,    ///< an object of JSON per point
+  columns,  ///< one object of JSON, with a list per column
+};
+inline constexpr std::array<std::string_view, 3> kExportFormatNames{"csv", "jsonl", "columns"};
+
+/// All points of the sweep that are experiments, or those named.
+void export_results(const ResultsTable& table, ExportFormat format,
+                    const std::optional<std::vector<std::uint64_t>>& points, const Sink& sink);
+
+}  // namespace orrery
