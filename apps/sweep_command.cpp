@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/heap.hpp"
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
@@ -20,6 +19,7 @@
 #include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "face/heap.hpp"
 #include "orrery/error.hpp"
 #include "planner/sweep/results_table.hpp"
 #include "planner/sweep/sweep.hpp"

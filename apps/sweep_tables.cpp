@@ -69,7 +69,8 @@ class PointColumns {
   std::vector<TableColumn> columns(std::span<const Aim> aims) {
     add_values();
     for (const Aim& aim : aims) add_figure(aim.key, kAimImportance);
-    for (const std::string_view key : kShownFigures) add_figure(key, kFigureImportance);
+    int importance = kFigureImportance;
+    for (const std::string_view key : kShownFigures) add_figure(key, --importance);
     add_points();
     return std::move(columns_);
   }
@@ -111,7 +112,7 @@ class PointColumns {
   }
 
   void add_points() {
-    TableColumn column{"point", "", {}, true, kFigureImportance, ""};
+    TableColumn column{"point", "", {}, true, kAimImportance, ""};
     for (const ResultsTable::Row& row : rows_) column.cells.push_back(cell_of_value(row.front()));
     columns_.push_back(std::move(column));
   }

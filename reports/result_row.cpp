@@ -38,7 +38,7 @@ std::vector<ResultScalar> result_row(const Report& report, const ResultSelection
 std::vector<std::string> lasting_row_names() {
   std::vector<std::string> names;
   for (const ResultKey* key : all_keys()) {
-    const bool lasts = !key->is_list && key->needs != ResultKey::Needs::process;
+    const bool lasts = !key->is_list && !key->path.starts_with("stats.");
     if (lasts && std::ranges::find(kNoFigures, key->path) == kNoFigures.end()) names.emplace_back(key->path);
   }
   return names;
