@@ -59,7 +59,7 @@ Space space_around(const std::string& file, SpaceDescription description, const 
   if (!file.empty())
     base = {file, read_text(file)};
   else if (!description.experiment_text.empty())
-    base = {arguments.space, description.experiment_text};
+    base = {"experiment of " + arguments.space, description.experiment_text};
   else if (!description.experiment_file.empty())
     base = {description.experiment_file, read_text(description.experiment_file)};
   else

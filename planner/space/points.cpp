@@ -12,6 +12,7 @@
 #include "config/text/json.hpp"
 #include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
+#include "planner/space/base_document.hpp"
 #include "planner/space/normal_form.hpp"
 
 namespace orrery {
@@ -22,28 +23,6 @@ ConditionValue value_of(const Json& json) {
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   return {};
-}
-
-/// The value at a dotted key, or null.
-Json value_at(const Json& document, std::string_view key) {
-  const Json* at = &document;
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t end = std::min(key.find('.', begin), key.size());
-    const auto found = at->is_object() ? at->find(std::string(key.substr(begin, end - begin))) : at->end();
-    if (found == at->end()) return nullptr;
-    at = &*found;
-    begin = end + 1;
-  }
-  return *at;
-}
-
-/// The document of the experiment with its own overrides.
-Json base_document(const BaseExperiment& base) {
-  Json document = parse_document(base.text, base.source).value;
-  std::vector<Diagnostic> diagnostics;
-  apply_overrides(document, base.overrides, diagnostics);
-  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
-  return document;
 }
 
 /// The value that an override's text stands for.

@@ -11,6 +11,7 @@
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/space/automatic_values.hpp"
+#include "planner/space/base_document.hpp"
 
 namespace orrery {
 namespace {
@@ -57,10 +58,11 @@ Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& cat
   try {
     return read({});
   } catch (const InputError&) {
-    // Some plan that every model and cluster has, so that it is the rest that is found wrong.
-    return read({"plan.tensor_parallel=1", "plan.pipeline_parallel=1", "plan.data_parallel=null",
-                 "plan.context_parallel=1", "plan.virtual_stages=null", "plan.pipeline_schedule=null",
-                 "plan.stage_layers=null", "plan.micro_batch_size=1"});
+    // The plan that every model and cluster has, so that it is the rest that is found wrong.
+    Experiment experiment = read({"plan=null"});
+    const Json batch = value_at(base_document(base), "plan.global_batch_size");
+    if (batch.is_number_integer() && batch > 0) experiment.plan.global_batch_size = batch.get<std::int64_t>();
+    return experiment;
   }
 }
 

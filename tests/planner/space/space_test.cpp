@@ -64,6 +64,15 @@ TEST_CASE("automatic values follow from the experiment") {
   CHECK(refusal(R"({"plan.bucket_mb": "auto"})").find("too many values") != std::string::npos);
 }
 
+TEST_CASE("automatic values need no plan that fits") {
+  const Space space = space_of(
+      R"({"plan.micro_batch_size": "auto", "plan.tensor_parallel": "auto"})",
+      R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2}, "plan": {"global_batch_size": 12,
+          "pipeline_parallel": 7}})");
+  CHECK(space.keys()[0].values == Values{"1", "2", "3", "4", "6", "12"});
+  CHECK(space.keys()[1].values == Values{"1", "2", "4", "8", "16"});
+}
+
 TEST_CASE("a point is the experiment with its values, or why there is none") {
   const Space space = space_of(R"({"plan.tensor_parallel": [1, 2, 3], "plan.pipeline_parallel": [1, 4],
     "where": "plan.tensor_parallel * plan.pipeline_parallel != 8"})");

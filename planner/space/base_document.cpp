@@ -1,0 +1,34 @@
+#include "planner/space/base_document.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/text/document.hpp"
+#include "config/text/overrides.hpp"
+#include "orrery/error.hpp"
+
+namespace orrery {
+
+Json value_at(const Json& document, std::string_view key) {
+  const Json* at = &document;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    const auto found = at->is_object() ? at->find(std::string(key.substr(begin, end - begin))) : at->end();
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    begin = end + 1;
+  }
+  return *at;
+}
+
+Json base_document(const BaseExperiment& base) {
+  Json document = parse_document(base.text, base.source).value;
+  std::vector<Diagnostic> diagnostics;
+  apply_overrides(document, base.overrides, diagnostics);
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+  return document;
+}
+
+}  // namespace orrery
