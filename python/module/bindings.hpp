@@ -15,6 +15,7 @@ void bind_names(py::module_& module);
 void bind_topology(py::module_& module);
 void bind_gossip(py::module_& module);
 void bind_space(py::module_& module);
+void bind_sweep(py::module_& module);
 void bind_plan(py::module_& module);
 
 }  // namespace orrery::python

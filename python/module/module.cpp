@@ -13,5 +13,6 @@ PYBIND11_MODULE(_orrery, module) {
   bind_topology(module);
   bind_gossip(module);
   bind_space(module);
+  bind_sweep(module);
   bind_plan(module);
 }

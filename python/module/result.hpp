@@ -4,7 +4,9 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "orrery/report.hpp"
 #include "orrery/write.hpp"
@@ -48,6 +50,10 @@ class Result {
   std::shared_ptr<const ReadSetting> setting_;
   GivenExperiment given_;
 };
+
+/// Those keys of the result; nothing: all. @throws InputError for what is none.
+[[nodiscard]] std::shared_ptr<const ResultSelection> selected(
+    const std::optional<std::vector<std::string>>& only);
 
 /// Binds Result.record() to the class.
 void bind_timeline(py::class_<Result, std::shared_ptr<Result>>& result);

@@ -31,21 +31,6 @@ using Keys = std::shared_ptr<const ResultSelection>;
 
 void start_afresh() { shared_simulator() = new Simulator; }
 
-Keys selected(const std::optional<Names>& only) {
-  if (!only) return std::make_shared<const ResultSelection>();
-  const std::vector<std::string_view> known = ResultSelection::names();
-  for (const std::string& name : *only) {
-    if (std::ranges::find(known, name) == known.end())
-      throw InputError(
-          {Diagnostic{"only", 0, 0, "",
-                      "found " + quote(name) +
-                          ", allowed are keys of the result such as step_time_s, memory.peak_gb and "
-                          "breakdown_s" +
-                          hint(name, known)}});
-  }
-  return std::make_shared<const ResultSelection>(*only);
-}
-
 /// An experiment with what it is read with.
 struct Input {
   GivenExperiment given;
@@ -238,6 +223,21 @@ std::unique_ptr<ResultStream> simulate_many(const py::iterable& experiments, std
 }
 
 }  // namespace
+
+std::shared_ptr<const ResultSelection> selected(const std::optional<std::vector<std::string>>& only) {
+  if (!only) return std::make_shared<const ResultSelection>();
+  const std::vector<std::string_view> known = ResultSelection::names();
+  for (const std::string& name : *only) {
+    if (std::ranges::find(known, name) == known.end())
+      throw InputError(
+          {Diagnostic{"only", 0, 0, "",
+                      "found " + quote(name) +
+                          ", allowed are keys of the result such as step_time_s, memory.peak_gb and "
+                          "breakdown_s" +
+                          hint(name, known)}});
+  }
+  return std::make_shared<const ResultSelection>(*only);
+}
 
 Simulator*& shared_simulator() {
   static auto* simulator = new Simulator;

@@ -22,6 +22,7 @@ from orrery.planning import METHODS, Plan, plan
 from orrery.result import Result, Section, to_pandas
 from orrery.runs import memory, resolve, resolved_text, simulate, simulate_many
 from orrery.space import Space, Survey
+from orrery.sweeping import Sweep, sweep
 from orrery.topology import Topology, cluster_of_graph, topology
 
 # Threads of a parent may hold locks of what it has kept.
@@ -38,7 +39,7 @@ def __getattr__(name):
 
 __all__ = [
     "Diagnostic", "Environment", "ExperimentError", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
-    "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Topology",
+    "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Sweep", "Topology",
     "__version__", "cluster_of_graph", "entry", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "schema",
-    "simulate", "simulate_many", "stream_name", "to_pandas", "topology",
+    "simulate", "simulate_many", "stream_name", "sweep", "to_pandas", "topology",
 ]

@@ -131,6 +131,27 @@ def plan(experiment: _Experiment | None = ..., search: str = ..., *, space: Spac
          seed: int = ..., threads: int = ..., overrides: _Overrides = ..., calibrations: _Paths = ...,
          progress: Callable[[int], object] | None = ..., **keywords: Any) -> Plan: ...
 
+class Sweep:
+    file: str
+    id: int
+    points: int
+    distinct: int
+    feasible: int
+    infeasible: int
+    failed: int
+    removed: dict[str, int]
+    complete: bool
+    def __init__(self, file: str | PathLike[str], sweep: int = ...) -> None: ...
+    @property
+    def columns(self) -> list[str]: ...
+    def best(self, most: int = ..., by: str = ...) -> list[dict[str, Any]]: ...
+    def pareto(self, keys: str | Iterable[str]) -> list[dict[str, Any]]: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+
+def sweep(space: Space | _Experiment, out: str | PathLike[str], *, threads: int = ..., client: Any = ...,
+          only: str | Iterable[str] | None = ..., progress: Callable[[int, int], object] | None = ...) -> Sweep: ...
+
 # A gymnasium.Env where that package is installed.
 class Environment:
     space: Space
