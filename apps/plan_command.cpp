@@ -15,9 +15,12 @@
 #include "config/catalog/calibration_files.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
+#include "planner/emit/emit.hpp"
 #include "planner/methods/search.hpp"
 #include "planner/methods/usual_space.hpp"
 #include "planner/methods/write_search.hpp"
+#include "sim/run/concrete_plan.hpp"
+#include "sim/run/memo.hpp"
 
 namespace orrery {
 namespace {
@@ -29,6 +32,7 @@ struct PlanOptions {
   std::string pareto;
   std::string budget;
   std::string json;
+  std::string framework;  ///< of --emit; "" for none
   std::int64_t top = 5;
   std::int64_t seed = 0;
 };
@@ -77,6 +81,14 @@ Space space_of(const PlanOptions& options) {
   return space_around(file, std::move(description), options.space, Intervals::allowed);
 }
 
+/// The winner as a framework takes it, below the tables if there are any.
+void print_launch(const std::string& framework, const Experiment& best, bool quiet) {
+  Memo memo;
+  const std::string text =
+      with_concrete_plan(best, memo, [&](const Experiment& e) { return emit(framework, e); });
+  std::printf("%s%s", quiet ? "" : "\n", text.c_str());
+}
+
 int run(const PlanOptions& options, const CommonOptions& common, unsigned threads) {
   const SearchRequest request = request_of(options, threads);
   const Space space = space_of(options);
@@ -87,6 +99,8 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output())
     std::fputs(search_text(result, space, request).c_str(), stdout);
+  if (!options.framework.empty())
+    print_launch(options.framework, result.best.front().experiment, common.quiet);
   return kDone;
 }
 
@@ -113,7 +127,13 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
       ->capture_default_str();
   app.add_option("--seed", options->seed, "Of searches that draw lots")
       ->check(integer_within(0, std::int64_t{1} << 53));
-  add_output(app, "--json", options->json, "Write what was found as JSON (- for standard output)");
+  CLI::Option* json =
+      add_output(app, "--json", options->json, "Write what was found as JSON (- for standard output)");
+  app.add_option(
+         "--emit", options->framework,
+         "Print the best plan as arguments or configuration of a framework; with --quiet nothing else")
+      ->check(one_of(framework_names()))
+      ->excludes(json);
   return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
 }
 

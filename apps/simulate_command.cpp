@@ -134,12 +134,6 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
   return kDone;
 }
 
-std::vector<std::string> framework_names() {
-  std::vector<std::string> names;
-  for (const Framework& framework : frameworks()) names.emplace_back(framework.name);
-  return names;
-}
-
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {
   return [keys, figures, &simulator](const Experiment& experiment) {
     const auto begin = std::chrono::steady_clock::now();

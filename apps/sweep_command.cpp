@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/far_sweep.hpp"
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
@@ -34,6 +35,7 @@ struct SweepCommandOptions {
   std::string file;
   KeySelection keys;
   std::string shard = "1/1";
+  std::string dask;    ///< address of a scheduler; "" for this machine
   std::string format;  ///< of --export; "" for none
   std::string to = "-";
   std::uint64_t top = 0;  ///< 0: not asked for
@@ -91,13 +93,18 @@ std::vector<std::string> kept_keys(const KeySelection& selection) {
   return {names.begin(), names.end()};
 }
 
-SweepSummary run_sweep(const SweepCommandOptions& options, const CommonOptions& common, unsigned threads) {
+/// The number of the sweep in the file.
+std::int64_t run_sweep(const SweepCommandOptions& options, const CommonOptions& common, unsigned threads) {
   const Space space = read_sweep_space(options.space);
   std::vector<std::string> inputs = tables_among(options.space.files);
   inputs.insert(inputs.end(), options.space.calibrations.begin(), options.space.calibrations.end());
   for (const std::string& file : inputs)
     if (same_file(file, options.file))
       refuse_sweep_options("the output " + quote(options.file) + " would replace the input " + quote(file));
+  if (!options.dask.empty()) {
+    sweep_far(space, {options.dask, options.file, kept_keys(options.keys), options.space.calibrations});
+    return 0;  // the last of the file
+  }
   SweepOptions sweep_options;
   sweep_options.file = options.file;
   sweep_options.threads = threads;
@@ -107,7 +114,7 @@ SweepSummary run_sweep(const SweepCommandOptions& options, const CommonOptions& 
   sweep_options.begin_thread = prepare_heap_of_thread;
   std::signal(SIGXFSZ, SIG_IGN);                 // a write beyond the limit of file sizes fails instead
   static auto* const simulator = new Simulator;  // never freed: piece by piece takes 4 % of a search
-  return sweep(space, sweep_options, *simulator);
+  return sweep(space, sweep_options, *simulator).sweep;
 }
 
 /// What to show or export: the best points, the front, or nothing in particular.
@@ -150,7 +157,7 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
   const bool runs = !options.space.files.empty() || !options.space.vary.empty();
   if (runs && id != 0)
     refuse_sweep_options("--sweep chooses among sweeps in the file: allowed without a space");
-  if (runs) id = run_sweep(options, common, threads).sweep;
+  if (runs) id = run_sweep(options, common, threads);
   const ResultsTable table(options.file, id);
   const SweepSummary summary = table.summary();
   Outputs outputs("");
@@ -178,7 +185,12 @@ Command add_sweep(CLI::App& app, const CommonOptions& common) {
                  "The file of results, an SQLite database: made, or gone on with; without a space, read")
       ->required();
   add_only(app, options->keys)->description("Keys of the result to keep, by default all that are scalars");
-  app.add_option("--shard", options->shard, "I/N: only the I-th of N parts of the space");
+  CLI::Option* shard =
+      app.add_option("--shard", options->shard, "I/N: only the I-th of N parts of the space");
+  app.add_option("--dask", options->dask,
+                 "ADDRESS of a Dask scheduler, such as tcp://10.0.0.1:8786: its workers simulate; needs the "
+                 "Python module orrery")
+      ->excludes(shard);
   app.add_option("--sweep", options->sweep,
                  "Of several sweeps in the file the one of this number; by default the last")
       ->check(integer_within(1, std::int64_t{1} << 53));

@@ -84,7 +84,8 @@ class ExperimentSeries {
   /// As read_experiment_text(). `label`, where given, is set even if the experiment is wrong.
   LocatedExperiment read(std::string_view text, const std::string& source, ExperimentLabel* label = nullptr);
 
-  /// For texts that nobody wrote: what is wrong is found several times as fast, and told by its pointer alone.
+  /// For texts that nobody wrote: what is wrong is found several times as fast, and told by its pointer
+  /// alone.
   /// @throws InputError without sources, lines and columns
   Experiment read_without_positions(std::string_view text);
 

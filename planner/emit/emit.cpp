@@ -24,6 +24,12 @@ std::span<const Framework> frameworks() {
   return kFrameworks;
 }
 
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names;
+  for (const Framework& framework : frameworks()) names.emplace_back(framework.name);
+  return names;
+}
+
 std::string emit(std::string_view framework, const Experiment& experiment) {
   const auto found = std::ranges::find(frameworks(), framework, &Framework::name);
   if (found == frameworks().end()) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orrery/experiment.hpp"
 #include "orrery/menu.hpp"
@@ -18,6 +19,7 @@ struct Framework : MenuEntry {
 };
 
 [[nodiscard]] std::span<const Framework> frameworks();
+[[nodiscard]] std::vector<std::string> framework_names();
 
 /// Model, plan and length of training as `framework` takes them: what it can be told stands there as
 /// settings, each with the key that it comes from; every other key of model, plan and training stands in a

@@ -64,13 +64,13 @@ class ExhaustiveSearch {
   void prune(const Candidate& candidate) {
     switch (candidate.by) {
       case BoundBy::nothing:
-        return run_.count_pruned(1, "others are better in all that is weighed");
+        return run_.count_pruned(1, "left out: others are better in all that is weighed");
       case BoundBy::passes:
-        return run_.count_pruned(1, "its passes alone take longer than the best step");
+        return run_.count_pruned(1, "left out: passes alone take longer than the best step");
       case BoundBy::weights:
-        return run_.count_pruned(1, "moving weights and gradients alone takes longer than the best step");
+        return run_.count_pruned(1, "left out: weights and gradients alone travel longer than the best step");
       case BoundBy::run_without_contention:
-        return run_.count_pruned(1, "longer than the best step even without contention");
+        return run_.count_pruned(1, "left out: longer than the best step even without contention");
     }
   }
 

@@ -193,8 +193,9 @@ namespace orrery {
 bool has_integer_solver() { return false; }
 
 IlpPartition partition_by_ilp(const PartitionProblem& /*problem*/, double /*seconds*/) {
-  throw InputError({Diagnostic{"command line", 0, 0, "",
-                               "--search: found \"ilp\", allowed where Orrery was built with CBC (coinor-libcbc-dev)"}});
+  throw InputError(
+      {Diagnostic{"command line", 0, 0, "",
+                  "--search: found \"ilp\", allowed where Orrery was built with CBC (coinor-libcbc-dev)"}});
 }
 
 }  // namespace orrery

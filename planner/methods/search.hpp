@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/experiment.hpp"
 #include "orrery/menu.hpp"
 #include "orrery/report.hpp"
 #include "planner/methods/objective.hpp"
@@ -51,6 +52,7 @@ struct Trial {
 struct FoundPlan {
   Trial trial;
   Report report;
+  Experiment experiment;  ///< layers of stages and the like may be left to the simulator
 };
 
 /// When a search found a better point than before.

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kDoesNotFit = "does not fit into memory";
+constexpr const char* kDoesNotFit = "do not fit into memory";
 
 /// What all objectives together need.
 Figures figures_for(const SearchRequest& request) {
@@ -319,7 +319,8 @@ double SearchRun::cost_of(std::size_t k) const {
 }
 
 FoundPlan SearchRun::reported(const Trial& trial) {
-  return {trial, simulator_.simulate(std::get<Point>(read(trial.index)).experiment)};
+  Experiment experiment = std::get<Point>(read(trial.index)).experiment;
+  return {trial, simulator_.simulate(experiment), std::move(experiment)};
 }
 
 /// Trials than which none is better, or as good, in all.
@@ -350,7 +351,7 @@ SearchResult SearchRun::finish() {
     result.optimal = *result.gap == 0;
   }
   if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
-  if (trials_.size() > top) result.losers["simulated, and worse"] = trials_.size() - top;
+  if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   result.seconds = taken.count();
   return result;

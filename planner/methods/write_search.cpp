@@ -147,12 +147,18 @@ class SearchText {
   std::string out_;
 };
 
+/// A number, a list or the like where the text of a value is one.
+SearchJson typed(const std::string& text) {
+  SearchJson value = SearchJson::parse(text, nullptr, false);
+  return value.is_discarded() ? SearchJson(text) : value;
+}
+
 SearchJson plan_json(const FoundPlan& plan, const Space& space) {
   std::string text;
   write_json(plan.report, ResultSelection(), -1, [&text](std::string_view part) { text += part; });
   SearchJson values = SearchJson::object();
   for (std::size_t k = 0; k < space.keys().size(); ++k)
-    if (!plan.trial.values[k].empty()) values[space.keys()[k].key] = plan.trial.values[k];
+    if (!plan.trial.values[k].empty()) values[space.keys()[k].key] = typed(plan.trial.values[k]);
   SearchJson result{{"point", std::move(values)}};
   result.update(SearchJson::parse(text));
   result.erase("stats");  // of the machine

@@ -100,3 +100,28 @@ def _simulate(blob, points, keys, version):
         _of_thread.blob, _of_thread.space = blob, pickle.loads(blob)
     results = _orrery.simulate_points(_of_thread.space._native, points, keys)
     return results, time.perf_counter() - begin
+
+
+def _main():
+    """What `orrery sweep --dask ADDRESS` asks for on standard input; what is wrong on standard error, in a line."""
+    import json
+    import sys
+
+    try:
+        from distributed import Client
+    except ImportError:
+        sys.exit("orrery: sweeps on Dask need the Python package distributed")
+    from orrery.space import Space
+
+    asked = json.load(sys.stdin)
+    space = Space(asked["space"], asked["experiment"], asked["overrides"], calibrations=asked["calibrations"])
+    try:
+        client = Client(asked["scheduler"], timeout=10)
+    except (OSError, ValueError) as error:
+        sys.exit(f"orrery: no Dask scheduler answers at {asked['scheduler']}: {error}")
+    with client:
+        sweep_on(client, space, asked["file"], asked["keys"])
+
+
+if __name__ == "__main__":
+    _main()

@@ -2,6 +2,8 @@
 """orrery.sweep() on a Dask cluster: a scheduler and two worker processes on the loopback interface, one of them killed in
 mid-flight; a client killed and its sweep gone on with; the same answers as of this process."""
 
+import json
+import os
 import pathlib
 import signal
 import socket
@@ -137,6 +139,18 @@ class ManyMachines(unittest.TestCase):
                 orrery.sweep(SPACE, self.file, client=self.client)
         finally:
             many_machines.__version__ = usual
+
+    def test_7_the_command_line_asks_for_the_same(self):
+        space = self.file.with_suffix(".json")
+        space.write_text(json.dumps(SPACE))
+        command = [os.environ["ORRERY_PROGRAM"], "sweep", str(space), "--out", str(self.file), "--dask"]
+        path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run([*command, self.cluster.address], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.check(orrery.Sweep(self.file))
+        nobody = subprocess.run([*command, "tcp://127.0.0.1:1"], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        self.assertEqual(nobody.returncode, 1)
+        self.assertIn("no Dask scheduler answers at tcp://127.0.0.1:1", nobody.stderr)
 
 
 if __name__ == "__main__":

@@ -111,8 +111,9 @@ TEST_CASE("problems name the cell they come from") {
         "folder/t.csv:2:29: found \"fast\" for measured.step_time_s, allowed a number above 0");
   for (const char* number : {"0", "-1", "nan", "inf", "1e999", "1 s", "0x1", "1.5.2"}) {
     CAPTURE(number);
-    CHECK(diagnostics(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,8," + number + "\n").find("above 0") !=
-          std::string::npos);
+    std::string table = kHead;
+    table.append("a,gpt3-125m,dgx-a100-80gb,8,").append(number).append("\n");
+    CHECK(diagnostics(table).find("above 0") != std::string::npos);
   }
   CHECK(diagnostics(std::string(kHead) + "a,gpt3-125m,dgx-a100-80gb,eight,1\n") ==
         "folder/t.csv:2:27: /plan/data_parallel: found \"eight\", allowed an integer from 1 to 4000000");
