@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "apps/calibration_files.hpp"
 #include "apps/table_arguments.hpp"
@@ -41,14 +43,13 @@ void add_space_options(CLI::App& app, SpaceArguments& arguments) {
 SpaceDescription description_of(const SpaceArguments& arguments) {
   SpaceDescription description;
   if (!arguments.space.empty()) description = read_space(read_text(arguments.space), arguments.space);
-  for (const std::string& text : arguments.vary) {
-    SpaceKey key = parse_space_key(text);
-    const auto known = std::ranges::find(description.keys, key.key, &SpaceKey::key);
-    if (known != description.keys.end())
-      *known = std::move(key);
-    else
-      description.keys.push_back(std::move(key));
-  }
+  // Those of the file give way; one that is varied twice is found by who counts the points.
+  std::vector<SpaceKey> varied;
+  for (const std::string& text : arguments.vary) varied.push_back(parse_space_key(text));
+  std::erase_if(description.keys, [&varied](const SpaceKey& key) {
+    return std::ranges::find(varied, key.key, &SpaceKey::key) != varied.end();
+  });
+  std::ranges::move(varied, std::back_inserter(description.keys));
   for (const std::string& text : arguments.where) description.conditions.push_back(condition_of(text));
   return description;
 }

@@ -111,6 +111,7 @@ def _main():
         from distributed import Client
     except ImportError:
         sys.exit("orrery: sweeps on Dask need the Python package distributed")
+    from orrery import many_machines  # not this file as the program, whose functions workers could not import
     from orrery.space import Space
 
     asked = json.load(sys.stdin)
@@ -120,7 +121,7 @@ def _main():
     except (OSError, ValueError) as error:
         sys.exit(f"orrery: no Dask scheduler answers at {asked['scheduler']}: {error}")
     with client:
-        sweep_on(client, space, asked["file"], asked["keys"])
+        many_machines.sweep_on(client, space, asked["file"], asked["keys"])
 
 
 if __name__ == "__main__":
