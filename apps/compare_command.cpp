@@ -98,6 +98,7 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
   const ComparisonRequest request = request_of(options);
   Outputs outputs("");
   for (const ExperimentText& experiment : request.experiments) outputs.protect(experiment.source);
+  outputs.protect(options.space.space);
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);

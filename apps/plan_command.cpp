@@ -93,6 +93,8 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   const SearchRequest request = request_of(options, threads);
   const Space space = space_of(options);
   Outputs outputs(space.base().source);
+  outputs.protect(options.space.space);
+  for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   const SearchResult result = search(space, request, progress_on_terminal(common));
   if (json != nullptr) json->write(search_json(result, space, request));

@@ -162,6 +162,8 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
   const SweepSummary summary = table.summary();
   Outputs outputs("");
   outputs.protect(options.file);
+  for (const std::string& file : tables_among(options.space.files)) outputs.protect(file);
+  outputs.protect(options.space.space);
   if (!options.format.empty()) {
     OutputFile* file = outputs.open(options.to);
     const auto format = std::ranges::find(kExportFormatNames, options.format) - kExportFormatNames.begin();

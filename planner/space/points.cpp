@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -31,7 +32,12 @@ Json value_of_text(const SpaceKey& key, const std::string& text) {
   Json document = Json::object();
   std::vector<Diagnostic> diagnostics;
   apply_overrides(document, {"value=" + text}, diagnostics);
-  if (diagnostics.empty()) return document.value("value", Json());
+  const Json value = document.value("value", Json());
+  const bool finite = !value.is_number_float() || std::isfinite(value.get<double>());
+  if (!finite)
+    throw InputError({Diagnostic{"command line", 0, 0, "",
+                                 fmt::format("{}: found {}, allowed finite numbers", key.key, quote(text))}});
+  if (diagnostics.empty()) return value;
   diagnostics.front().message = key.key + ": " + diagnostics.front().message;
   throw InputError(std::move(diagnostics));
 }
@@ -100,6 +106,7 @@ struct PointReader::Parts {
   }
 
   [[nodiscard]] bool holds(std::size_t c, const Choice& choice) const {
+    require_values(c);
     std::vector<ConditionValue> found;
     for (const ConditionKey& key : conditions[c])
       found.push_back(key.key < choice.json.size() ? value_of(choice.json[key.key]) : key.given);
@@ -109,6 +116,20 @@ struct PointReader::Parts {
     } catch (const ConditionError& error) {
       throw InputError({Diagnostic{space.base().source, 0, 0, "",
                                    fmt::format("condition {}: {}", quote(condition.text()), error.message)}});
+    }
+  }
+
+  /// A condition on a default would be false in silence.
+  void require_values(std::size_t c) const {
+    const Condition& condition = space.conditions()[c];
+    for (std::size_t k = 0; k < conditions[c].size(); ++k) {
+      const ConditionKey& key = conditions[c][k];
+      if (key.key < values.size() || !std::holds_alternative<std::monostate>(key.given)) continue;
+      throw InputError({Diagnostic{
+          space.base().source, 0, 0, "",
+          fmt::format(
+              "condition {}: found key {}, of which neither the space nor the experiment gives a value",
+              quote(condition.text()), quote(condition.keys()[k]))}});
     }
   }
 

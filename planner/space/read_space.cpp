@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -107,7 +108,11 @@ class SpaceReader {
       return read;
     }
     if (value.empty()) add(pointer, "found an empty list, allowed at least one value");
-    for (const Json& item : value) read.values.push_back(text_of(item));
+    for (const Json& item : value) {
+      if (item.is_number_float() && !std::isfinite(item.get<double>()))
+        add(pointer, "found a number that is not finite, allowed finite ones");
+      read.values.push_back(text_of(item));
+    }
     return read;
   }
 

@@ -50,6 +50,8 @@ GossipGraph build(const GossipOptions& options) {
   std::vector<std::string_view> known;
   for (const GossipTopologyEntry& entry : gossip_topologies()) known.push_back(entry.name);
   static_cast<void>(choice("topology", options.topology, known));
+  if (options.workers < 1 || options.workers_per_node < 1)
+    throw InputError("", "found no workers, allowed at least one, and one per node");
   DataParallelSync sync;
   sync.method = SyncMethod::gossip;
   sync.topology = options.topology;

@@ -19,8 +19,8 @@ constexpr const char* kExperiment =
     R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 2},
     "plan": {"global_batch_size": 32}})";
 constexpr const char* kPlans = R"({"plan.tensor_parallel": "1..8*2", "plan.pipeline_parallel": "1..8*2",
-    "plan.micro_batch_size": "1..8*2", "plan.pipeline_schedule": ["1f1b", "interleaved-1f1b"],
-    "plan.virtual_stages": [1, 2, 3], "plan.recompute": "auto", "plan.zero_stage": "auto"})";
+    "plan.micro_batch_size": [1, 4], "plan.pipeline_schedule": ["1f1b", "interleaved-1f1b"],
+    "plan.virtual_stages": [1, 3], "plan.recompute": ["none", "full"], "plan.zero_stage": [0, 1, 3]})";
 
 Space space_around(const char* experiment, const std::string& description) {
   return {
@@ -54,8 +54,7 @@ SearchRequest request_for(const char* objective, std::size_t top, unsigned threa
 
 TEST_CASE("the best points are those of all points simulated, for every objective") {
   const Space space = space_around(kExperiment, kPlans);
-  for (const char* objective :
-       {"step_time_s", "mfu", "tokens_per_s", "memory.peak_gb", "breakdown_s.bubble"}) {
+  for (const char* objective : {"step_time_s", "mfu", "memory.peak_gb", "breakdown_s.bubble"}) {
     INFO(objective);
     const SearchRequest request = request_for(objective, 4);
     const std::vector<double> costs = all_costs(space, request.objective);
@@ -71,8 +70,8 @@ TEST_CASE("the best points are those of all points simulated, for every objectiv
 
 TEST_CASE("bounds leave most points out where they bound the objective") {
   const SearchResult result = search(space_around(kExperiment, kPlans), request_for("step_time_s", 1));
-  CHECK(result.simulated * 20 < result.distinct);
-  CHECK(result.bounded * 5 < result.distinct);
+  CHECK(result.simulated * 10 < result.distinct);
+  CHECK(result.bounded * 4 < result.distinct);
 }
 
 TEST_CASE("what is found depends on no thread") {

@@ -104,7 +104,8 @@ TEST_CASE("a stage computes as few layers again as memory allows") {
 TEST_CASE("both programs solve the problems of real plans alike") {
   if (!has_integer_solver()) return;
   for (const std::string& text : {tight(8), tight(12), std::string(kMixed)}) {
-    const Space space = space_for(text, R"({"plan.micro_batch_size": [1, 2], "plan.stage_layers": ["auto"]})");
+    const Space space =
+        space_for(text, R"({"plan.micro_batch_size": [1, 2], "plan.stage_layers": ["auto"]})");
     for (const char* micro_batch : {"1", "2"}) {
       CAPTURE(micro_batch);
       Memo memo;

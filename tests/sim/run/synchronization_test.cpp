@@ -294,11 +294,11 @@ TEST_CASE("what is kept between steps counts as memory") {
     return run(read(experiment(8, sync))).report.stage_memory[0];
   };
   const StageMemory plain = stage(R"("method": "all-reduce")");
-  constexpr Bytes kValues = 1'008'000;
-  CHECK(stage(R"("method": "diloco")").optimizer() == plain.optimizer() + 8 * kValues);
+  constexpr Bytes kParameters = 1'008'000;
+  CHECK(stage(R"("method": "diloco")").optimizer() == plain.optimizer() + 8 * kParameters);
   CHECK(stage(R"("method": "all-reduce", "compression": "top-k")").optimizer() ==
-        plain.optimizer() + 4 * kValues);
+        plain.optimizer() + 4 * kParameters);
   CHECK(stage(R"("method": "all-reduce", "compression": {"method": "top-k", "error_feedback": false})")
             .optimizer() == plain.optimizer());
-  CHECK(stage(gossip("ring")).workspace.total() == plain.workspace.total() + 2 * 4 * kValues);
+  CHECK(stage(gossip("ring")).workspace.total() == plain.workspace.total() + 2 * 4 * kParameters);
 }

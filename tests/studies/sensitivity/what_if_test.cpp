@@ -139,7 +139,7 @@ TEST_CASE("shares lie between the differences to both sides, and are these where
 }
 
 TEST_CASE("under flow shares are near the differences") {
-  for (const char* name : {"megatron-145b.json", "gpt3-175b.json", "llama-65b.json"}) {
+  for (const char* name : {"llama-65b.json", "llama-7b.yaml"}) {
     CAPTURE(name);
     const Experiment experiment = example(name);
     for (const WhatIf& one : what_if(experiment, {}).list) {
@@ -205,5 +205,5 @@ TEST_CASE("what has no derivative is refused in a line") {
   };
   CHECK(said("cluster.fabric.nic_gbp").ends_with("did you mean \"cluster.fabric.nic_gbps\"?"));
   CHECK(said("plan.tensor_parallel").find("by which a step time has no derivative") != std::string::npos);
-  CHECK_THROWS_AS(what_if(example("asynchronous.json"), {}), InputError);
+  CHECK_THROWS_AS(static_cast<void>(what_if(example("asynchronous.json"), {})), InputError);
 }

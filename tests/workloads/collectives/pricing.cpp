@@ -88,13 +88,13 @@ TEST_CASE("groups of the same shape cost the same wherever they are") {
   const std::vector<std::uint32_t> low{0, 4, 8, 12};
   const std::vector<std::uint32_t> high{19, 23, 27, 31};
   const Message message{Collective::all_reduce, 1'000'000, Dimension::data};
-  TransferPrice a;
-  TransferPrice b;
-  pricer.price(message, low, a);
-  pricer.price(message, high, b);
-  CHECK(a.alone_ps() == b.alone_ps());
-  CHECK(a.uses[0].link == LinkId{2});  // NIC up of GPU 0
-  CHECK(b.uses[0].link == LinkId{19 * 4 + 2});
+  TransferPrice price_low;
+  TransferPrice price_high;
+  pricer.price(message, low, price_low);
+  pricer.price(message, high, price_high);
+  CHECK(price_low.alone_ps() == price_high.alone_ps());
+  CHECK(price_low.uses[0].link == LinkId{2});  // NIC up of GPU 0
+  CHECK(price_high.uses[0].link == LinkId{19 * 4 + 2});
 }
 
 TEST_CASE("shape: nodes in order of first member, as many rings as GPUs of a node") {
