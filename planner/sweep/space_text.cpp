@@ -7,7 +7,9 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::string dumped(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+std::string dumped(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 /// A value as JSON has it where it is one, else a text.
 OrderedJson value_of(const std::string& text) {

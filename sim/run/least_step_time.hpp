@@ -19,7 +19,8 @@ struct LeastMakespan {
 };
 
 /// None is longer than Report::makespan_ps: waits for other ranks, messages between stages and all that slows
-/// kernels are left out. Zeros where workers keep no step. The plan leaves nothing open (with_concrete_plan()).
+/// kernels are left out. Zeros where workers keep no step. The plan leaves nothing open
+/// (with_concrete_plan()).
 [[nodiscard]] LeastMakespan least_makespan(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

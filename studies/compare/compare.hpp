@@ -10,9 +10,9 @@
 #include "config/catalog/catalog.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/report.hpp"
-#include "studies/compare/solve.hpp"
 #include "planner/space/condition.hpp"
 #include "planner/space/space_key.hpp"
+#include "studies/compare/solve.hpp"
 
 namespace orrery {
 
@@ -27,8 +27,8 @@ struct ExperimentText {
 struct ComparisonRequest {
   std::vector<ExperimentText> experiments;  ///< at least one
   std::vector<std::string> overrides;       ///< KEY=VALUE for every row, before what is varied
-  std::vector<SpaceKey> variations;        ///< applied to every experiment
-  std::vector<Condition> conditions;       ///< that the rows of every experiment satisfy
+  std::vector<SpaceKey> variations;         ///< applied to every experiment
+  std::vector<Condition> conditions;        ///< that the rows of every experiment satisfy
   Catalog catalog;
   Menus menus;
   std::optional<Solve> solve = {};  ///< in every row, the value of a key for which a figure has a value
