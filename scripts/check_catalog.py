@@ -129,6 +129,7 @@ GPUS = {
 CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
     "dgx-b300", "gb200-nvl72", "gb300-nvl72", "hgx-h20", "mi300x", "tpu-v5p", "v100-tcp-25g", "a3-mega", "a3-high", "g4dn-12xlarge", "p3-16xlarge",
+    "g2-l4", "a10-server", "rtx4090-workstation", "l40s-server",
 }
 
 
@@ -308,7 +309,7 @@ class Checker:
             self.expect(zero or 0 < value <= most, where, f"value {value} is out of range")
 
     def calibration(self, path, entry):
-        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits", "domain", "fit", "name"}):
+        if not self.keys(entry, CALIBRATION_KEYS, path, {"inherits", "domain", "serving_errors", "fit", "name"}):
             return
         part, constants = entry["part"], entry["constants"]
         if not (self.expect(part in CONSTANTS or part == "software", path, f"unknown part '{part}'")
