@@ -24,6 +24,7 @@ struct CatalogEntry {
   std::string inherits;        ///< of a calibration: the one that has what it lacks; may be empty
   Diagnostic inherits_at{};    ///< where it says so, with the message to come
   CalibrationDomain domain{};  ///< of a calibration: of its own measured runs
+  std::vector<ServingErrors> serving_errors{};  ///< of a calibration
 };
 
 /// A file of the catalog. Copies share what has been parsed; threads may ask side by side.

@@ -30,6 +30,7 @@ const std::vector<Field<Header>>& header_fields() {
       T::text("inherits", &Header::inherits, "calibration that has what this one lacks"),
       T::nested("constants", "an object of constants"),
       T::nested("domain", "what the measured runs behind it span: names and [least, largest]"),
+      T::nested("serving_errors", "how far figures of requests are off on rows that no fit saw"),
       T::nested("fit", "how its constants were fitted; not read"),
   };
   return fields;
@@ -58,6 +59,23 @@ const std::vector<Field<Description>>& constant_fields() {
   return fields;
 }
 
+const std::vector<Field<ServingErrors>>& serving_error_fields() {
+  using T = FieldTable<ServingErrors>;
+  static const std::vector<Field<ServingErrors>> fields{
+      T::choice(
+          "figure", {kServingErrorFigures, nullptr, {}},
+          [](ServingErrors& errors, std::size_t i) { errors.figure = kServingErrorFigures[i]; }, "",
+          "what was measured"),
+      T::flag("experts", &ServingErrors::experts, "false", "of models with experts; of dense ones otherwise"),
+      T::nested("gpus", "of the rows, a list of names"),
+      T::integer("rows", 1, 1e9, &ServingErrors::rows, "", "their number"),
+      T::number("p10", "", -1, 1e6, &ServingErrors::p10, "",
+                "lower decile of measured over predicted, less 1"),
+      T::number("p90", "", -1, 1e6, &ServingErrors::p90, "", "upper decile"),
+  };
+  return fields;
+}
+
 template <class T>
 void add_calibrated(std::vector<FieldInfo>& out, const std::vector<Field<T>>& fields) {
   for (const Field<T>& field : fields) {
@@ -80,6 +98,8 @@ class CalibrationReader {
     if (!header.part.empty() && root.contains("constants"))
       read_constants(root["constants"], calibrated_fields(header.part), entry.value, Path(top, "constants"));
     if (root.contains("domain")) read_domain(root["domain"], entry.domain, Path(top, "domain"));
+    if (root.contains("serving_errors"))
+      read_serving_errors(root["serving_errors"], entry.serving_errors, Path(top, "serving_errors"));
     return {header.name, std::move(entry)};
   }
 
@@ -127,6 +147,24 @@ class CalibrationReader {
         known.insert(known.end(), kDomainSpans.begin(), kDomainSpans.end());
         report_unknown_key(key, known, here, scope_);
       }
+    }
+  }
+
+  void read_serving_errors(const Json& given, std::vector<ServingErrors>& list, const Path& path) {
+    if (!given.is_array())
+      return findings_.add(path, fmt::format("found {}, allowed a list of objects", given.type_name()));
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const Path here(path, i);
+      ServingErrors errors;
+      read_fields(given[i], serving_error_fields(), errors, here, scope_);
+      if (!given[i].is_object()) continue;
+      for (const std::string_view needed : {"figure", "gpus", "rows", "p10", "p90"})
+        require(given[i], serving_error_fields(), needed, "serving_errors", here, scope_);
+      if (given[i].contains("gpus")) read_names(given[i]["gpus"], errors.gpus, Path(here, "gpus"));
+      if (!(errors.p10 <= errors.p90))
+        findings_.add(Path(here, "p90"),
+                      fmt::format("found {}, allowed p10 ({}) or more", errors.p90, errors.p10));
+      list.push_back(std::move(errors));
     }
   }
 

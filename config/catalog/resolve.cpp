@@ -136,11 +136,14 @@ std::shared_ptr<const CalibrationDomains> Resolver::domains(std::string_view nam
   for (std::string_view next = name; seen.insert(next).second;) {
     const CatalogEntry* found = catalog_.find(CatalogKind::calibration, next);
     if (found == nullptr) break;
-    if (next == name) out->stack = found->domain;
+    if (next == name) {
+      out->stack = found->domain;
+      out->serving = found->serving_errors;
+    }
     if (!found->domain.empty()) out->kin = found->domain;
     next = found->inherits;
   }
-  if (out->kin.empty()) return nullptr;
+  if (out->kin.empty() && out->serving.empty()) return nullptr;
   return out;
 }
 

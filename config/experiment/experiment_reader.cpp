@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 15> kStacks{"nemo-2024",
                                                    "bluefog-2021",
                                                    "ideal"};
 constexpr std::string_view kDefaultStack = kStacks[0];
+constexpr std::string_view kDefaultEngine = "vllm-2025";  ///< of experiments that serve
 
 const Json* member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -68,6 +69,7 @@ Experiment ExperimentReader::read(const Json& root, const std::vector<std::strin
   if (!findings_.empty()) return experiment;
   complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
   if (findings_.empty()) check_collectives(experiment, findings_);
+  if (experiment.inference && findings_.empty()) check_inference(experiment, root, findings_);
   const Json* sync = member(root, "data_parallel_sync");
   if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
   if (findings_.empty()) check_size(experiment, findings_);  // before the graph of gossip is built
@@ -129,10 +131,11 @@ void ExperimentReader::check_parts(const Json& root) {
     static_cast<void>(read_sync(*sync, Path(top, "data_parallel_sync"), scope_));
   check_part(root, top, "software", software_fields());
   check_part(root, top, "training", training_fields());
+  check_part(root, top, "inference", inference_fields());
   check_part(root, top, "accuracy", accuracy_fields());
   check_part(root, top, "problem", problem_fields());
   check_part(root, top, "simulation", simulation_fields());
-  if (!experiment.stack.empty()) static_cast<void>(choose_stack(experiment, Path(top, "stack")));
+  if (!experiment.stack.empty()) static_cast<void>(choose_stack(experiment, false, Path(top, "stack")));
 }
 
 void ExperimentReader::complete_steps(Experiment& experiment) {
@@ -245,6 +248,8 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
   read_software(root, experiment);
   if (const Json* training = member(root, "training"))
     read_training(*training, experiment.training, Path(top, "training"));
+  if (const Json* inference = member(root, "inference"))
+    experiment.inference = read_inference(*inference, experiment.model, Path(top, "inference"), scope_);
   if (const Json* accuracy = member(root, "accuracy")) {
     const Path path(top, "accuracy");
     read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
@@ -273,7 +278,7 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
   const Path path(top, "software");
   const Json& given = member_or_empty(root, "software");
   if (!expect_object(given, path, scope_)) return;
-  const bool calibrated = choose_stack(experiment, Path(top, "stack"));
+  const bool calibrated = choose_stack(experiment, member(root, "inference") != nullptr, Path(top, "stack"));
   if (known_ != nullptr && std::exchange(known_->stack, experiment.stack) != experiment.stack)
     known_->software.given = Json(Json::value_t::discarded);
   if (calibrated) experiment.domains = resolver_.domains(experiment.stack);
@@ -287,10 +292,11 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
 }
 
 /// Checks the experiment's stack, or takes the default. Whether it has a calibration.
-bool ExperimentReader::choose_stack(Experiment& experiment, const Path& path) {
+bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const Path& path) {
   if (experiment.stack.empty()) {
-    const bool calibrated = resolver_.calibrates(kDefaultStack, "software");
-    if (calibrated) experiment.stack = kDefaultStack;
+    const std::string_view usual = serves ? kDefaultEngine : kDefaultStack;
+    const bool calibrated = resolver_.calibrates(usual, "software");
+    if (calibrated) experiment.stack = usual;
     return calibrated;
   }
   if (resolver_.calibrates(experiment.stack, "software")) return true;

@@ -74,7 +74,7 @@ class ExperimentReader {
   void read_rest(const Json& root, Experiment& experiment);
   void read_training(const Json& value, Training& training, const Path& path);
   void read_software(const Json& root, Experiment& experiment);
-  bool choose_stack(Experiment& experiment, const Path& path);
+  bool choose_stack(Experiment& experiment, bool serves, const Path& path);
   void complete_steps(Experiment& experiment);
 
   Findings findings_;

@@ -12,6 +12,12 @@ void read_layer_pattern(const Json& value, Model& model, const Path& path, Scope
 Model read_model(const Json& value, const Path& path, Scope& scope);
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
 void read_problem(const Json& value, LearningProblem& problem, const Path& path, Scope& scope);
+/// @param model  of the experiment, for the longest request
+Inference read_inference(const Json& value, const Model& model, const Path& path, Scope& scope);
+/// A CSV file of requests, none longer than `context` tokens; nothing after a finding. `path` leads to its
+/// name.
+RequestTrace read_request_trace(const std::string& file, std::int64_t context, const Path& path,
+                                Scope& scope);
 Regions read_regions(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
 Plan read_plan(const Json& value, const Path& path, Scope& scope);
@@ -45,6 +51,10 @@ void check_sync(const Experiment& experiment, const Json& sync, const std::vecto
 void check_gossip(const Experiment& experiment, double weights, Findings& findings);
 /// Reports algorithms that can do their collective in no group of ranks of this cluster.
 void check_collectives(const Experiment& experiment, Findings& findings);
+
+/// Reports what of an experiment that serves requests contradicts itself or is of training; `root` is the
+/// document it was read from. After complete_plan().
+void check_inference(const Experiment& experiment, const Json& root, Findings& findings);
 
 struct CatalogData;
 

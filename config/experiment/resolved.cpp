@@ -92,9 +92,13 @@ class ResolvedTree {
   Tree run_keys() const {
     Tree all;
     all["plan"] = plan();
-    all["data_parallel_sync"] = sync();
+    if (!e_.inference) all["data_parallel_sync"] = sync();
     all["simulation"] = part(e_.simulation, simulation_fields());
-    if (Tree training = part(e_.training, training_fields()); !training.empty()) all["training"] = training;
+    if (e_.inference) {
+      all["inference"] = inference(*e_.inference);
+    } else if (Tree training = part(e_.training, training_fields()); !training.empty()) {
+      all["training"] = training;
+    }
     return all;
   }
 
@@ -168,6 +172,8 @@ class ResolvedTree {
       out["wire_precision"] = std::move(wire);
     for (std::size_t i = 0; i < kCollectiveCount; ++i)
       out["collectives"][std::string(kCollectiveNames[i])] = e_.plan.collectives[i];
+    if (!e_.inference) return out;
+    for (const std::string_view key : training_plan_keys()) out.erase(std::string(key));
     return out;
   }
 
@@ -179,6 +185,33 @@ class ResolvedTree {
     const bool plain = plan.recompute_layers == 0 && plan.recompute_method == RecomputeMethod::uniform &&
                        plan.recompute_stage_layers.empty();
     return plan.recompute != Recompute::modules && plain ? *value_of(plan, recompute_field(), menus_) : out;
+  }
+
+  /// A number where that says all of it.
+  Tree lengths(const TokenLengths& lengths) const {
+    if (lengths.kind == LengthKind::fixed) return lengths.mean;
+    Tree out = part(lengths, token_lengths_fields());
+    if (lengths.kind == LengthKind::uniform) {  // which follow from its limits
+      out.erase("mean");
+      out.erase("deviation");
+    }
+    return out;
+  }
+
+  Tree inference(const Inference& inference) const {
+    Tree out = part(inference, inference_fields());
+    if (inference.trace.has_value()) {
+      out["requests"] = inference.trace.file();
+    } else {
+      out["prompt_tokens"] = lengths(inference.prompt);
+      out["output_tokens"] = lengths(inference.output);
+      if (inference.requests > 0) out["requests"] = inference.requests;
+    }
+    if (inference.speculation.tokens > 0)
+      out["speculative"] = part(inference.speculation, speculation_fields());
+    if (inference.is_disaggregated())
+      out["disaggregated"] = part(inference.disaggregated, disaggregation_fields());
+    return out;
   }
 
   Tree sync() const {

@@ -175,6 +175,26 @@ Schema sync_schema(const Menus& menus) {
   return sync;
 }
 
+/// Tokens of prompts or outputs: a number or an object.
+Schema lengths_schema(const Menus& menus) {
+  return {{"anyOf",
+           {count(field_named(token_lengths_fields(), "mean")), object_of(token_lengths_fields(), menus)}}};
+}
+
+Schema inference_schema(const Menus& menus) {
+  Schema inference = object_of(inference_fields(), menus);
+  fill(inference, "prompt_tokens", lengths_schema(menus));
+  fill(inference, "output_tokens", lengths_schema(menus));
+  fill(inference, "requests", {{"anyOf", {count(request_count_field()), {{"type", "string"}}}}});
+  Schema speculative = object_of(speculation_fields(), menus);
+  speculative["required"] = {"num_speculative_tokens", "acceptance_rate"};
+  fill(inference, "speculative", speculative);
+  Schema disaggregated = object_of(disaggregation_fields(), menus);
+  disaggregated["required"] = {"prefill", "decode"};
+  fill(inference, "disaggregated", disaggregated);
+  return inference;
+}
+
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
@@ -187,6 +207,7 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "plan", plan);
   fill(experiment, "data_parallel_sync", sync_schema(menus));
   fill(experiment, "training", object_of(training_fields(), menus));
+  fill(experiment, "inference", inference_schema(menus));
   Schema accuracy = object_of(accuracy_fields(), menus);
   accuracy["required"] = {"target"};
   fill(experiment, "accuracy", accuracy);

@@ -41,6 +41,11 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "data_parallel_sync.compression.", compression_fields());
   add_fields(keys, "simulation.", simulation_fields());
   add_fields(keys, "training.", training_fields());
+  add_fields(keys, "inference.", inference_fields());
+  add_fields(keys, "inference.prompt_tokens.", token_lengths_fields());
+  add_fields(keys, "inference.output_tokens.", token_lengths_fields());
+  add_fields(keys, "inference.speculative.", speculation_fields());
+  add_fields(keys, "inference.disaggregated.", disaggregation_fields());
   add_fields(keys, "accuracy.", accuracy_fields());
   add_fields(keys, "problem.", problem_fields());
   add_fields(keys, "software.", software_fields());

@@ -1,6 +1,9 @@
 // The field tables of every part of an experiment. Internal to config/.
 #pragma once
 
+#include <array>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "config/schema/field.hpp"
@@ -53,6 +56,18 @@ const std::vector<Field<OverrideKeys>>& override_fields();
 const std::vector<Field<SimulationOptions>>& simulation_fields();
 const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Training>>& training_fields();
+const std::vector<Field<Inference>>& inference_fields();
+/// Keys of a plan that mean something for steps of training alone.
+std::span<const std::string_view> training_plan_keys();
+/// inference.requests as a number.
+const Field<Inference>& request_count_field();
+const std::vector<Field<TokenLengths>>& token_lengths_fields();
+const std::vector<Field<Speculation>>& speculation_fields();
+const std::vector<Field<Disaggregation>>& disaggregation_fields();
+/// inference.kv_precision.
+inline constexpr std::array<std::string_view, 5> kKvPrecisionNames{"fp32", "fp16", "bf16", "fp8", "fp4"};
+inline constexpr std::array<Precision, 5> kKvPrecisions{Precision::fp32, Precision::fp16, Precision::bf16,
+                                                        Precision::fp8, Precision::fp4};
 const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
 const std::vector<Field<WorkerChange>>& worker_change_fields();

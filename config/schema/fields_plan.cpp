@@ -266,12 +266,15 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
       T::nested("training", "an object with tokens or samples, for the days the whole run takes"),
+      T::nested("inference",
+                "an object with prompt_tokens, output_tokens, batch_size or requests_per_s, ...: "
+                "requests are served in place of training steps"),
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
       T::text("stack", &Experiment::stack,
               "software generation whose calibration applies: a calibration of software; default: the newest "
-              "general one"),
+              "general one, with inference vllm-2025"),
   };
   return fields;
 }

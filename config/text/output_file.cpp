@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "orrery/error.hpp"
+#include "orrery/file_ending.hpp"
 
 namespace orrery {
 namespace {
@@ -91,7 +92,7 @@ bool same_file(const std::string& a, const std::string& b) {
 class OutputFile::Impl {
  public:
   explicit Impl(const std::string& path) : path_(path) {
-    if (path.ends_with(".gz")) compressor_ = std::make_unique<GzipStream>();
+    if (has_ending(path, ".gz") || has_ending(path, ".svgz")) compressor_ = std::make_unique<GzipStream>();
     if (compressor_ && !compressor_->ready()) fail("compress", ENOMEM);
     if (path == "-") {
       descriptor_ = STDOUT_FILENO;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace orrery {
 
@@ -69,10 +70,24 @@ struct CalibrationDomain {
 /// Widens `domain` so that `experiment` lies in it.
 void include(CalibrationDomain& domain, const Experiment& experiment);
 
+/// How far a figure of runs that serve requests was off, on rows that no fit saw.
+struct ServingErrors {
+  std::string figure;          ///< its key in the result, one of kServingErrorFigures
+  bool experts = false;        ///< of models with experts; of dense ones otherwise
+  std::set<std::string> gpus;  ///< of those rows
+  std::int64_t rows = 0;
+  /// Deciles of measured over predicted, less one.
+  double p10 = 0;
+  double p90 = 0;
+};
+inline constexpr std::array<std::string_view, 4> kServingErrorFigures{"ttft_s", "tpot_s", "end_to_end_s",
+                                                                      "output_tokens_per_s"};
+
 /// Of a stack, and of all that share what was learned over stacks.
 struct CalibrationDomains {
   CalibrationDomain stack;
   CalibrationDomain kin;
+  std::vector<ServingErrors> serving;  ///< of the stack
 };
 
 }  // namespace orrery

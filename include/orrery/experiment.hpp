@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "orrery/calibration_domain.hpp"
 #include "orrery/cluster.hpp"
 #include "orrery/data_parallel_sync.hpp"
+#include "orrery/inference.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
 #include "orrery/problem.hpp"
@@ -72,6 +74,7 @@ struct Experiment {
   SimulationOptions simulation;
   Software software;
   Training training;
+  std::optional<Inference> inference;  ///< in place of training steps
   Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the newest general one
@@ -89,8 +92,8 @@ struct Experiment {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(name, model, cluster, plan, data_parallel_sync, simulation, software, training, accuracy,
-                    problem, stack);
+    return std::tie(name, model, cluster, plan, data_parallel_sync, simulation, software, training, inference,
+                    accuracy, problem, stack);
   }
   friend bool operator==(const Experiment& a, const Experiment& b) { return a.members() == b.members(); }
 };

@@ -10,6 +10,7 @@
 
 #include "orrery/data_parallel_sync.hpp"
 #include "orrery/plan.hpp"
+#include "orrery/serving.hpp"
 #include "orrery/software.hpp"
 #include "orrery/topology.hpp"
 #include "orrery/units.hpp"
@@ -152,6 +153,7 @@ struct Report {
   CriticalPath critical_path;                           ///< without `asynchrony`
   std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
   std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
+  std::optional<Serving> serving;        ///< of requests, where the experiment serves: no step is simulated
   RunStats stats;
 
   [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }

@@ -77,6 +77,26 @@ struct Software {
   /// Products of experts run one after another, each in waves of its own; else as one kernel.
   bool experts_in_turn = false;
 
+  // Serving.
+  double iteration_us = 0;  ///< CPU time between two iterations: which requests and tokens come next
+  double request_us = 0;    ///< the same for each request in flight
+  /// From a request's arrival to its place in the engine's queue, and back with its first token: connections,
+  /// tokenising, processes in between.
+  double front_end_ms = 0;
+  /// Shares of Gpu::memory_efficiency: at which products read stored weights, those of them that are widened
+  /// on the way into the product, and attention the keys and values of its cache.
+  double weight_read_share = 1;
+  double widened_read_share = 1;
+  double cached_attention_share = 1;
+  /// Of what the query heads of one key and value head read again in attention to the cache, the share that
+  /// is kept on chip; 0: each reads all of it from memory.
+  double grouped_query_reuse = 1;
+  /// Speed of products whose weights lie in fewer bits than are multiplied, over others.
+  double widened_product_speed = 1;
+  /// Start of an all-reduce of activations in which each GPU of a node reads what the others have, a kernel
+  /// of the engine's own; 0: the communication library does them.
+  double one_shot_reduce_us = 0;
+
   /// Share of the links' pace that ZeRO's parameter gathers reach.
   double parameter_gather_efficiency = 1;
   /// Share of the links' pace that data-parallel collectives reach in groups over several nodes that have
@@ -133,23 +153,24 @@ struct Software {
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
-    return std::tie(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-                    parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms,
-                    image_loading_us, image_loading_jitter, fusion_buffer_mb, cycle_time_ms,
-                    negotiation_us_per_tensor, synchronize_passes, dispatch_waits_for_host, expert_issue_us,
-                    row_slice_issue_us, routing_kernels, elementwise_traffic, forward_bytes_per_logit,
-                    backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
-                    fuses_accumulation, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
-                    loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
-                    fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb,
-                    context_gb, communicator_mb, memory_error_p10, memory_error_p90, flash_version,
-                    cudnn_attention, gemm_speed, flash_speed, packed_attention_columns, convolution_speed,
-                    experts_in_turn, parameter_gather_efficiency, split_node_efficiency,
-                    data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference,
-                    jitter, overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes,
-                    chooses_sharding, tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node,
-                    error_p10_many_nodes, error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack,
-                    error_p10_new_gpu, error_p90_new_gpu, error_p10_new_fabric, error_p90_new_fabric);
+    return std::tie(
+        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
+        image_loading_jitter, fusion_buffer_mb, cycle_time_ms, negotiation_us_per_tensor, synchronize_passes,
+        dispatch_waits_for_host, expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
+        forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
+        accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
+        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
+        fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb, context_gb,
+        communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
+        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn, iteration_us, request_us,
+        front_end_ms, weight_read_share, widened_read_share, cached_attention_share, grouped_query_reuse,
+        widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
+        data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
+        overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, chooses_sharding,
+        tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node, error_p10_many_nodes,
+        error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
+        error_p10_new_fabric, error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

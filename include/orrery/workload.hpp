@@ -128,6 +128,8 @@ struct Kernel {
     small_filter,  ///< the part of them that Winograd's algorithm does in fp32: `flops` as counted directly
     host_copy,     ///< `bytes` over the link to the host
     host_memory,   ///< the host reads and writes `bytes` of its memory
+    cached_attention,  ///< of few queries over many keys and values that lie in memory: `flops` of products,
+                       ///< `bytes` of memory traffic, cut along the keys so that all SMs read
   };
   Kind kind = Kind::memory;
   std::int64_t batch = 1;
@@ -139,6 +141,9 @@ struct Kernel {
   double more_columns = 0;  ///< attention: that each block of rows is worked off over, beside its own
   bool in_16_bits = false;  ///< gemm: also where the plan's precision is fp8
   bool grouped = false;     ///< gemm: each of the batch is a product with a weight of its own
+  /// gemm: in memory, of a value of the right operand, which is ready for the product or widened on the way
+  /// into it; 0: as the product takes it.
+  double weight_bytes = 0;
 
   /// Calls of the host that it takes.
   [[nodiscard]] std::int64_t launches() const { return grouped ? batch : 1; }

@@ -2,6 +2,7 @@
 // the command line; knows nothing of how figures come about.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "orrery/error.hpp"
 #include "orrery/recorded_run.hpp"
 #include "orrery/report.hpp"
+#include "orrery/units.hpp"
 
 namespace orrery {
 
@@ -62,30 +64,77 @@ struct ResultFigure {
 /// All numbers of those keys of the JSON result, always in the same order.
 [[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
 
+/// How much a trace shows. Slices of steps hold those of passes, which hold those of operations.
+enum class TraceLevel : std::uint8_t {
+  step,
+  pass,       ///< and steps: the compute stream of each rank
+  operation,  ///< and those: all streams
+};
+inline constexpr std::array<std::string_view, 3> kTraceLevelNames{"step", "pass", "operation"};
+
+enum class TraceFormat : std::uint8_t {
+  chrome,      ///< Chrome Trace Event JSON, which most viewers read
+  speedscope,  ///< speedscope's own JSON: what has one name is one frame there
+  perfetto,    ///< Perfetto's native form (protocol buffers): smaller, exact in ns
+};
+/// By how the name of a file ends: .speedscope.json, .pftrace, or anything else for Chrome's; .gz may follow.
+[[nodiscard]] TraceFormat trace_format(std::string_view path);
+
 struct TraceOptions {
   /// Ranks to write, ascending; empty: all if that stays within `max_spans`, else the ranks of the
   /// first data-parallel replica, else one rank per pipeline stage.
   std::vector<std::uint32_t> ranks;
   std::vector<std::int32_t> steps;  ///< empty: all
   std::uint64_t max_spans = 1'000'000;
+  TraceLevel level = TraceLevel::operation;
+  TraceFormat format = TraceFormat::chrome;
   std::string metadata_json = "{}";  ///< object shown by viewers: plan, seed, version
 };
 
 /// What a trace holds, for the user's information.
 struct TraceInfo {
-  std::uint64_t spans = 0;
-  std::uint64_t flows = 0;
+  std::uint64_t spans = 0;  ///< slices, those of passes and steps too
+  std::uint64_t flows = 0;  ///< arrows
   std::uint64_t ranks = 0;
+  std::uint64_t left_out = 0;  ///< iterations and requests, of requests that were served
 };
 
 /// All keys: JSON indented by two blanks, CSV with its header line.
 void write_json(const Report& report, const Sink& sink);
 void write_csv(const Report& report, const Sink& sink);
 
-/// Chrome Trace Event JSON of a run, for https://ui.perfetto.dev: a process per rank, a thread per stream,
-/// times in whole nanoseconds.
+/// The timeline of a run in a format of viewers: a process per rank, a thread per stream, times in whole
+/// nanoseconds.
 /// @throws InputError for a rank that does not exist; an unknown step gives a trace without slices.
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink);
+
+/// What write_picture() draws.
+struct PictureOptions {
+  static constexpr int kLeastWidth = 400;
+  static constexpr int kMostWidth = 20'000;
+  /// Pipeline stages, one GPU of each; empty: all, of more than 64 so many that lie evenly between first and
+  /// last.
+  std::vector<std::uint32_t> stages;
+  Picoseconds from_ps = 0;  ///< from the beginning of the run
+  Picoseconds to_ps = 0;    ///< 0: the end of the run; where it is later, room is left
+  int width = 1200;         ///< pixels, kLeastWidth to kMostWidth
+  bool memory = false;      ///< of each stage over time
+};
+
+/// The schedule of a run as SVG: passes with the numbers of their micro-batches, communication and waits.
+/// @throws InputError for stages, times and widths that there are not.
+void write_picture(const RecordedRun& run, const PictureOptions& options, const Sink& sink);
+
+/// A folder with a file for each rank, rank0.json.gz and so on, in the dialect of PyTorch's profiler
+/// (Kineto), for Holistic Trace Analysis and notebooks that read such traces: all operations, one kernel
+/// each; level, format and limits of spans do not matter but for the choice of ranks. The folder appears
+/// whole or not at all, and must not be there before, unless it is empty. TraceInfo::spans counts kernels and
+/// copies.
+/// @throws InputError for a rank that does not exist, RunError with path and reason if it cannot be written.
+TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder);
+
+/// A page that shows the run in any browser (docs/page.md): one file of HTML with its data and its scripts.
+void write_page(const RecordedRun& run, const Sink& sink);
 
 /// Makes the file at `path` ("-": standard output) of what `write` gives to its sink, compressed if the name
 /// ends in .gz. The file appears whole when `write` has returned, and not at all when it throws.

@@ -33,14 +33,14 @@ std::uint32_t second_tree_node(std::uint32_t place, std::uint32_t nodes) {
 }
 
 /// The pipeline: up the chains, up the tree, down the tree, down the chains.
-struct Stages {
+struct TreeStages {
   std::uint32_t chain = 0;  ///< hops of the longest chain in a node
   std::uint32_t depth = 0;  ///< of the tree
   [[nodiscard]] std::uint32_t count() const { return 2 * (chain + depth); }
 };
 
-Stages stages_of(const GroupShape& shape) {
-  Stages stages;
+TreeStages stages_of(const GroupShape& shape) {
+  TreeStages stages;
   for (const auto& node : shape.nodes) {
     stages.chain = std::max(stages.chain, static_cast<std::uint32_t>(node.size() - 1));
   }
@@ -53,13 +53,13 @@ Stages stages_of(const GroupShape& shape) {
 
 /// Up and down between a child and its parent; `stage` is that of the way up.
 void append_edge(Round& round, std::uint32_t child, std::uint32_t parent, std::uint32_t stage,
-                 Stages stages) {
+                 TreeStages stages) {
   round.messages.push_back({child, parent, 1, stage});
   round.messages.push_back({parent, child, 1, stages.count() - 1 - stage});
 }
 
 void append_tree(Round& round, const std::vector<std::span<const std::uint32_t>>& path, bool second,
-                 Stages stages) {
+                 TreeStages stages) {
   const auto nodes = static_cast<std::uint32_t>(path.size());
   const auto head = [&](std::uint32_t place) {
     return path[second ? second_tree_node(place, nodes) : place].front();
@@ -76,7 +76,7 @@ void append_tree(Round& round, const std::vector<std::span<const std::uint32_t>>
 }
 
 Rounds tree_rounds(Collective, const GroupShape& shape) {
-  const Stages stages = stages_of(shape);
+  const TreeStages stages = stages_of(shape);
   Round round;
   for (const auto& path : node_paths(shape)) {
     append_tree(round, path, false, stages);

@@ -1,0 +1,121 @@
+// What of an experiment that serves requests contradicts itself, or belongs to training.
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+
+namespace orrery {
+namespace {
+
+class InferenceCheck {
+ public:
+  InferenceCheck(const Experiment& experiment, const Json& root, Findings& findings)
+      : experiment_(experiment), inference_(*experiment.inference), root_(root), findings_(findings) {}
+
+  void run() {
+    refuse_training();
+    if (!experiment_.model.attends())
+      return add("", fmt::format("found a model of kind {}, allowed a transformer",
+                                 kModelKindNames[static_cast<std::size_t>(experiment_.model.kind)]));
+    check_lengths();
+    check_batching();
+    check_replicas();
+    check_reach();
+  }
+
+ private:
+  void add(std::string_view key, std::string message) {
+    findings_.add(fmt::format("/inference{}{}", key.empty() ? "" : "/", key), std::move(message));
+  }
+
+  [[nodiscard]] std::int64_t context() const {
+    return inference_.context_tokens > 0 ? inference_.context_tokens : experiment_.model.seq_length;
+  }
+
+  void refuse_training() {
+    for (const std::string_view part : {"training", "data_parallel_sync", "accuracy"}) {
+      if (root_.contains(part))
+        findings_.add(fmt::format("/{}", part), "found beside inference, allowed one of them", Anchor::key);
+    }
+    const auto plan = root_.find("plan");
+    if (plan == root_.end()) return;
+    for (const std::string_view key : training_plan_keys()) {
+      if (plan->contains(key))
+        findings_.add_idle(fmt::format("/plan/{}", key), "found beside inference, allowed in training only");
+    }
+  }
+
+  /// Lengths that are given may not leave the context; lengths without a limit are cut to it.
+  void check_lengths() {
+    if (inference_.trace.has_value()) return;
+    const std::int64_t prompt = greatest(inference_.prompt);
+    const std::int64_t output = greatest(inference_.output);
+    if (prompt + output <= context()) return;
+    add("prompt_tokens", fmt::format("found requests of {} + {} tokens, allowed {} (max_model_len, or "
+                                     "model.seq_length without one)",
+                                     prompt, output, context()));
+  }
+
+  /// Where there is no limit, the least.
+  static std::int64_t greatest(const TokenLengths& lengths) {
+    if (lengths.kind == LengthKind::fixed) return lengths.mean;
+    return lengths.most > 0 ? lengths.most : lengths.least;
+  }
+
+  void check_batching() {
+    const std::int64_t per_request = 1 + inference_.speculation.tokens;
+    if (inference_.chunked_prefill && inference_.iteration_tokens(context()) < per_request)
+      add("max_num_batched_tokens",
+          fmt::format("found {}, allowed from {} on: one and those proposed of a request",
+                      inference_.max_batched_tokens, per_request));
+    if (inference_.batching == Batching::continuous) return;
+    if (inference_.chunked_prefill)
+      add("chunked_prefill", "found true, allowed with continuous batching only");
+    if (inference_.guaranteed_no_evict)
+      add("guaranteed_no_evict",
+          "found true, allowed with continuous batching, as static batches always do it");
+    if (inference_.is_disaggregated()) add("disaggregated", "found, allowed with continuous batching only");
+  }
+
+  void check_replicas() {
+    if (!inference_.is_disaggregated()) return;
+    const Disaggregation& split = inference_.disaggregated;
+    const std::int64_t replicas = experiment_.plan.data_parallel;
+    if (split.prefill + split.decode != replicas)
+      add("disaggregated", fmt::format("found {} + {} replicas, allowed data_parallel {}", split.prefill,
+                                       split.decode, replicas));
+  }
+
+  /// That times and numbers of iterations stay within what can be counted and waited for.
+  void check_reach() {
+    constexpr double kMostArrivalSeconds = 1e6;
+    constexpr double kMostTokens = 1e9;
+    const auto requests = static_cast<double>(inference_.requests);
+    if (inference_.requests_per_s > 0 && requests / inference_.requests_per_s > kMostArrivalSeconds)
+      add("requests_per_s", fmt::format("found arrivals over {:.3g} s, allowed {:.0e}",
+                                        requests / inference_.requests_per_s, kMostArrivalSeconds));
+    double tokens = requests * static_cast<double>(inference_.output.mean);
+    if (inference_.trace.has_value()) {
+      for (const RequestSpec& request : *inference_.trace)
+        tokens += static_cast<double>(request.output_tokens);
+    }
+    if (tokens > kMostTokens)
+      add("requests", fmt::format("found {:.3g} tokens to make, allowed {:.0e}", tokens, kMostTokens));
+  }
+
+  const Experiment& experiment_;
+  const Inference& inference_;
+  const Json& root_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_inference(const Experiment& experiment, const Json& root, Findings& findings) {
+  InferenceCheck(experiment, root, findings).run();
+}
+
+}  // namespace orrery

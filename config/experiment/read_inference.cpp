@@ -1,0 +1,123 @@
+// `inference`: the requests that an experiment serves, and how.
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
+#include "config/schema/wording.hpp"
+
+namespace orrery {
+namespace {
+
+class InferenceReader {
+ public:
+  InferenceReader(const Json& value, const Model& model, const Path& path, Scope& scope)
+      : value_(value), model_(model), path_(path), scope_(scope) {}
+
+  Inference read() {
+    read_fields(value_, inference_fields(), inference_, path_, scope_);
+    if (!value_.is_object()) return inference_;
+    read_requests();
+    const auto requests = value_.find("requests");
+    if (requests == value_.end() || !names_file(*requests)) {
+      read_lengths("prompt_tokens", inference_.prompt);
+      read_lengths("output_tokens", inference_.output);
+    }
+    read_part("speculative", speculation_fields(), inference_.speculation,
+              {"num_speculative_tokens", "acceptance_rate"});
+    read_part("disaggregated", disaggregation_fields(), inference_.disaggregated, {"prefill", "decode"});
+    return inference_;
+  }
+
+ private:
+  void read_requests() {
+    const auto given = value_.find("requests");
+    if (given == value_.end()) return;
+    const Path path(path_, "requests");
+    if (!names_file(*given)) return read_field(*given, request_count_field(), inference_, path, scope_);
+    const std::int64_t context =
+        inference_.context_tokens > 0 ? inference_.context_tokens : model_.seq_length;
+    inference_.trace = read_request_trace(given->get<std::string>(), context, path, scope_);
+    for (const std::string_view key : {"prompt_tokens", "output_tokens", "requests_per_s"}) {
+      if (value_.contains(key))
+        scope_.findings.add(Path(path_, key), "found beside a file of requests, which has these",
+                            Anchor::key);
+    }
+  }
+
+  /// A text that is no number as people write them, such as 10k.
+  static bool names_file(const Json& given) {
+    if (!given.is_string()) return false;
+    const auto& text = given.get_ref<const std::string&>();
+    return text.find_first_not_of("0123456789.kKM") != std::string::npos;
+  }
+
+  void read_lengths(std::string_view key, TokenLengths& lengths) {
+    const Path path(path_, key);
+    const auto given = value_.find(key);
+    if (given == value_.end())
+      return report_missing(field_named(inference_fields(), key), "inference without a file of requests",
+                            path, scope_);
+    if (!given->is_object())
+      return read_field(*given, field_named(token_lengths_fields(), "mean"), lengths, path, scope_);
+    read_fields(*given, token_lengths_fields(), lengths, path, scope_);
+    check_lengths(*given, lengths, path);
+  }
+
+  /// That the keys of a distribution are those that it has.
+  void check_lengths(const Json& given, TokenLengths& lengths, const Path& path) {
+    const auto wants = [&](std::string_view key, bool wanted) {
+      if (wanted && !given.contains(key)) {
+        report_missing(field_named(token_lengths_fields(), key),
+                       fmt::format("{} lengths", name_of_kind(lengths.kind)), Path(path, key), scope_);
+      } else if (!wanted && given.contains(key)) {
+        scope_.findings.add(Path(path, key),
+                            fmt::format("found with {} lengths, which have none", name_of_kind(lengths.kind)),
+                            Anchor::key);
+      }
+    };
+    const bool uniform = lengths.kind == LengthKind::uniform;
+    const bool fixed = lengths.kind == LengthKind::fixed;
+    wants("mean", !uniform);
+    wants("deviation", lengths.kind == LengthKind::log_normal);
+    if (fixed) wants("min", false);
+    if (fixed || uniform) wants("max", uniform);
+    if (lengths.most > 0 && lengths.least > lengths.most)
+      scope_.findings.add(Path(path, "min"),
+                          fmt::format("found {}, allowed at most max {}", lengths.least, lengths.most));
+    if (uniform) lengths.mean = lengths.least + (lengths.most - lengths.least) / 2;
+  }
+
+  static std::string_view name_of_kind(LengthKind kind) {
+    return kLengthKindNames[static_cast<std::size_t>(kind)];
+  }
+
+  template <class Part>
+  void read_part(std::string_view key, const std::vector<Field<Part>>& fields, Part& part,
+                 std::initializer_list<std::string_view> needed) {
+    const auto given = value_.find(key);
+    if (given == value_.end()) return;
+    const Path path(path_, key);
+    read_fields(*given, fields, part, path, scope_);
+    if (!given->is_object()) return;
+    for (const std::string_view name : needed) require(*given, fields, name, key, path, scope_);
+  }
+
+  const Json& value_;
+  const Model& model_;
+  const Path& path_;
+  Scope& scope_;
+  Inference inference_;
+};
+
+}  // namespace
+
+Inference read_inference(const Json& value, const Model& model, const Path& path, Scope& scope) {
+  return InferenceReader(value, model, path, scope).read();
+}
+
+}  // namespace orrery

@@ -1,0 +1,219 @@
+// A file of requests: CSV with a row each and a line of names before them, those of ours or of the traces
+// that are published: Azure's (Patel et al. 2024, "Splitwise") and Vidur's (Agrawal et al. 2024).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/experiment/read_parts.hpp"
+#include "config/schema/wording.hpp"
+#include "config/text/document.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr double kMostTraceSeconds = 1e6;  // from the first arrival to the last one; 2^63 ps are 9.2e6 s
+constexpr std::size_t kColumns = 3;
+constexpr std::array<std::array<std::string_view, 3>, kColumns> kNames{{
+    {"arrival_s", "TIMESTAMP", "arrived_at"},
+    {"prompt_tokens", "ContextTokens", "num_prefill_tokens"},
+    {"output_tokens", "GeneratedTokens", "num_decode_tokens"},
+}};
+
+using Cells = std::vector<std::string_view>;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\"";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+void split(std::string_view line, Cells& cells) {
+  cells.clear();
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    cells.push_back(trimmed(line.substr(0, comma)));
+    if (comma == std::string_view::npos) return;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || text.empty()) return std::nullopt;
+  return number;
+}
+
+/// Days since 1970-01-01 of the Gregorian calendar (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
+  year -= month <= 2 ? 1 : 0;
+  const std::int64_t era = year / 400;
+  const std::int64_t in_era = year - era * 400;
+  const std::int64_t in_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  return era * 146'097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719'468;
+}
+
+/// Seconds by which a clock is ahead that ends in Z, +01:00 or -05:30, which is cut off; nothing where it
+/// does not.
+double take_zone(std::string_view& text) {
+  constexpr std::size_t kZone = 6;  // +hh:mm
+  if (text.ends_with('Z')) {
+    text.remove_suffix(1);
+    return 0;
+  }
+  if (text.size() < kZone) return 0;
+  const std::string_view zone = text.substr(text.size() - kZone);
+  const auto hours = number_of<std::int64_t>(zone.substr(1, 2));
+  const auto minutes = number_of<std::int64_t>(zone.substr(4, 2));
+  if ((zone[0] != '+' && zone[0] != '-') || zone[3] != ':' || !hours || !minutes) return 0;
+  text.remove_suffix(kZone);
+  const auto ahead = static_cast<double>(*hours * 3600 + *minutes * 60);
+  return zone[0] == '-' ? -ahead : ahead;
+}
+
+/// Seconds since 1970 of a text such as 2023-11-16 18:15:46.6805900 or 2024-05-10 00:00:00.009930+00:00.
+std::optional<double> date_of(std::string_view text) {
+  constexpr std::size_t kSecondsAt = 17;
+  const double ahead = text.size() > kSecondsAt ? take_zone(text) : 0;
+  if (text.size() <= kSecondsAt || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':')
+    return std::nullopt;
+  const auto year = number_of<std::int64_t>(text.substr(0, 4));
+  const auto month = number_of<std::int64_t>(text.substr(5, 2));
+  const auto day = number_of<std::int64_t>(text.substr(8, 2));
+  const auto hour = number_of<std::int64_t>(text.substr(11, 2));
+  const auto minute = number_of<std::int64_t>(text.substr(14, 2));
+  const auto second = number_of<double>(text.substr(kSecondsAt));
+  if (!year || !month || !day || !hour || !minute || !second || *month < 1 || *month > 12)
+    return std::nullopt;
+  return static_cast<double>(days_of(*year, *month, *day) * 86'400 + *hour * 3600 + *minute * 60) + *second -
+         ahead;
+}
+
+class TraceReader {
+ public:
+  TraceReader(const std::string& file, std::int64_t context, Findings& findings)
+      : file_(file), context_(context), findings_(findings) {}
+
+  std::vector<RequestSpec> read(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    while (sound_ && !text.empty()) {
+      const std::size_t end = text.find('\n');
+      ++line_;
+      take(text.substr(0, end));
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    if (sound_ && requests_.empty()) refuse("found no requests, allowed one at least");
+    return std::move(requests_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (trimmed(line).empty()) return;
+    split(line, cells_);
+    if (columns_ == 0) return find_columns();
+    if (cells_.size() != columns_)
+      return refuse(fmt::format("found {} values, allowed {} as in the first line", cells_.size(), columns_));
+    const auto arrival = arrival_of(cells_[at_[0]]);
+    const auto prompt = tokens_of(1);
+    const auto output = tokens_of(2);
+    if (!sound_ || !arrival || !prompt || !output) return;
+    if (*prompt + *output > context_)
+      return refuse(fmt::format("found a request of {} + {} tokens, allowed {} (max_model_len)", *prompt,
+                                *output, context_));
+    requests_.push_back({*arrival, *prompt, *output});
+  }
+
+  void find_columns() {
+    columns_ = cells_.size();
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      std::size_t at = 0;
+      const auto is_one = [&](std::string_view name) { return name == cells_[at]; };
+      while (at < columns_ && std::ranges::none_of(kNames[column], is_one)) ++at;
+      if (at == columns_) return refuse(fmt::format("found no column {}", joined(std::span(kNames[column]))));
+      at_[column] = at;
+    }
+  }
+
+  /// From the first one, in order.
+  std::optional<Picoseconds> arrival_of(std::string_view cell) {
+    std::optional<double> seconds = number_of<double>(cell);
+    if (!seconds) seconds = date_of(cell);
+    if (!seconds || !std::isfinite(*seconds)) {
+      refuse(fmt::format("found arrival {}, allowed seconds, or a date and a time", quote(cell)));
+      return std::nullopt;
+    }
+    if (requests_.empty()) first_s_ = *seconds;
+    const double since = *seconds - first_s_;
+    const Picoseconds before = requests_.empty() ? 0 : requests_.back().arrival_ps;
+    if (!(since <= kMostTraceSeconds)) {
+      refuse(fmt::format("found an arrival {} s after the first, allowed {}", since, kMostTraceSeconds));
+      return std::nullopt;
+    }
+    const auto arrival = static_cast<Picoseconds>(since * 1e12 + 0.5);
+    if (since < 0 || arrival < before) {
+      refuse(fmt::format("found arrival {} after a later one, allowed in order", quote(cell)));
+      return std::nullopt;
+    }
+    return arrival;
+  }
+
+  std::optional<std::int64_t> tokens_of(std::size_t column) {
+    const std::string_view cell = cells_[at_[column]];
+    const auto tokens = number_of<std::int64_t>(cell);
+    if (tokens && *tokens >= 1 && *tokens <= context_) return tokens;
+    refuse(fmt::format("found {} {}, allowed 1 to {} (max_model_len)", kNames[column][0], quote(cell),
+                       context_));
+    return std::nullopt;
+  }
+
+  void refuse(std::string message) {
+    sound_ = false;
+    findings_.add_at({file_, line_, 1, "", ""}, std::move(message));
+  }
+
+  const std::string& file_;
+  std::int64_t context_;
+  Findings& findings_;
+  bool sound_ = true;
+  int line_ = 0;
+  Cells cells_;
+  std::size_t columns_ = 0;
+  std::array<std::size_t, kColumns> at_{};
+  double first_s_ = 0;
+  std::vector<RequestSpec> requests_;
+};
+
+}  // namespace
+
+RequestTrace read_request_trace(const std::string& file, std::int64_t context, const Path& path,
+                                Scope& scope) {
+  if (file == "-") {
+    scope.findings.add(path, "found \"-\", allowed a number or a file");
+    return {};
+  }
+  try {
+    const std::string text = read_text(file);
+    std::vector<RequestSpec> requests = TraceReader(file, context, scope.findings).read(text);
+    if (!requests.empty()) return RequestTrace(std::move(requests), file);
+  } catch (const InputError& error) {
+    for (const Diagnostic& problem : error.diagnostics())
+      scope.findings.add(path, fmt::format("{}: {}", quote(file), problem.message));
+  }
+  return {};
+}
+
+}  // namespace orrery

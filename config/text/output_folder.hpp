@@ -1,0 +1,34 @@
+// A folder of files that appears whole or not at all.
+#pragma once
+
+#include <string>
+
+namespace orrery {
+
+/// Gathers files in a hidden folder beside the target, which `put_in_place` renames; without it nothing is
+/// left behind, but by who is killed. The target may be there if it is empty. Every failure throws RunError
+/// with the path and the system's reason.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const std::string& path);
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder();
+
+  /// Where a file of that name is to be written, before put_in_place().
+  [[nodiscard]] std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  /// Once its files are finished.
+  void put_in_place();
+  /// Takes away what put_in_place() has put there.
+  void take_back() noexcept;
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;
+  std::string target_;     ///< path_ without slashes at its end, links followed
+  std::string temporary_;  ///< "": it is in place
+  bool was_there_ = false;
+};
+
+}  // namespace orrery

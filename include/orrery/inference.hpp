@@ -1,0 +1,162 @@
+// What an experiment serves in place of a training step: requests, how they are batched, and what is kept of
+// them. Made by config/, read by workloads/inference/ (what an iteration computes) and sim/serving/ (which
+// requests are in it).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "orrery/precision.hpp"
+#include "orrery/units.hpp"
+
+namespace orrery {
+
+/// How the lengths of prompts or outputs are drawn.
+enum class LengthKind : std::uint8_t {
+  fixed,       ///< all `mean`
+  uniform,     ///< integers from `least` to `most`
+  log_normal,  ///< of that mean and deviation, cut to `least` and `most`
+};
+inline constexpr std::array<std::string_view, 3> kLengthKindNames{"fixed", "uniform", "log-normal"};
+
+struct TokenLengths {
+  LengthKind kind = LengthKind::fixed;
+  std::int64_t mean = 0;  ///< tokens
+  double deviation = 0;   ///< log_normal: standard deviation, tokens
+  std::int64_t least = 1;
+  std::int64_t most = 0;  ///< 0: no limit but the context
+
+  [[nodiscard]] auto members() const { return std::tie(kind, mean, deviation, least, most); }
+  friend bool operator==(const TokenLengths&, const TokenLengths&) = default;
+};
+
+/// A request of a trace.
+struct RequestSpec {
+  Picoseconds arrival_ps = 0;
+  std::int64_t prompt_tokens = 1;  ///< >= 1
+  std::int64_t output_tokens = 1;  ///< >= 1, the first of them made by the prompt's own pass
+
+  [[nodiscard]] auto members() const { return std::tie(arrival_ps, prompt_tokens, output_tokens); }
+  friend bool operator==(const RequestSpec&, const RequestSpec&) = default;
+};
+
+/// Requests in order of their arrival, shared by all copies of an experiment; or nothing.
+class RequestTrace {
+ public:
+  RequestTrace() = default;
+  explicit RequestTrace(std::vector<RequestSpec> requests, std::string file = {})
+      : requests_(std::make_shared<const std::vector<RequestSpec>>(std::move(requests))),
+        file_(std::move(file)) {}
+  [[nodiscard]] bool has_value() const { return requests_ != nullptr; }
+  [[nodiscard]] const std::vector<RequestSpec>& operator*() const { return *requests_; }
+  /// Where they were read from; says nothing of what they are.
+  [[nodiscard]] const std::string& file() const { return file_; }
+  friend bool operator==(const RequestTrace& a, const RequestTrace& b) {
+    return a.requests_ == b.requests_ || (a.has_value() && b.has_value() && *a == *b);
+  }
+
+ private:
+  std::shared_ptr<const std::vector<RequestSpec>> requests_;
+  std::string file_;
+};
+
+/// When requests enter a batch.
+enum class Batching : std::uint8_t {
+  fixed,       ///< `batch_size` of them together, the next ones when all have ended
+  continuous,  ///< as soon as there is room, between two iterations (Yu et al. 2022, "Orca")
+};
+inline constexpr std::array<std::string_view, 2> kBatchingNames{"static", "continuous"};
+
+/// How weights lie in memory, where not as products are computed: they are widened on the way into the
+/// product.
+enum class WeightStorage : std::uint8_t { as_computed, fp8, int8, fp4, int4 };
+inline constexpr std::array<std::string_view, 5> kWeightStorageNames{"as-computed", "fp8", "int8", "fp4",
+                                                                     "int4"};
+
+/// A small model, or heads of the model itself, that propose tokens which the model then checks in one pass
+/// (Leviathan et al. 2023).
+struct Speculation {
+  std::int64_t tokens = 0;  ///< proposed at a time; 0: none
+  double acceptance = 0;    ///< probability that a proposed token, with those before it, is taken
+  double draft_share = 0;   ///< time of a proposal over that of a pass of the model with as many requests
+
+  [[nodiscard]] auto members() const { return std::tie(tokens, acceptance, draft_share); }
+  friend bool operator==(const Speculation&, const Speculation&) = default;
+};
+
+/// Ranks for prompts and ranks for outputs, which get the keys and values over the links between (Zhong et
+/// al. 2024, "DistServe").
+struct Disaggregation {
+  std::int64_t prefill = 0;  ///< replicas of the plan for prompts; 0: every replica does both
+  std::int64_t decode = 0;   ///< and for outputs
+
+  [[nodiscard]] auto members() const { return std::tie(prefill, decode); }
+  friend bool operator==(const Disaggregation&, const Disaggregation&) = default;
+};
+
+struct Inference {
+  TokenLengths prompt;
+  TokenLengths output;
+  Batching batching = Batching::continuous;
+  std::int64_t batch_size = 0;  ///< requests in flight on a replica at most; 0: as many as the cache holds
+  double requests_per_s =
+      0;  ///< arrivals by a Poisson process over all replicas; 0: as many as there is room for at all times
+  std::int64_t requests = 0;  ///< to serve in all; 0: one full batch of every replica
+  RequestTrace trace;         ///< arrivals and lengths from a file; nothing: drawn by the four above
+  /// Long prompts go in pieces beside decoding (Agrawal et al. 2024); else whole, while nobody decodes.
+  bool chunked_prefill = false;
+  /// Tokens of an iteration at most; where prompts go whole those of its prompts, but for a single longer
+  /// one. 0: as iteration_tokens() says.
+  std::int64_t max_batched_tokens = 0;
+  /// A request begins when there are pages for its whole length (TensorRT-LLM's GUARANTEED_NO_EVICT); else
+  /// for its prompt, and the youngest gives way where they run out.
+  bool guaranteed_no_evict = false;
+  std::optional<Precision> kv_precision;  ///< nothing: 16 bits
+  WeightStorage weights = WeightStorage::as_computed;
+  std::int64_t page_tokens = 16;    ///< of the cache (Kwon et al. 2023, "PagedAttention")
+  double cache_share = 0.9;         ///< of a GPU's usable memory, for weights, activations and cache together
+  std::int64_t context_tokens = 0;  ///< most of a request, prompt and output; 0: Model::seq_length
+  double prefix_reuse = 0;          ///< share of every prompt whose keys and values are there already
+  Speculation speculation;
+  Disaggregation disaggregated;
+  double ttft_target_s = 0;  ///< a request counts for goodput where it keeps both; 0: no target
+  double tpot_target_s = 0;
+
+  [[nodiscard]] auto members() const {
+    return std::tie(prompt, output, batching, batch_size, requests_per_s, requests, trace, chunked_prefill,
+                    max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
+                    context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s);
+  }
+  /// Whether a new request comes whenever one has ended, so that their number in flight stays the same.
+  [[nodiscard]] bool is_closed_loop() const { return !trace.has_value() && requests_per_s == 0; }
+  [[nodiscard]] bool is_disaggregated() const { return disaggregated.prefill > 0; }
+  /// Of requests of `context` tokens at most.
+  [[nodiscard]] std::int64_t longest_prompt(std::int64_t context) const {
+    if (trace.has_value())
+      return std::ranges::max_element(*trace, {}, &RequestSpec::prompt_tokens)->prompt_tokens;
+    if (prompt.kind == LengthKind::fixed) return prompt.mean;
+    return prompt.most > 0 ? std::min(prompt.most, context) : context;
+  }
+  /// Tokens of an iteration at most, or of its prompts where they go whole: max_batched_tokens, else 2048 in
+  /// pieces (the usual max_num_batched_tokens of vLLM), all prompts of a static batch whose size is known, or
+  /// `context` and 2048 at least.
+  [[nodiscard]] std::int64_t iteration_tokens(std::int64_t context) const {
+    constexpr std::int64_t kUsual = 2048;
+    if (max_batched_tokens > 0) return max_batched_tokens;
+    if (chunked_prefill) return kUsual;
+    if (batching == Batching::fixed && batch_size > 0) return batch_size * longest_prompt(context);
+    return std::max(context, kUsual);
+  }
+  friend bool operator==(const Inference& a, const Inference& b) { return a.members() == b.members(); }
+};
+
+}  // namespace orrery

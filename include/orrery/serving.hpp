@@ -1,0 +1,122 @@
+// What requests met that an experiment served: latencies, throughput, the cache, where the time went. Part of
+// a Report; made by sim/serving/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/units.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// A figure over requests. A percentile is the nearest rank: the least value that so many percent of the
+/// requests do not exceed, always one that a request had.
+struct Distribution {
+  double mean = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p99 = 0;
+};
+
+/// Where the time of the stages of all replicas goes; the parts add up to stages * replicas * the duration.
+struct ServingTimes {
+  Int128 prefill_ps = 0;  ///< iterations with prompts alone
+  Int128 decode_ps = 0;   ///< iterations without prompts
+  Int128 mixed_ps = 0;    ///< iterations with pieces of prompts beside decoding
+  Int128 host_ps = 0;     ///< between iterations; of replicas with several stages it is part of the bubble
+  Int128 bubble_ps = 0;   ///< a stage waits while other stages of its replica work
+  Int128 idle_ps = 0;     ///< no request of the replica can go on, or there is none
+
+  [[nodiscard]] Int128 busy_ps() const { return prefill_ps + decode_ps + mixed_ps; }
+  [[nodiscard]] Int128 total_ps() const { return busy_ps() + host_ps + bubble_ps + idle_ps; }
+};
+
+/// The same time by what the GPUs of the stages do in it; the parts add up to ServingTimes::total_ps().
+struct ServingWork {
+  Int128 products_ps = 0;   ///< products of matrices: weights are read for them
+  Int128 attention_ps = 0;  ///< keys and values are read for it
+  Int128 kernels_ps = 0;    ///< all other kernels
+  Int128 drafts_ps = 0;     ///< proposals of a speculation, whatever they are made of
+  Int128 launch_ps = 0;     ///< between kernels, and where the host takes longer than the GPU
+  /// Collectives, by dimension; of pipeline, messages between stages while the receiver waits for them.
+  std::array<Int128, kDimensionCount> messages_ps{};
+  Int128 host_ps = 0;    ///< between iterations, as in ServingTimes
+  Int128 bubble_ps = 0;  ///< of that in ServingTimes, what no message between stages takes
+  Int128 idle_ps = 0;
+
+  [[nodiscard]] Int128 total_ps() const {
+    Int128 sum =
+        products_ps + attention_ps + kernels_ps + drafts_ps + launch_ps + host_ps + bubble_ps + idle_ps;
+    for (const Int128 one : messages_ps) sum += one;
+    return sum;
+  }
+  ServingWork& operator+=(const ServingWork& more);
+};
+
+/// Share of a cache that requests held, over an interval of time.
+struct CacheUse {
+  Picoseconds until_ps = 0;
+  double share = 0;
+};
+
+/// Where the mean of a figure lies in 8 of 10 measured runs that no fit of the stack saw.
+struct ServingRange {
+  std::string figure;  ///< its key in the result
+  double low = 0;
+  double high = 0;
+};
+
+struct Serving {
+  std::int64_t requests = 0;
+  std::int64_t replicas = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;
+  Picoseconds duration_ps = 0;  ///< from the beginning to the end of the last request
+
+  Distribution ttft_s;        ///< time to the first token, from the arrival
+  Distribution tpot_s;        ///< time per output token after the first; of requests with more than one
+  Distribution end_to_end_s;  ///< from the arrival to the last token
+  Distribution queue_s;       ///< from the arrival to the first iteration
+
+  double arrivals_per_s = 0;       ///< offered; 0: new requests come as old ones end
+  double queue_growth_per_s = 0;   ///< of requests in the system, over the second half of the arrivals
+  bool unstable = false;           ///< they grew by more than chance explains
+  std::int64_t good_requests = 0;  ///< that kept all targets
+
+  std::int64_t iterations = 0;
+  double batch_mean = 0;  ///< requests of an iteration
+  std::int64_t batch_most = 0;
+  std::int64_t preemptions = 0;  ///< requests that lost their place in the cache and were computed again
+  std::int64_t recomputed_tokens = 0;
+
+  std::int64_t cache_tokens = 0;    ///< room of a replica's cache
+  Bytes cache_bytes = 0;            ///< the same on a GPU of its fullest stage
+  Bytes weights_bytes = 0;          ///< on that GPU
+  Bytes workspace_bytes = 0;        ///< on that GPU: activations of the largest iteration
+  double cache_mean = 0;            ///< share of it that was held, over time and replicas
+  double cache_peak = 0;            ///< of the fullest replica
+  std::vector<CacheUse> cache_use;  ///< over time, mean over replicas
+  ServingTimes times;
+  ServingWork work;
+  std::vector<ServingRange> ranges;  ///< none where no run of the kind was measured
+
+  [[nodiscard]] double duration_s() const { return to_seconds(duration_ps); }
+  [[nodiscard]] double requests_per_s() const { return static_cast<double>(requests) / duration_s(); }
+  [[nodiscard]] double output_tokens_per_s() const {
+    return static_cast<double>(output_tokens) / duration_s();
+  }
+  [[nodiscard]] double tokens_per_s() const {
+    return static_cast<double>(prompt_tokens + output_tokens) / duration_s();
+  }
+  [[nodiscard]] double goodput_requests_per_s() const {
+    return static_cast<double>(good_requests) / duration_s();
+  }
+  [[nodiscard]] double busy_share() const {
+    return static_cast<double>(times.busy_ps()) / static_cast<double>(times.total_ps());
+  }
+};
+
+}  // namespace orrery
