@@ -13,9 +13,24 @@ struct ComputePrice {
   Picoseconds launch_ps = 0;    ///< part of it that passes between kernels
 };
 
+/// A price, and how much of it kernels of two kinds take.
+struct ComputeParts {
+  ComputePrice price;
+  Picoseconds products_ps = 0;   ///< products of matrices
+  Picoseconds attention_ps = 0;  ///< fused attention, over what is cached as well
+
+  /// Those of all other kernels; with the two above and the launches it adds up to the whole.
+  [[nodiscard]] Picoseconds other_ps() const {
+    return price.duration_ps - price.launch_ps - products_ps - attention_ps;
+  }
+};
+
 /// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU, and fp8 a 16-bit
 /// one beside it.
 [[nodiscard]] ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
                                          Precision precision);
+/// The same with its parts.
+[[nodiscard]] ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu,
+                                               const Software& software, Precision precision);
 
 }  // namespace orrery

@@ -32,7 +32,8 @@ class Product {
         m_(static_cast<double>(kernel.m)),
         n_(static_cast<double>(kernel.n)),
         k_(static_cast<double>(kernel.k)),
-        sums_(static_cast<double>(kernel.bytes)) {}
+        sums_(static_cast<double>(kernel.bytes)),
+        weight_bytes_(kernel.weight_bytes > 0 ? kernel.weight_bytes : rates.operand_bytes) {}
 
   /// The library picks tile and split: the fastest of a short list. Without a constant for what small
   /// tiles cost they would be free, so there is one tile then.
@@ -56,7 +57,9 @@ class Product {
 
  private:
   [[nodiscard]] double operand_bytes() const {
-    return batch_ * (rates_.operand_bytes * (m_ * k_ + k_ * n_) + rates_.result_bytes * m_ * n_) + sums_;
+    return batch_ *
+               (rates_.operand_bytes * m_ * k_ + weight_bytes_ * k_ * n_ + rates_.result_bytes * m_ * n_) +
+           sums_;
   }
   /// Each part of a split k writes its sums in 32 bits, and a second kernel reads them.
   [[nodiscard]] double partial_sums(double split) const {
@@ -93,7 +96,8 @@ class Product {
   const GemmRates& rates_;
   double flops_;
   double batch_, m_, n_, k_;
-  double sums_;  ///< bytes of traffic to add the result to
+  double sums_;          ///< bytes of traffic to add the result to
+  double weight_bytes_;  ///< in memory, of a value of the right operand
 };
 
 /// Of a precision without a constant of its own that of the next wider one.
@@ -122,6 +126,17 @@ GemmRates gemm_rates(const Gpu& gpu, Precision precision, double speed) {
   if (precision == Precision::fp32 || precision == Precision::tf32)
     rates.operand_bytes = rates.result_bytes = 4;
   return rates;
+}
+
+double widened_product_seconds(const Kernel& kernel, const GemmRates& rates) {
+  constexpr double kRows = 16;
+  const auto batch = static_cast<double>(kernel.batch);
+  const auto m = static_cast<double>(kernel.m), n = static_cast<double>(kernel.n);
+  const auto k = static_cast<double>(kernel.k);
+  const double flops = 2 * batch * std::ceil(m / kRows) * kRows * n * k;
+  const double values =
+      rates.operand_bytes * m * k + kernel.weight_bytes * k * n + rates.result_bytes * m * n;
+  return std::max(flops / rates.flops_per_s, batch * values / rates.bytes_per_s);
 }
 
 double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates) {

@@ -26,4 +26,8 @@ struct GemmRates {
 /// Time of `kernel`, a gemm, with its operands ready in the precision of the product.
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const Gpu& gpu, const GemmRates& rates);
 
+/// Time, but for its start, of one whose weights are widened on the way in: by kernels that are made for few
+/// rows, 16 at a time (Frantar et al. 2024, "Marlin"), and cut along k so that all SMs read.
+[[nodiscard]] double widened_product_seconds(const Kernel& kernel, const GemmRates& rates);
+
 }  // namespace orrery

@@ -62,8 +62,10 @@ struct ClassParts {
 /// The sweep over one class: compute intervals in order, and what is in flight in the gaps.
 class ClassSweep {
  public:
-  ClassSweep(const Program& program, const ProgramLayout& layout, const Interval* times)
-      : program_(program), layout_(layout), times_(times) {
+  /// @param waits  where they are listed, if anywhere
+  ClassSweep(const Program& program, const ProgramLayout& layout, const Interval* times,
+             std::vector<Wait>* waits = nullptr)
+      : program_(program), layout_(layout), times_(times), waits_(waits) {
     for (std::size_t s = 1; s < layout.streams.size(); ++s) {
       if (s == static_cast<std::size_t>(Stream::host)) continue;
       if (!layout.streams[s].empty()) cursors_.emplace_back(layout.streams[s], times, layout.priority);
@@ -171,12 +173,25 @@ class ClassSweep {
     if (best == kData && by_host) best = kDimensions;
     Picoseconds& idle = by_host ? totals_.host : totals_.bubble;
     (best == kDimensions ? idle : totals_.exposed[kDimensionOf[best]]) += next - now;
+    if (waits_ != nullptr) {
+      const WaitCause without = by_host ? WaitCause::host : WaitCause::bubble;
+      list_wait({now, next, best == kDimensions ? without : static_cast<WaitCause>(kDimensionOf[best])});
+    }
     return next;
+  }
+
+  void list_wait(const Wait& wait) {
+    if (!waits_->empty() && waits_->back().finish_ps == wait.start_ps && waits_->back().cause == wait.cause) {
+      waits_->back().finish_ps = wait.finish_ps;
+    } else {
+      waits_->push_back(wait);
+    }
   }
 
   const Program& program_;
   const ProgramLayout& layout_;
   const Interval* times_;
+  std::vector<Wait>* waits_;
   std::vector<StreamCursor> cursors_;
   bool begun_ = false;  ///< the part
   bool ended_ = false;
@@ -224,6 +239,15 @@ Exposures measure_exposure(const RunView& run, const RunPart& part) {
     }
   }
   return out;
+}
+
+std::vector<Wait> waits_of(const RunView& run, std::uint32_t rank_class) {
+  const std::uint32_t program = run.expanded.program[rank_class];
+  std::vector<Interval> times;
+  gather(run, program, std::span(&rank_class, 1), times);
+  std::vector<Wait> waits;
+  ClassSweep(run.workload.programs[program], run.layout.programs[program], times.data(), &waits).run(run, {});
+  return waits;
 }
 
 Exposure sum_up(std::span<const ClassTimes> classes, std::span<const std::uint32_t> multiplicity,

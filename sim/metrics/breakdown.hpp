@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,19 @@ struct Exposures {
   std::vector<ClassTimes> part;
 };
 [[nodiscard]] Exposures measure_exposure(const RunView& run, const RunPart& part);
+
+/// What a compute stream that stands still waits for: as Breakdown says, the communication of a dimension,
+/// the host, or nothing in flight.
+enum class WaitCause : std::uint8_t { tensor, pipeline, data, context, expert, offload, host, bubble };
+struct Wait {
+  Picoseconds start_ps = 0;
+  Picoseconds finish_ps = 0;
+  WaitCause cause{};
+};
+/// The times between the operations on the compute stream of a class of ranks, in order. With what its
+/// operations take and hold within them (launch gaps, the collectives of a fused pass) they are its
+/// ClassTimes.
+[[nodiscard]] std::vector<Wait> waits_of(const RunView& run, std::uint32_t rank_class);
 
 struct Exposure {
   Breakdown breakdown;

@@ -21,16 +21,6 @@ class TaskKinds {
   std::size_t task_group_;  ///< of the latest task
 };
 
-/// The one that released the task last, the lowest id on ties.
-std::uint32_t last_predecessor(const TaskGraph& graph, const Timeline& timeline, std::uint32_t task) {
-  const auto finish = [&](std::uint32_t p) { return graph.released(task, p, timeline.finish_ps[p]); };
-  std::uint32_t best = kNone;
-  for (const std::uint32_t p : graph.predecessors(task)) {
-    if (best == kNone || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
-  }
-  return best;
-}
-
 /// The path, walked from its end; counts what lies within the part.
 class PathSum {
  public:
@@ -54,6 +44,15 @@ class PathSum {
 };
 
 }  // namespace
+
+std::uint32_t last_predecessor(const TaskGraph& graph, const Timeline& timeline, std::uint32_t task) {
+  const auto finish = [&](std::uint32_t p) { return graph.released(task, p, timeline.finish_ps[p]); };
+  std::uint32_t best = kNone;
+  for (const std::uint32_t p : graph.predecessors(task)) {
+    if (best == kNone || finish(p) > finish(best) || (finish(p) == finish(best) && p < best)) best = p;
+  }
+  return best;
+}
 
 std::vector<CriticalTask> critical_tasks(const TaskGraph& graph, const Timeline& timeline) {
   const auto& finish = timeline.finish_ps;

@@ -10,6 +10,10 @@
 
 namespace orrery {
 
+/// The predecessor that released a task, the lowest id on ties; kNone where it has none.
+[[nodiscard]] std::uint32_t last_predecessor(const TaskGraph& graph, const Timeline& timeline,
+                                             std::uint32_t task);
+
 /// A task of the path and the one that released it, kNone at the beginning.
 struct CriticalTask {
   std::uint32_t task = 0;

@@ -111,6 +111,7 @@ std::string inexact(const Experiment& experiment) {
 std::string folding(const Experiment& experiment, const Report& report) {
   const auto gpus = static_cast<std::uint64_t>(report.gpus);
   if (experiment.simulation.folding == Folding::off) return "every GPU is simulated on its own";
+  if (gpus == 1) return "the only rank is simulated";
   if (report.stats.ranks == gpus) return fmt::format("all {} ranks are simulated: no two are alike", gpus);
   return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", report.stats.ranks,
                      gpus);

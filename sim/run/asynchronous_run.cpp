@@ -146,13 +146,16 @@ bool keeps_no_step(const Experiment& experiment) {
 }
 
 void require_one_timeline(const Experiment& experiment) {
+  if (experiment.inference)
+    throw InputError("/inference",
+                     "found requests to serve, allowed steps of training, which have a timeline");
   if (!keeps_no_step(experiment)) return;
   const auto method = static_cast<std::size_t>(experiment.data_parallel_sync.method);
-  throw InputError(
-      "/data_parallel_sync/method",
-      fmt::format("found \"{}\" for a timeline of all ranks, allowed for traces, recorded runs and what-if "
-                  "methods whose workers keep step with each other",
-                  kSyncMethodNames[method]));
+  throw InputError("/data_parallel_sync/method",
+                   fmt::format("found \"{}\", whose workers have no timeline in common, allowed methods "
+                               "whose workers keep step with "
+                               "each other; traces, pictures, recorded runs and what-if need one",
+                               kSyncMethodNames[method]));
 }
 
 Report report_on_meetings(const Experiment& experiment, const Outline& outlined, const SimulatedStep& local,

@@ -12,7 +12,7 @@ namespace orrery {
 [[nodiscard]] bool keeps_no_step(const Experiment& experiment);
 
 /// For traces and recorded runs, which hold one timeline of all ranks.
-/// @throws InputError at /data_parallel_sync/method if keeps_no_step()
+/// @throws InputError at /data_parallel_sync/method if keeps_no_step(), at /inference if it serves requests
 void require_one_timeline(const Experiment& experiment);
 
 /// @param local  steps of `experiment`, in which replicas do not meet

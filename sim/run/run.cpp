@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/cost/price_list.hpp"
 #include "sim/metrics/memory_fit.hpp"
@@ -13,6 +14,7 @@
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/serving_run.hpp"
 #include "sim/run/step_time_range.hpp"
 #include "sim/run/warnings.hpp"
 
@@ -122,6 +124,8 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
 }  // namespace
 
 Run run(const Experiment& experiment) {
+  if (experiment.inference)
+    throw InputError("/inference", "found requests to serve, which have no step to look at");
   Memo memo;
   return with_concrete_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
 }
@@ -142,6 +146,7 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
 Report account_memory(const Experiment& experiment, const Figures& figures) {
   Memo memo;
   return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+    if (e.inference) return report_on_serving_memory(e, figures, memo);
     return memory_report(e, outline(e, sync_layout_of(e, memo)).workload, figures);
   });
 }

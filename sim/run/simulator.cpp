@@ -12,6 +12,7 @@
 #include "sim/run/memo.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
+#include "sim/run/serving_run.hpp"
 
 namespace orrery {
 namespace {
@@ -127,8 +128,9 @@ class Simulation {
 };
 
 Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
-  return with_concrete_plan(experiment, memo,
-                            [&](const Experiment& e) { return Simulation(e, figures, memo).run(); });
+  return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+    return e.inference ? report_on_serving(e, figures, memo) : Simulation(e, figures, memo).run();
+  });
 }
 
 }  // namespace

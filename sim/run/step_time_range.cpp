@@ -148,7 +148,7 @@ StepTimeRange step_time_range(const Experiment& e) {
   StepTimeRange range{one_node ? s.error_p10_one_node : s.error_p10_many_nodes,
                       one_node ? s.error_p90_one_node : s.error_p90_many_nodes,
                       {}};
-  if (e.domains == nullptr) return range;  // the constants alone speak
+  if (e.domains == nullptr || e.domains->kin.empty()) return range;  // the constants alone speak
   const Point point = point_of(e);
   if (is_foreign(e.domains->kin, e, point)) {
     range.p10 = range.p90 = 0;

@@ -1,0 +1,297 @@
+#include "sim/run/iteration_cost.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "orrery/rank_grid.hpp"
+#include "sim/cost/channel_pricer.hpp"
+#include "sim/cost/compute_cost.hpp"
+#include "sim/cost/issue_time.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/metrics/memory_fit.hpp"
+#include "sim/run/step.hpp"
+#include "workloads/inference/iteration_steps.hpp"
+#include "workloads/inference/serving_memory.hpp"
+#include "workloads/parallel/communicators.hpp"
+
+namespace orrery {
+namespace {
+
+/// Of steps that follow each other: on the GPU, and of the host that issues them.
+struct StepTimes {
+  StageWork device;
+  Picoseconds host = 0;
+
+  StepTimes& operator+=(const StepTimes& more) {
+    add(device.products_ps, more.device.products_ps);
+    add(device.attention_ps, more.device.attention_ps);
+    add(device.kernels_ps, more.device.kernels_ps);
+    add(device.launch_ps, more.device.launch_ps);
+    for (std::size_t d = 0; d < kDimensionCount; ++d) add(device.messages_ps[d], more.device.messages_ps[d]);
+    add(host, more.host);
+    return *this;
+  }
+  [[nodiscard]] StepTimes operator*(std::int64_t times) const {
+    StepTimes product = *this;
+    for (Picoseconds* part : {&product.device.products_ps, &product.device.attention_ps,
+                              &product.device.kernels_ps, &product.device.launch_ps, &product.host})
+      *part *= times;
+    for (Picoseconds& part : product.device.messages_ps) part *= times;
+    return product;
+  }
+
+ private:
+  static void add(Picoseconds& sum, Picoseconds more) { sum = capped_sum(sum, more); }
+};
+
+CommunicatorSpec communicators_of(const Experiment& experiment) {
+  CommunicatorSpec spec(experiment.plan);
+  spec.experts.present = experiment.model.experts > 0;
+  return spec;
+}
+
+/// Prices messages in the communicators of each stage: the slowest one counts.
+class StageMessages {
+ public:
+  StageMessages(const Experiment& experiment, Memo& memo)
+      : machine_(machine_of(experiment.cluster, memo)),
+        spec_(communicators_of(experiment)),
+        slots_(spec_),
+        node_(experiment.cluster.node),
+        gpus_per_domain_(experiment.cluster.gpus_per_domain()),
+        one_shot_us_(experiment.software.one_shot_reduce_us),
+        pricer_(*machine_->topology, machine_->link_kinds, experiment.plan.collectives,
+                experiment.software.split_node_efficiency),
+        pairs_(*machine_->topology, experiment.plan.collectives),
+        routed_(experiment.software.split_node_efficiency) {
+    workload_.programs.resize(static_cast<std::size_t>(experiment.plan.pipeline_parallel));
+    add_communicators(spec_, workload_);
+    channels_ = group_channels(workload_);
+  }
+
+  Picoseconds time(const Message& message, Slot slot, std::size_t stage) {
+    const std::uint32_t channel = channels_.channel_of[stage * workload_.slots + slots_[slot]];
+    const auto [known, is_new] = routes_.try_emplace({channel, message.collective});
+    if (is_new) known->second = pricer_.route(workload_, channels_.channels[channel], message);
+    Picoseconds slowest = 0;
+    for (const RoutedGroup& group : known->second.groups)
+      slowest = std::max(slowest, routed_.duration_ps(group, message));
+    if (slot != Slot::tensor || message.collective != Collective::all_reduce || one_shot_us_ == 0)
+      return slowest;
+    const std::optional<Picoseconds> one_shot = one_shot_time(message, channels_.channels[channel]);
+    return one_shot ? std::min(slowest, *one_shot) : slowest;
+  }
+
+  /// A message from a rank of replica 0 to the one in its place in another replica.
+  Picoseconds between_replicas(std::int64_t stage, std::int64_t replica, Bytes bytes) {
+    RankCoordinates at{{Axis::pipeline, stage}};
+    const std::uint32_t from = spec_.grid.rank(at);
+    at[Axis::data] = replica;
+    const std::array<std::uint32_t, 2> pair{from, spec_.grid.rank(at)};
+    TransferPrice price;
+    pairs_.price({Collective::send_recv, bytes, Dimension::pipeline}, pair, price);
+    return price.alone_ps();
+  }
+
+ private:
+  /// Each GPU reads what the n - 1 others of its node have, all at once. None does without peer access.
+  [[nodiscard]] std::optional<Picoseconds> one_shot_time(const Message& message,
+                                                         const Channel& channel) const {
+    const std::int64_t members = channel.sizes.back().members;
+    if (members > gpus_per_domain_ || node_.link_gb_per_s == 0 || node_.kind == "pcie-host")
+      return std::nullopt;
+    const double bytes = static_cast<double>(message.bytes) * static_cast<double>(members - 1);
+    const double rate = node_.link_gb_per_s * 1e9 * node_.efficiency;
+    return from_microseconds(one_shot_us_ + bytes / rate * 1e6);
+  }
+
+  std::shared_ptr<const Machine> machine_;
+  CommunicatorSpec spec_;
+  SlotNumbers slots_;
+  const NodeWiring& node_;
+  std::int64_t gpus_per_domain_;
+  double one_shot_us_;
+  ChannelPricer pricer_;
+  CollectivePricer pairs_;
+  RoutedPricer routed_;
+  Workload workload_;
+  Channels channels_;
+  std::map<std::pair<std::uint32_t, Collective>, ChannelRoutes> routes_;
+};
+
+class SteppedIterationCost : public IterationCost {
+ public:
+  SteppedIterationCost(const Experiment& experiment, const Inference& inference, Memo& memo)
+      : experiment_(experiment),
+        inference_(inference),
+        steps_(experiment, inference),
+        messages_(experiment, memo) {}
+
+  [[nodiscard]] std::uint32_t stages() const override {
+    return static_cast<std::uint32_t>(steps_.model().stages().size());
+  }
+
+  /// The host issues ahead, so that the longer of both counts.
+  StageWork stage_work(std::uint32_t stage, const IterationBatch& batch) override {
+    const bool graphs = runs_as_graph(batch);
+    const ServedStage& held = steps_.model().stages()[stage];
+    StepTimes sum = by_tokens(batch.tokens(), graphs)[stage];
+    for (std::size_t kind = 0; kind < held.layers.size(); ++kind) {
+      if (held.layers[kind] > 0) sum += attention(stage, kind, batch, graphs) * held.layers[kind];
+    }
+    if (held.has_head && batch.results > 0) sum += head(stage, batch.results, graphs);
+    sum.device.launch_ps += std::max<Picoseconds>(0, sum.host - sum.device.total_ps());
+    return sum.device;
+  }
+
+  /// Where each tensor rank sends a part, those of the next stage gather them.
+  Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) override {
+    if (stage + 1 >= stages()) return 0;
+    const auto [known, is_new] = handovers_.try_emplace({stage, batch.tokens()}, 0);
+    if (!is_new) return known->second;
+    const Bytes whole = steps_.handed_over(batch.tokens());
+    const Bytes sent = steps_.sent_over(batch.tokens());
+    Picoseconds time =
+        messages_.time({Collective::send_recv, sent, Dimension::pipeline}, Slot::forward_out, stage);
+    if (sent < whole)
+      time = capped_sum(
+          time, messages_.time({Collective::all_gather, whole, Dimension::tensor}, Slot::tensor, stage + 1));
+    return known->second = time;
+  }
+
+  Picoseconds between_ps(const IterationBatch& batch) override {
+    const double requests = static_cast<double>(batch.prompt_requests + batch.decode_requests);
+    return from_microseconds(experiment_.software.iteration_us + requests * experiment_.software.request_us);
+  }
+
+  /// All GPUs of a replica send what they keep to those in their place at the same time.
+  Picoseconds transfer_ps(std::int64_t tokens) override {
+    const std::int64_t replica = inference_.disaggregated.prefill;
+    if (replica == 0 || replica >= experiment_.plan.data_parallel) return 0;
+    if (cached_.empty()) cached_ = stage_serving_memory(experiment_, inference_, 1);
+    Picoseconds slowest = 0;
+    for (std::size_t stage = 0; stage < cached_.size(); ++stage)
+      slowest = std::max(slowest, messages_.between_replicas(static_cast<std::int64_t>(stage), replica,
+                                                             cached_[stage].cache_per_token * tokens));
+    return slowest;
+  }
+
+ private:
+  /// Graphs are made for batches of decoding; prompts come in too many sizes.
+  [[nodiscard]] bool runs_as_graph(const IterationBatch& batch) const {
+    return experiment_.plan.cuda_graphs == CudaGraphs::step && batch.prompt_tokens == 0;
+  }
+
+  /// On the slowest class of GPU.
+  [[nodiscard]] StageWork compute_time(const KernelSequence& work) const {
+    ComputeParts slowest;
+    for (std::size_t c = 0; c < experiment_.cluster.gpu_classes(); ++c) {
+      const ComputeParts one = price_compute_parts(work, experiment_.cluster.gpu_of_class(c),
+                                                   experiment_.software, experiment_.plan.precision);
+      if (one.price.duration_ps > slowest.price.duration_ps) slowest = one;
+    }
+    return {slowest.products_ps, slowest.attention_ps, slowest.other_ps(), slowest.price.launch_ps, {}};
+  }
+
+  [[nodiscard]] StageWork message_time(const Message& message, Slot slot, std::size_t stage) {
+    StageWork time;
+    time.messages_ps[static_cast<std::size_t>(message.dimension)] = messages_.time(message, slot, stage);
+    return time;
+  }
+
+  /// What `write` writes, on each stage that `asks` for it; others are left at 0.
+  template <class Write>
+  StepTimes times(std::size_t stage, bool graphs, const Write& write) {
+    Workload workload;
+    IterationWriter to(experiment_, graphs, workload);
+    write(to);
+    StepTimes sum;
+    for (const Step& step : std::move(to).finish().list) {
+      if (step.kind == Op::Kind::compute) {
+        const KernelSequence& work = workload.kernel_sequences[step.work];
+        sum += {compute_time(work), work.host_ps};
+      } else {
+        const Message& message = workload.messages[step.work];
+        sum += {message_time(message, step.communicator, stage), message.host_ps};
+      }
+    }
+    return sum;
+  }
+
+  /// Of each stage, all that depends on the number of tokens alone.
+  const std::vector<StepTimes>& by_tokens(std::int64_t tokens, bool graphs) {
+    auto& known = by_tokens_[graphs ? 1 : 0];
+    const auto [at, is_new] = known.try_emplace(tokens);
+    if (!is_new) return at->second;
+    const std::vector<ServedStage>& stages = steps_.model().stages();
+    at->second.resize(stages.size());
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      StepTimes& sum = at->second[stage];
+      if (stages[stage].embeds)
+        sum += times(stage, graphs, [&](IterationWriter& to) { steps_.write_embedding(tokens, to); });
+      for (std::size_t kind = 0; kind < stages[stage].layers.size(); ++kind) {
+        if (stages[stage].layers[kind] == 0) continue;
+        sum += times(stage, graphs,
+                     [&](IterationWriter& to) {
+                       steps_.write_inputs(kind, tokens, to);
+                       steps_.write_outputs(kind, tokens, to);
+                     }) *
+               stages[stage].layers[kind];
+      }
+    }
+    return at->second;
+  }
+
+  StepTimes attention(std::size_t stage, std::size_t kind, const IterationBatch& batch, bool graphs) {
+    return times(stage, graphs, [&](IterationWriter& to) { steps_.write_attention(kind, batch, to); });
+  }
+
+  const StepTimes& head(std::size_t stage, std::int64_t results, bool graphs) {
+    const auto [at, is_new] = heads_[graphs ? 1 : 0].try_emplace(results);
+    if (is_new)
+      at->second = times(stage, graphs, [&](IterationWriter& to) { steps_.write_head(results, to); });
+    return at->second;
+  }
+
+  const Experiment& experiment_;
+  const Inference& inference_;
+  IterationSteps steps_;
+  StageMessages messages_;
+  std::vector<StageServingMemory> cached_;
+  std::array<std::unordered_map<std::int64_t, std::vector<StepTimes>>, 2> by_tokens_;  ///< [as graphs]
+  std::array<std::unordered_map<std::int64_t, StepTimes>, 2> heads_;                   ///< by results
+  std::map<std::pair<std::uint32_t, std::int64_t>, Picoseconds> handovers_;
+};
+
+}  // namespace
+
+std::unique_ptr<IterationCost> iteration_cost(const Experiment& experiment, const Inference& inference,
+                                              Memo& memo) {
+  if (const auto obstacle = serving_obstacle(experiment))
+    throw InputError(obstacle->pointer, obstacle->message);
+  return std::make_unique<SteppedIterationCost>(experiment, inference, memo);
+}
+
+ServingMemory serving_memory(const Experiment& experiment, const Inference& inference, std::int64_t tokens) {
+  if (const auto obstacle = serving_obstacle(experiment))
+    throw InputError(obstacle->pointer, obstacle->message);
+  const double share =
+      inference.cache_share * static_cast<double>(smallest_gpu_memory(experiment.cluster).usable);
+  const auto usable = static_cast<Bytes>(share);
+  ServingMemory fullest;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const StageServingMemory& stage : stage_serving_memory(experiment, inference, tokens)) {
+    const Bytes left = usable - stage.weights - stage.workspace;
+    const std::int64_t room = stage.cache_per_token > 0 ? left / stage.cache_per_token : left;
+    if (room >= fewest) continue;
+    fewest = room;
+    fullest = {stage.weights, stage.workspace, stage.cache_per_token, usable};
+  }
+  return fullest;
+}
+
+}  // namespace orrery

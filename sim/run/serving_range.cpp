@@ -1,0 +1,77 @@
+#include "sim/run/serving_range.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace orrery {
+namespace {
+
+double figure_of(const Serving& serving, std::string_view figure) {
+  if (figure == "ttft_s") return serving.ttft_s.mean;
+  if (figure == "tpot_s") return serving.tpot_s.mean;
+  if (figure == "end_to_end_s") return serving.end_to_end_s.mean;
+  return serving.output_tokens_per_s();
+}
+
+std::string_view words_for(std::string_view figure) {
+  if (figure == "ttft_s") return "time to first token";
+  if (figure == "tpot_s") return "time per output token";
+  if (figure == "end_to_end_s") return "end-to-end time";
+  return "throughput";
+}
+
+bool is_dense(const Experiment& experiment) { return experiment.model.experts == 0; }
+
+bool is_of_kind(const ServingErrors& errors, const Experiment& experiment) {
+  return errors.experts != is_dense(experiment) && errors.gpus.contains(experiment.cluster.gpu.name);
+}
+
+std::string stack_of(const Experiment& experiment) {
+  return experiment.stack.empty() ? "without a stack" : "under stack " + experiment.stack;
+}
+
+/// What was measured, where it was not this.
+std::string none_sentence(const Experiment& experiment) {
+  std::set<std::string> dense, experts;
+  if (experiment.domains != nullptr) {
+    for (const ServingErrors& errors : experiment.domains->serving)
+      (errors.experts ? experts : dense).insert(errors.gpus.begin(), errors.gpus.end());
+  }
+  std::string known;
+  if (!dense.empty()) known += fmt::format("dense models on {}", fmt::join(dense, ", "));
+  if (!experts.empty())
+    known += fmt::format("{}models with experts on {}", known.empty() ? "" : "; ", fmt::join(experts, ", "));
+  return fmt::format("no run of a model {} was measured on {} {}{}: latencies and throughput have no range",
+                     is_dense(experiment) ? "without experts" : "with experts", experiment.cluster.gpu.name,
+                     stack_of(experiment), known.empty() ? "" : fmt::format(" (measured: {})", known));
+}
+
+}  // namespace
+
+std::vector<ServingRange> serving_ranges(const Experiment& experiment, const Serving& serving) {
+  std::vector<ServingRange> ranges;
+  if (experiment.domains == nullptr || serving.duration_ps == 0) return ranges;
+  for (const ServingErrors& errors : experiment.domains->serving) {
+    if (!is_of_kind(errors, experiment)) continue;
+    const double predicted = figure_of(serving, errors.figure);
+    if (predicted > 0)
+      ranges.push_back({errors.figure, predicted * (1 + errors.p10), predicted * (1 + errors.p90)});
+  }
+  return ranges;
+}
+
+std::string ranges_sentence(const Experiment& experiment, const std::vector<ServingRange>& ranges) {
+  if (ranges.empty()) return none_sentence(experiment);
+  std::string text;
+  for (const ServingErrors& errors : experiment.domains->serving) {
+    if (!is_of_kind(errors, experiment)) continue;
+    text += fmt::format("{}{} {:+.0f} to {:+.0f} % ({} runs on {})", text.empty() ? "" : ", ",
+                        words_for(errors.figure), 100 * errors.p10, 100 * errors.p90, errors.rows,
+                        fmt::join(errors.gpus, ", "));
+  }
+  return fmt::format("of measured runs of models {} that no fit of {} saw, 8 of 10 were off by: {}",
+                     is_dense(experiment) ? "without experts" : "with experts", experiment.stack, text);
+}
+
+}  // namespace orrery

@@ -1,0 +1,129 @@
+#include "sim/run/serving_run.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/metrics/memory_fit.hpp"
+#include "sim/run/concrete_plan.hpp"
+#include "sim/run/iteration_cost.hpp"
+#include "sim/run/replica_graph.hpp"
+#include "sim/run/run.hpp"
+#include "sim/run/serving_range.hpp"
+#include "sim/serving/serve.hpp"
+
+namespace orrery {
+namespace {
+
+class ServingExperiment {
+ public:
+  ServingExperiment(const Experiment& experiment, const Figures& figures, Memo& memo)
+      : experiment_(experiment),
+        inference_(*experiment.inference),
+        figures_(figures),
+        memo_(memo),
+        context_(inference_.context_tokens > 0 ? inference_.context_tokens : experiment.model.seq_length),
+        setup_{inference_,
+               context_,
+               experiment.plan.data_parallel,
+               serving_memory(experiment, inference_, inference_.iteration_tokens(context_)),
+               static_cast<std::uint64_t>(experiment.simulation.seed),
+               from_microseconds(1e3 * experiment.software.front_end_ms)} {}
+
+  Report simulated(ServingRecord* record) {
+    const auto cost = iteration_cost(experiment_, inference_, memo_);
+    ServedRun run = serve(setup_, *cost, record);
+    if (record != nullptr) describe(*record);
+    return report(std::move(run.serving), run.obstacle);
+  }
+
+  Report memory_alone() { return report({}, serving_obstacle_of_memory(setup_)); }
+
+ private:
+  void describe(ServingRecord& record) const {
+    record.replicas = static_cast<std::uint32_t>(setup_.replicas);
+    record.prefill_replicas = static_cast<std::uint32_t>(inference_.disaggregated.prefill);
+    record.page_tokens = inference_.page_tokens;
+    record.bytes_per_token = setup_.memory.cache_per_token;
+    record.held_bytes = setup_.memory.weights + setup_.memory.workspace;
+    record.usable_bytes = setup_.memory.usable;
+  }
+
+  [[nodiscard]] Report report(Serving serving, const std::string& obstacle) {
+    const Outline outlined = outline(experiment_, sync_layout_of(experiment_, memo_));
+    Report report = memory_report(experiment_, outlined.workload, figures_);
+    report.feasible = obstacle.empty();
+    report.reasons.clear();
+    if (figures_.origin && !obstacle.empty()) report.reasons.push_back(obstacle);
+    report.stage_memory.clear();
+    report.model_flops_per_step = 0;
+    report.hardware_flops_per_step = 0;
+    report.power_w = experiment_.cluster.sum_over_gpus(&Gpu::power_w);
+    report.usd_per_hour = experiment_.cluster.sum_over_gpus(&Gpu::usd_per_hour);
+    report.stats.events = static_cast<std::uint64_t>(serving.iterations);
+    add_memory(serving);
+    if (figures_.range && report.feasible) serving.ranges = serving_ranges(experiment_, serving);
+    report.serving = std::move(serving);
+    if (figures_.origin) explain(report);
+    return report;
+  }
+
+  void add_memory(Serving& serving) const {
+    const ServingMemory& memory = setup_.memory;
+    serving.weights_bytes = memory.weights;
+    serving.workspace_bytes = memory.workspace;
+    serving.cache_tokens = cache_room(setup_, {}).pages * inference_.page_tokens;
+    serving.cache_bytes = serving.cache_tokens * memory.cache_per_token;
+  }
+
+  void explain(Report& report) const {
+    const Serving& serving = *report.serving;
+    report.assumptions = {
+        inference_.is_closed_loop()
+            ? "a new request comes whenever one has ended, up to the number that is to be served"
+            : fmt::format("requests arrive {}, and go to the replica with the fewest",
+                          inference_.trace.has_value() ? "as in " + inference_.trace.file()
+                                                       : std::string("as a Poisson process")),
+        "percentiles are nearest ranks over requests; rates are over the time from the first arrival to the "
+        "end of the last request"};
+    if (setup_.memory.usable == 0)
+      report.assumptions.emplace_back(
+          "the memory of the GPU is unknown: the cache holds any number of tokens");
+    if (figures_.range && report.feasible)
+      report.assumptions.push_back(ranges_sentence(experiment_, serving.ranges));
+    if (serving.unstable)
+      report.warnings.push_back(fmt::format(
+          "{:.3g} requests arrive per second and {:.3g} end while they do: the queue grows by {:.3g} per "
+          "second, and latencies are those of a run that stops after {} requests",
+          serving.arrivals_per_s, serving.arrivals_per_s - serving.queue_growth_per_s,
+          serving.queue_growth_per_s, serving.requests));
+  }
+
+  const Experiment& experiment_;
+  const Inference& inference_;
+  const Figures& figures_;
+  Memo& memo_;
+  std::int64_t context_;
+  ServingSetup setup_;
+};
+
+}  // namespace
+
+Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
+                         ServingRecord* record) {
+  return ServingExperiment(experiment, figures, memo).simulated(record);
+}
+
+Report record_serving(const Experiment& experiment, ServingRecord& record) {
+  Memo memo;
+  return with_concrete_plan(experiment, memo,
+                            [&](const Experiment& e) { return report_on_serving(e, {}, memo, &record); });
+}
+
+Report report_on_serving_memory(const Experiment& experiment, const Figures& figures, Memo& memo) {
+  return ServingExperiment(experiment, figures, memo).memory_alone();
+}
+
+}  // namespace orrery

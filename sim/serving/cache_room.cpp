@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/serving/requests.hpp"
+#include "sim/serving/serve.hpp"
+
+namespace orrery {
+namespace {
+
+std::int64_t pages_for(const Inference& inference, std::int64_t tokens) {
+  return (tokens + inference.page_tokens - 1) / inference.page_tokens;
+}
+
+double decimal_gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
+
+/// Tokens that a cache holds where a token takes nothing, or the memory is unknown.
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 40;
+
+}  // namespace
+
+CacheRoom cache_room(const ServingSetup& setup, const std::vector<RequestSpec>& requests) {
+  const Inference& inference = setup.inference;
+  const ServingMemory& memory = setup.memory;
+  CacheRoom room;
+  const bool is_known = memory.usable > 0;
+  const Bytes left = memory.usable - memory.weights - memory.workspace;
+  if (is_known && left < 0) {
+    room.obstacle = fmt::format(
+        "weights of {:.1f} GB and activations of {:.1f} GB do not fit into the {:.1f} GB of a GPU",
+        decimal_gigabytes(memory.weights), decimal_gigabytes(memory.workspace),
+        decimal_gigabytes(memory.usable));
+    return room;
+  }
+  const Bytes page = memory.cache_per_token * inference.page_tokens;
+  room.pages = is_known && page > 0 ? left / page : kNoLimit / inference.page_tokens;
+  std::int64_t most_own = 0;
+  std::int64_t most_tokens = 0;
+  for (const RequestSpec& request : requests) {
+    const std::int64_t reused = reused_tokens(inference, request.prompt_tokens);
+    const std::int64_t tokens = request.prompt_tokens + request.output_tokens - 1;  // nobody reads the last
+    room.lasting_pages = std::max(room.lasting_pages, reused / inference.page_tokens);
+    most_own = std::max(most_own, pages_for(inference, tokens) - reused / inference.page_tokens);
+    most_tokens = std::max(most_tokens, tokens);
+  }
+  if (room.lasting_pages + most_own > room.pages)
+    room.obstacle = fmt::format("the cache of {:.1f} GB a GPU holds {} tokens, a request needs {}",
+                                decimal_gigabytes(left), room.pages * inference.page_tokens, most_tokens);
+  return room;
+}
+
+std::int64_t most_in_flight(const Inference& inference, std::int64_t pages) {
+  if (inference.batch_size > 0) return inference.batch_size;
+  const bool is_needed = inference.is_closed_loop() || inference.batching == Batching::fixed;
+  if (!is_needed) return 0;
+  const std::int64_t own = pages_for(inference, inference.prompt.mean + inference.output.mean - 1) -
+                           reused_tokens(inference, inference.prompt.mean) / inference.page_tokens;
+  return std::max<std::int64_t>(1, pages / std::max<std::int64_t>(1, own));
+}
+
+}  // namespace orrery

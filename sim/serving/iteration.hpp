@@ -1,0 +1,56 @@
+// What an iteration of a serving replica is made of, and what it takes: the border between the requests (this
+// room), which decide what is in an iteration, and the model (workloads/inference/, sim/run/), which says
+// what that takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "orrery/iteration_batch.hpp"
+#include "orrery/units.hpp"
+#include "orrery/workload.hpp"
+
+namespace orrery {
+
+/// What a stage is busy for with a batch, by what it does.
+struct StageWork {
+  Picoseconds products_ps = 0;   ///< products of matrices: weights are read for them
+  Picoseconds attention_ps = 0;  ///< keys and values are read for it
+  Picoseconds kernels_ps = 0;    ///< all other kernels
+  Picoseconds launch_ps = 0;     ///< between kernels, and where the host takes longer than the GPU
+  std::array<Picoseconds, kDimensionCount> messages_ps{};  ///< collectives of its ranks, by dimension
+
+  [[nodiscard]] Picoseconds total_ps() const {
+    Picoseconds sum = products_ps + attention_ps + kernels_ps + launch_ps;
+    for (const Picoseconds one : messages_ps) sum += one;
+    return sum;
+  }
+};
+
+/// Times of the iterations of one replica. Deterministic; asked many times, so what it computes it keeps.
+class IterationCost {
+ public:
+  virtual ~IterationCost() = default;
+  /// Pipeline stages of the replica.
+  [[nodiscard]] virtual std::uint32_t stages() const = 0;
+  [[nodiscard]] virtual StageWork stage_work(std::uint32_t stage, const IterationBatch& batch) = 0;
+  [[nodiscard]] Picoseconds stage_ps(std::uint32_t stage, const IterationBatch& batch) {
+    return stage_work(stage, batch).total_ps();
+  }
+  /// From the end of a stage to the beginning of the next one.
+  [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
+  /// The host between two iterations: choosing tokens and requests.
+  [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
+  /// Keys and values of so many tokens from a replica for prompts to one for outputs.
+  [[nodiscard]] virtual Picoseconds transfer_ps(std::int64_t tokens) = 0;
+};
+
+/// What a replica keeps, per GPU of its fullest stage.
+struct ServingMemory {
+  Bytes weights = 0;
+  Bytes workspace = 0;        ///< activations of the largest iteration
+  Bytes cache_per_token = 0;  ///< keys and values of a token
+  Bytes usable = 0;           ///< for all of it
+};
+
+}  // namespace orrery

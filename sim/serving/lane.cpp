@@ -1,0 +1,196 @@
+#include "sim/serving/lane.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/serving/requests.hpp"
+
+namespace orrery {
+
+std::int64_t ServingRules::own_pages(const ServedRequest& request, std::int64_t tokens) const {
+  return pages(tokens) - reused_tokens(inference, request.spec.prompt_tokens) / inference.page_tokens;
+}
+
+void IterationOutcome::clear() {
+  ended.clear();
+  prefilled.clear();
+  places = 0;
+}
+
+Lane::Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages)
+    : rules_(rules), role_(role), limit_(limit), pages_(pages), decode_(rules.inference, rules.seed) {
+  if (!rules.inference.chunked_prefill) return;
+  // Every request that decodes is in every iteration.
+  const std::int64_t most = std::max<std::int64_t>(1, rules.token_budget / decode_.tokens_per_row());
+  limit_ = limit_ == 0 ? most : std::min(limit_, most);
+}
+
+const IterationBatch& Lane::compose(Picoseconds now, bool complete) {
+  batch_ = {};
+  for (const std::uint32_t number : joining_)  // not while an iteration without them was in flight
+    decode_.add(number, request(number).spec.prompt_tokens, request(number).left());
+  joining_.clear();
+  if (is_static()) {
+    compose_static(now, complete);
+  } else if (rules_.inference.chunked_prefill) {
+    compose_chunked(now);
+  } else {
+    compose_whole(now);
+  }
+  return batch_;
+}
+
+/// The whole batch is there before any of it begins, with the pages for all it will ever need.
+void Lane::compose_static(Picoseconds now, bool complete) {
+  if (in_batch() == 0 && (complete || static_cast<std::int64_t>(waiting_.size()) >= limit_)) {
+    while (admit(true)) {
+    }
+    static_requests_ = in_batch();
+  }
+  if (prompts_.empty()) return add_decode();
+  add_prompts(rules_.token_budget, now);
+}
+
+/// Prompts come first, and while they are computed nobody decodes.
+void Lane::compose_whole(Picoseconds now) {
+  std::int64_t tokens = 0;
+  while (!waiting_.empty()) {
+    const ServedRequest& next = request(waiting_.front());
+    tokens += next.to_cache() - reused_tokens(rules_.inference, next.spec.prompt_tokens);
+    if ((!prompts_.empty() && tokens > rules_.token_budget) || !admit(reserves())) break;
+  }
+  if (!prompts_.empty()) return add_prompts(tokens, now);
+  if (make_room()) add_decode();
+}
+
+/// Requests that decode come first, prompts get what is left of the budget (Agrawal et al. 2024, section 4).
+void Lane::compose_chunked(Picoseconds now) {
+  if (make_room()) add_decode();
+  std::int64_t budget = rules_.token_budget - batch_.decode_tokens;
+  std::int64_t admitted = 0;
+  for (const Prompt& prompt : prompts_) admitted += prompt.total - prompt.done;
+  while (admitted < budget && admit(reserves())) admitted += prompts_.back().total - prompts_.back().done;
+  add_prompts(budget, now);
+}
+
+/// Takes the next request into the batch, where it has a place and pages for its prompt, or for its whole
+/// length.
+bool Lane::admit(bool whole_length) {
+  if (waiting_.empty() || !has_place()) return false;
+  const ServedRequest& next = request(waiting_.front());
+  const std::int64_t pages = rules_.own_pages(next, whole_length ? next.most_cached() : next.to_cache());
+  if (!pages_.take(pages)) return false;
+  if (is_static()) static_pages_ += pages;
+  prompts_.push_back(
+      {waiting_.front(), reused_tokens(rules_.inference, next.spec.prompt_tokens), next.to_cache()});
+  waiting_.pop_front();
+  return true;
+}
+
+void Lane::add_decode() {
+  if (decode_.live() == 0) return;
+  batch_.decode_requests = decode_.rows();
+  batch_.decode_tokens = decode_.rows() * decode_.tokens_per_row();
+  batch_.decode_context = decode_.context();
+  batch_.results += batch_.decode_tokens;
+}
+
+/// Of the prompts in the batch, in order, as many tokens as the budget allows, of the first one at least
+/// one where nothing else is in the iteration.
+void Lane::add_prompts(std::int64_t budget, Picoseconds now) {
+  const bool in_pieces = rules_.inference.chunked_prefill;
+  for (Prompt& prompt : prompts_) {
+    const std::int64_t rest = prompt.total - prompt.done;
+    const std::int64_t tokens = in_pieces ? std::min(rest, budget) : rest;
+    if (in_pieces ? tokens <= 0 : batch_.prompt_tokens > 0 && tokens > budget) return;
+    add_piece(prompt, tokens, now);
+    budget -= tokens;
+  }
+}
+
+void Lane::add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now) {
+  batch_.prompt_tokens += tokens;
+  ++batch_.prompt_requests;
+  batch_.prompt_pairs += tokens * prompt.done + tokens * (tokens + 1) / 2;
+  prompt.done += tokens;
+  batch_.prompt_context += prompt.done;
+  if (prompt.done == prompt.total) ++batch_.results;
+  ServedRequest& begun = request(prompt.request);
+  if (begun.start_ps == ServedRequest::kNotYet) begun.start_ps = now;
+}
+
+/// Pages for the next pass of all that decode, where need be those of the youngest requests; whether anybody
+/// decodes.
+bool Lane::make_room() {
+  if (reserves()) return decode_.live() > 0;
+  while (decode_.live() > 0 && !pages_.take(decode_.new_pages())) preempt_youngest();
+  return decode_.live() > 0;
+}
+
+/// The request that came into the batch last loses its pages, and is computed again from its beginning when
+/// there are some (Kwon et al. 2023, section 4.5).
+void Lane::preempt_youngest() {
+  ++counts_.preemptions;
+  std::uint32_t number = 0;
+  if (!prompts_.empty()) {
+    const Prompt prompt = prompts_.back();
+    prompts_.pop_back();
+    number = prompt.request;
+    pages_.give_back(rules_.own_pages(request(number), prompt.total));
+    counts_.recomputed_tokens +=
+        prompt.done - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
+  } else {
+    const DecodeMember member = decode_.remove_youngest();
+    number = member.request;
+    pages_.give_back(rules_.own_pages(request(number), member.room));
+    counts_.recomputed_tokens +=
+        member.cached - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
+    request(number).made = request(number).spec.output_tokens - member.left;
+  }
+  if (rules_.recorder != nullptr) rules_.recorder->preempted(number);
+  waiting_.push_front(number);
+}
+
+void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
+  if (batch_.decode_requests > 0) {
+    ended_.clear();
+    decode_.step(ended_);
+    for (const DecodeMember& member : ended_)
+      end(member.request, rules_.own_pages(request(member.request), member.room), now, outcome);
+  }
+  while (!prompts_.empty() && prompts_.front().done == prompts_.front().total) {
+    finish_prompt(prompts_.front(), now, outcome);
+    prompts_.pop_front();
+  }
+  if (is_static()) finish_static(outcome);
+}
+
+void Lane::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome) {
+  ServedRequest& done = request(prompt.request);
+  ++done.made;
+  if (done.first_token_ps == ServedRequest::kNotYet) done.first_token_ps = now;
+  if (done.left() == 0) return end(prompt.request, rules_.own_pages(done, prompt.total), now, outcome);
+  if (role_ == ReplicaRole::prefill) {
+    outcome.prefilled.push_back(prompt.request);
+  } else {
+    decode_.add(prompt.request, prompt.total, done.left());
+  }
+}
+
+void Lane::end(std::uint32_t number, std::int64_t pages, Picoseconds now, IterationOutcome& outcome) {
+  request(number).made = request(number).spec.output_tokens;
+  request(number).end_ps = now;
+  outcome.ended.push_back(number);
+  if (is_static()) return;
+  pages_.give_back(reserves() ? rules_.own_pages(request(number), request(number).most_cached()) : pages);
+  ++outcome.places;
+}
+
+void Lane::finish_static(IterationOutcome& outcome) {
+  if (decode_.live() > 0 || !prompts_.empty()) return;
+  decode_.clear_ended();
+  pages_.give_back(std::exchange(static_pages_, 0));
+  outcome.places += std::exchange(static_requests_, 0);
+}
+
+}  // namespace orrery

@@ -1,0 +1,122 @@
+// A share of a replica's requests that has one iteration in flight at a time: a replica has as many lanes as
+// pipeline stages. Decides what goes into an iteration, the way vLLM's scheduler does.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "orrery/inference.hpp"
+#include "sim/serving/decode_set.hpp"
+#include "sim/serving/iteration.hpp"
+#include "sim/serving/page_pool.hpp"
+#include "sim/serving/recorder.hpp"
+#include "sim/serving/served_request.hpp"
+
+namespace orrery {
+
+/// What a replica does for requests.
+enum class ReplicaRole : std::uint8_t {
+  both,
+  prefill,  ///< hands them over with their first token
+  decode,   ///< gets them there; prompts are only computed again
+};
+
+/// What all lanes of a run have in common. Refers to all.
+struct ServingRules {
+  const Inference& inference;
+  std::vector<ServedRequest>& requests;
+  std::int64_t token_budget = 0;  ///< tokens of an iteration, or of its prompts where they go whole
+  std::uint64_t seed = 0;
+  ServingRecorder* recorder = nullptr;  ///< null: nothing is recorded
+
+  [[nodiscard]] std::int64_t pages(std::int64_t tokens) const {
+    return (tokens + inference.page_tokens - 1) / inference.page_tokens;
+  }
+  /// Pages of its own for so many tokens of a request, without those of the beginning that all have.
+  [[nodiscard]] std::int64_t own_pages(const ServedRequest& request, std::int64_t tokens) const;
+};
+
+/// What an iteration brought to an end.
+struct IterationOutcome {
+  std::vector<std::uint32_t> ended;
+  std::vector<std::uint32_t> prefilled;  ///< to be handed over; their pages are still held
+  std::int64_t places = 0;               ///< for new requests
+
+  void clear();
+};
+
+struct LaneCounts {
+  std::int64_t preemptions = 0;
+  std::int64_t recomputed_tokens = 0;
+};
+
+class Lane {
+ public:
+  /// @param limit  requests in a batch at most; 0: as many as there are pages for
+  Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages);
+
+  /// A request to begin with its prompt.
+  void enqueue(std::uint32_t request) { waiting_.push_back(request); }
+  /// A request whose prompt is in the cache, with pages of its own here.
+  void join(std::uint32_t request) { joining_.push_back(request); }
+
+  [[nodiscard]] std::int64_t limit() const { return limit_; }
+  [[nodiscard]] bool is_waiting() const { return !waiting_.empty(); }
+  [[nodiscard]] std::int64_t waiting() const { return static_cast<std::int64_t>(waiting_.size()); }
+
+  /// The next iteration; one without tokens where nothing can be done.
+  /// @param complete  no more requests will come
+  const IterationBatch& compose(Picoseconds now, bool complete);
+  /// The iteration composed last is over.
+  void finish(Picoseconds now, IterationOutcome& outcome);
+
+  [[nodiscard]] const LaneCounts& counts() const { return counts_; }
+
+ private:
+  /// A prompt that has its pages.
+  struct Prompt {
+    std::uint32_t request = 0;
+    std::int64_t done = 0;  ///< tokens that are in the cache or in the iteration in flight
+    std::int64_t total = 0;
+  };
+
+  void compose_static(Picoseconds now, bool complete);
+  void compose_whole(Picoseconds now);
+  void compose_chunked(Picoseconds now);
+  bool admit(bool whole_length);
+  void add_decode();
+  void add_prompts(std::int64_t budget, Picoseconds now);
+  void add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now);
+  bool make_room();
+  void preempt_youngest();
+  void finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome);
+  void end(std::uint32_t request, std::int64_t pages, Picoseconds now, IterationOutcome& outcome);
+  void finish_static(IterationOutcome& outcome);
+  [[nodiscard]] std::int64_t in_batch() const {
+    return decode_.rows() + static_cast<std::int64_t>(prompts_.size());
+  }
+  [[nodiscard]] bool has_place() const { return limit_ == 0 || in_batch() < limit_; }
+  [[nodiscard]] ServedRequest& request(std::uint32_t number) const { return rules_.requests[number]; }
+  /// Whether a request has the pages for all it will ever need from its beginning on.
+  [[nodiscard]] bool reserves() const {
+    return rules_.inference.guaranteed_no_evict && role_ != ReplicaRole::prefill;
+  }
+  [[nodiscard]] bool is_static() const { return rules_.inference.batching == Batching::fixed; }
+
+  const ServingRules& rules_;
+  ReplicaRole role_;
+  std::int64_t limit_;
+  PagePool& pages_;
+  std::deque<std::uint32_t> waiting_;
+  std::vector<std::uint32_t> joining_;
+  std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
+  DecodeSet decode_;
+  IterationBatch batch_;
+  std::vector<DecodeMember> ended_;
+  std::int64_t static_requests_ = 0;  ///< of the static batch that runs, with
+  std::int64_t static_pages_ = 0;     ///< pages that it holds until all of them have ended
+  LaneCounts counts_;
+};
+
+}  // namespace orrery

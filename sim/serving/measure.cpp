@@ -1,0 +1,160 @@
+#include "sim/serving/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace orrery {
+namespace {
+
+/// The value at rank ceil(share * n) of sorted ones; share * n in whole percent is exact.
+double at_percent(const std::vector<double>& sorted, std::size_t percent) {
+  return sorted[(percent * sorted.size() + 99) / 100 - 1];
+}
+
+double tpot_s(const ServedRequest& request) {
+  return to_seconds(request.end_ps - request.first_token_ps) /
+         static_cast<double>(request.spec.output_tokens - 1);
+}
+
+bool is_good(const Inference& inference, const ServedRequest& request) {
+  const double ttft = to_seconds(request.first_token_ps - request.spec.arrival_ps);
+  if (inference.ttft_target_s > 0 && ttft > inference.ttft_target_s) return false;
+  return inference.tpot_target_s == 0 || request.spec.output_tokens == 1 ||
+         tpot_s(request) <= inference.tpot_target_s;
+}
+
+void measure_requests(const FinishedRun& run, Serving& serving) {
+  std::vector<double> ttft;
+  std::vector<double> tpot;
+  std::vector<double> end_to_end;
+  std::vector<double> queue;
+  for (const ServedRequest& request : run.requests) {
+    serving.prompt_tokens += request.spec.prompt_tokens;
+    serving.output_tokens += request.spec.output_tokens;
+    serving.good_requests += is_good(run.inference, request) ? 1 : 0;
+    ttft.push_back(to_seconds(request.first_token_ps - request.spec.arrival_ps));
+    if (request.spec.output_tokens > 1) tpot.push_back(tpot_s(request));
+    end_to_end.push_back(to_seconds(request.end_ps - request.spec.arrival_ps));
+    queue.push_back(to_seconds(request.start_ps - request.spec.arrival_ps));
+  }
+  serving.ttft_s = distribution_of(std::move(ttft));
+  serving.tpot_s = distribution_of(std::move(tpot));
+  serving.end_to_end_s = distribution_of(std::move(end_to_end));
+  serving.queue_s = distribution_of(std::move(queue));
+}
+
+/// Requests that have come and not ended, as each one from `first` on arrives.
+std::vector<double> in_system_at_arrivals(const std::vector<ServedRequest>& requests, std::size_t first) {
+  std::vector<Picoseconds> ends;
+  for (const ServedRequest& request : requests) ends.push_back(request.end_ps);
+  std::ranges::sort(ends);
+  std::vector<double> present;
+  for (std::size_t r = first; r < requests.size(); ++r) {
+    const auto ended = std::ranges::upper_bound(ends, requests[r].spec.arrival_ps) - ends.begin();
+    present.push_back(static_cast<double>(r + 1) - static_cast<double>(ended));
+  }
+  return present;
+}
+
+/// Slope of the regression of `values` on the arrivals from `first` on, per second.
+double slope(const std::vector<ServedRequest>& requests, std::size_t first,
+             const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  double mean_time = 0;
+  double mean_value = 0;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    mean_time += to_seconds(requests[first + r].spec.arrival_ps) / count;
+    mean_value += values[r] / count;
+  }
+  double product = 0;
+  double square = 0;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double time = to_seconds(requests[first + r].spec.arrival_ps) - mean_time;
+    product += time * (values[r] - mean_value);
+    square += time * time;
+  }
+  return square > 0 ? product / square : 0;
+}
+
+/// The second half of the arrivals tells, when the system is no longer filling. A number of requests that
+/// does not grow strays from a level by chance alone: by less than three standard deviations of the number of
+/// arrivals, a Poisson count, almost always.
+void measure_queue(const FinishedRun& run, Serving& serving) {
+  const std::vector<ServedRequest>& requests = run.requests;
+  const auto seconds = [&](std::size_t from) {
+    return to_seconds(requests.back().spec.arrival_ps - requests[from].spec.arrival_ps);
+  };
+  if (run.inference.is_closed_loop() || seconds(0) <= 0) return;
+  serving.arrivals_per_s = static_cast<double>(requests.size() - 1) / seconds(0);
+  const std::size_t half = requests.size() / 2;
+  serving.queue_growth_per_s = slope(requests, half, in_system_at_arrivals(requests, half));
+  const auto count = static_cast<double>(requests.size() - half);
+  serving.unstable = serving.queue_growth_per_s * seconds(half) > 3 * std::sqrt(count);
+}
+
+void measure_replicas(const FinishedRun& run, Serving& serving) {
+  ReplicaCounts counts;
+  std::int64_t pages = 0;
+  for (const Replica* replica : run.replicas) {
+    counts.iterations += replica->counts().iterations;
+    counts.rows += replica->counts().rows;
+    counts.most_rows = std::max(counts.most_rows, replica->counts().most_rows);
+    const LaneCounts lanes = replica->lane_counts();
+    serving.preemptions += lanes.preemptions;
+    serving.recomputed_tokens += lanes.recomputed_tokens;
+    const ServingTimes times = replica->times(run.duration_ps);
+    serving.times.prefill_ps += times.prefill_ps;
+    serving.times.decode_ps += times.decode_ps;
+    serving.times.mixed_ps += times.mixed_ps;
+    serving.times.host_ps += times.host_ps;
+    serving.times.bubble_ps += times.bubble_ps;
+    serving.times.idle_ps += times.idle_ps;
+    serving.work += replica->work(run.duration_ps);
+    pages += replica->pages().pages();
+    const double peak =
+        static_cast<double>(replica->pages().most_used()) / static_cast<double>(replica->pages().pages());
+    serving.cache_peak = std::max(serving.cache_peak, peak);
+  }
+  serving.iterations = counts.iterations;
+  serving.batch_mean = static_cast<double>(counts.rows) / static_cast<double>(counts.iterations);
+  serving.batch_most = counts.most_rows;
+  serving.cache_tokens = run.replicas.front()->pages().pages() * run.inference.page_tokens;
+  serving.cache_mean = static_cast<double>(run.meter.total()) / static_cast<double>(run.duration_ps) /
+                       static_cast<double>(pages);
+  serving.cache_use = run.meter.use(pages, run.duration_ps);
+}
+
+}  // namespace
+
+ServingWork& ServingWork::operator+=(const ServingWork& more) {
+  for (Int128 ServingWork::*part :
+       {&ServingWork::products_ps, &ServingWork::attention_ps, &ServingWork::kernels_ps,
+        &ServingWork::drafts_ps, &ServingWork::launch_ps, &ServingWork::host_ps, &ServingWork::bubble_ps,
+        &ServingWork::idle_ps})
+    this->*part += more.*part;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) messages_ps[d] += more.messages_ps[d];
+  return *this;
+}
+
+Distribution distribution_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return {sum / static_cast<double>(values.size()), at_percent(values, 50), at_percent(values, 90),
+          at_percent(values, 99)};
+}
+
+Serving measure(const FinishedRun& run) {
+  Serving serving;
+  serving.requests = static_cast<std::int64_t>(run.requests.size());
+  serving.replicas = static_cast<std::int64_t>(run.replicas.size());
+  serving.duration_ps = run.duration_ps;
+  measure_requests(run, serving);
+  measure_queue(run, serving);
+  measure_replicas(run, serving);
+  return serving;
+}
+
+}  // namespace orrery

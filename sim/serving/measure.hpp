@@ -1,0 +1,28 @@
+// The figures of a run that is over.
+#pragma once
+
+#include <vector>
+
+#include "orrery/inference.hpp"
+#include "orrery/serving.hpp"
+#include "sim/serving/cache_meter.hpp"
+#include "sim/serving/replica.hpp"
+#include "sim/serving/served_request.hpp"
+
+namespace orrery {
+
+/// Refers to all.
+struct FinishedRun {
+  const Inference& inference;
+  const std::vector<ServedRequest>& requests;
+  const std::vector<const Replica*>& replicas;
+  const CacheMeter& meter;
+  Picoseconds duration_ps = 0;
+};
+
+[[nodiscard]] Serving measure(const FinishedRun& run);
+
+/// By nearest rank; all 0 where there are no values.
+[[nodiscard]] Distribution distribution_of(std::vector<double> values);
+
+}  // namespace orrery

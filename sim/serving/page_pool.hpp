@@ -1,0 +1,33 @@
+// The pages of a replica's cache, counted: requests need so many, never certain ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace orrery {
+
+class PagePool {
+ public:
+  /// @param lasting  pages that are held all the time: the beginning that prompts have in common
+  PagePool(std::int64_t pages, std::int64_t lasting) : pages_(pages), used_(lasting) {}
+
+  [[nodiscard]] bool take(std::int64_t pages) {
+    if (pages > available()) return false;
+    used_ += pages;
+    most_used_ = std::max(most_used_, used_);
+    return true;
+  }
+  void give_back(std::int64_t pages) { used_ -= pages; }
+
+  [[nodiscard]] std::int64_t pages() const { return pages_; }
+  [[nodiscard]] std::int64_t used() const { return used_; }
+  [[nodiscard]] std::int64_t most_used() const { return most_used_; }
+  [[nodiscard]] std::int64_t available() const { return pages_ - used_; }
+
+ private:
+  std::int64_t pages_;
+  std::int64_t used_;
+  std::int64_t most_used_ = 0;
+};
+
+}  // namespace orrery

@@ -1,0 +1,37 @@
+// Keeps what happens while requests are served, up to a number of iterations and states.
+#pragma once
+
+#include <vector>
+
+#include "orrery/iteration_batch.hpp"
+#include "orrery/serving_record.hpp"
+#include "sim/serving/served_request.hpp"
+
+namespace orrery {
+
+class ServingRecorder {
+ public:
+  /// @param record  to fill; null: nothing may be recorded
+  ServingRecorder(ServingRecord* record, std::uint32_t stages);
+
+  /// What is recorded from now on happens then.
+  void set_time(Picoseconds now) { now_ = now; }
+  /// @param spans  of its stages
+  void iteration(std::uint32_t replica, const IterationBatch& batch, const std::vector<StageSpan>& spans,
+                 Picoseconds end);
+  /// From now on.
+  void state(const ReplicaState& state);
+  void preempted(std::uint32_t request);
+  /// When the run is over.
+  void add_requests(const std::vector<ServedRequest>& requests);
+
+ private:
+  [[nodiscard]] bool is_full() const;
+
+  ServingRecord* record_;
+  Picoseconds now_ = 0;
+  std::vector<std::size_t> last_;           ///< by replica: its last state, plus 1
+  std::vector<std::uint32_t> preemptions_;  ///< by request, up to the last that was preempted
+};
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+// One copy of the model that serves: its stages, its cache, and its requests in as many lanes as there are
+// stages, so that each stage has an iteration to work on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "sim/serving/lane.hpp"
+#include "sim/serving/stage_line.hpp"
+
+namespace orrery {
+
+struct ReplicaShape {
+  std::uint32_t number = 0;
+  ReplicaRole role = ReplicaRole::both;
+  std::int64_t limit = 0;          ///< requests in flight; 0: as many as there are pages for
+  std::int64_t pages = 0;          ///< of its cache
+  std::int64_t lasting_pages = 0;  ///< of those, the ones that are held all the time
+};
+
+/// An iteration that has begun.
+struct BegunIteration {
+  std::uint32_t lane = 0;
+  Picoseconds end_ps = 0;
+};
+
+struct ReplicaCounts {
+  std::int64_t iterations = 0;
+  std::int64_t rows = 0;  ///< requests, summed over iterations
+  std::int64_t most_rows = 0;
+};
+
+class Replica {
+ public:
+  /// Refers to `rules` and `cost`.
+  Replica(const ServingRules& rules, const ReplicaShape& shape, IterationCost& cost);
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  /// Requests that are its own now, until they have ended or are handed over.
+  [[nodiscard]] std::int64_t assigned() const { return assigned_; }
+  [[nodiscard]] bool has_place() const { return limit_ == 0 || assigned_ < limit_; }
+  /// Whether requests wait to be computed.
+  [[nodiscard]] bool is_waiting() const;
+  /// How many of them.
+  [[nodiscard]] std::int64_t waiting() const;
+
+  void enqueue(std::uint32_t request);
+  /// Takes the pages for a request's prompt, which is on its way here; whether there are enough.
+  bool expect(std::uint32_t request);
+  /// Its keys and values are there.
+  void join(std::uint32_t request);
+  /// The keys and values of a request that was handed over are no longer needed.
+  void release(std::uint32_t request);
+
+  /// When the next iteration can begin, `now` at the earliest; nothing where all lanes are in flight.
+  [[nodiscard]] std::optional<Picoseconds> next_start(Picoseconds now) const;
+  /// @param complete  no more requests will come
+  std::optional<BegunIteration> begin(Picoseconds now, bool complete);
+  void finish(std::uint32_t lane, Picoseconds now, IterationOutcome& outcome);
+
+  [[nodiscard]] const PagePool& pages() const { return pages_; }
+  [[nodiscard]] const ReplicaCounts& counts() const { return counts_; }
+  [[nodiscard]] LaneCounts lane_counts() const;
+  /// All parts, of a run that took so long.
+  [[nodiscard]] ServingTimes times(Picoseconds duration) const;
+  [[nodiscard]] ServingWork work(Picoseconds duration) const;
+
+ private:
+  void assign(std::uint32_t request);
+  [[nodiscard]] std::uint32_t emptiest_lane() const;
+  std::optional<BegunIteration> try_lanes(Picoseconds now, bool complete);
+
+  const ServingRules& rules_;
+  std::uint32_t number_;
+  std::int64_t limit_;
+  PagePool pages_;
+  StageLine line_;
+  std::deque<Lane> lanes_;
+  std::vector<std::int64_t> in_lane_;  ///< requests by lane
+  std::deque<std::uint32_t> ready_;    ///< lanes without an iteration in flight, the longest first
+  std::int64_t assigned_ = 0;
+  std::uint32_t in_flight_ = 0;
+  Picoseconds active_since_ = 0;
+  Picoseconds active_ps_ = 0;  ///< with an iteration in flight
+  ReplicaCounts counts_;
+};
+
+}  // namespace orrery

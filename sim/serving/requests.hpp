@@ -1,0 +1,20 @@
+// The requests that an experiment serves: those of its trace, or drawn by its seed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "orrery/inference.hpp"
+
+namespace orrery {
+
+/// Tokens of a prompt whose keys and values are in the cache already: whole pages, and never all of it.
+[[nodiscard]] std::int64_t reused_tokens(const Inference& inference, std::int64_t prompt_tokens);
+
+/// `count` requests in order of their arrival, the first one at 0; a trace has its own number. Where new
+/// requests come as old ones end, all arrivals are 0.
+/// @param context  most tokens of a request, at least 2: outputs are cut to what their prompt leaves of it
+[[nodiscard]] std::vector<RequestSpec> make_requests(const Inference& inference, std::int64_t context,
+                                                     std::int64_t count, std::uint64_t seed);
+
+}  // namespace orrery

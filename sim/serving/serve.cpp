@@ -1,0 +1,340 @@
+#include "sim/serving/serve.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <queue>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "sim/serving/cache_meter.hpp"
+#include "sim/serving/measure.hpp"
+#include "sim/serving/replica.hpp"
+#include "sim/serving/requests.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr Picoseconds kLongestServing = 8'000'000'000'000'000'000;  // 92 days: sums stay below 2^63
+
+/// In the order in which events of one time happen, so that an iteration begins with all that is there.
+enum class ServingEventKind : std::uint8_t { finish, transferred, arrive, enter, begin };
+
+struct ServingEvent {
+  Picoseconds at_ps = 0;
+  ServingEventKind kind{};
+  std::uint64_t order = 0;  ///< of their making
+  std::uint32_t replica = 0;
+  std::uint32_t subject = 0;  ///< the lane that finishes, the request that was transferred or enters
+
+  friend bool operator>(const ServingEvent& a, const ServingEvent& b) {
+    if (a.at_ps != b.at_ps) return a.at_ps > b.at_ps;
+    if (a.kind != b.kind) return a.kind > b.kind;
+    return a.order > b.order;
+  }
+};
+
+/// A replica, and what the loop knows of it.
+struct ReplicaServer {
+  Replica replica;
+  bool begins = false;                   ///< an event to begin an iteration is on its way
+  Picoseconds sends_until = 0;           ///< keys and values leave one request after the other
+  std::deque<std::uint32_t> expected{};  ///< requests whose keys and values are to come here
+
+  ReplicaServer(const ServingRules& rules, const ReplicaShape& shape, IterationCost& cost)
+      : replica(rules, shape, cost) {}
+};
+
+class ServingLoop {
+ public:
+  ServingLoop(const ServingSetup& setup, const CacheRoom& room, std::int64_t limit,
+              std::vector<ServedRequest>& requests, IterationCost& cost, ServingRecorder* recorder)
+      : inference_(setup.inference),
+        requests_(requests),
+        cost_(cost),
+        rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens), setup.seed, recorder},
+        prompt_servers_(inference_.is_disaggregated() ? inference_.disaggregated.prefill : setup.replicas),
+        in_flight_(limit *
+                   (inference_.is_disaggregated() ? inference_.disaggregated.decode : setup.replicas)),
+        front_end_ps_(setup.front_end_ps) {
+    for (std::int64_t r = 0; r < setup.replicas; ++r)
+      servers_.emplace_back(rules_, shape_of(r, room, limit), cost);
+  }
+
+  void run() {
+    for (const ReplicaServer& server : servers_) used_ += server.replica.pages().used();
+    meter_.set(0, used_);
+    if (inference_.is_closed_loop()) {
+      replace(in_flight_);
+    } else {
+      plan_arrival(requests_.front().spec.arrival_ps);
+    }
+    while (!events_.empty()) {
+      const ServingEvent event = events_.top();
+      events_.pop();
+      handle(event);
+    }
+  }
+
+  [[nodiscard]] ServedRun result(const CacheRoom& room) const {
+    ServedRun run;
+    run.in_system_ps = in_system_ps_;
+    std::vector<const Replica*> replicas;
+    for (const ReplicaServer& server : servers_) {
+      replicas.push_back(&server.replica);
+      run.pages_left += server.replica.pages().used() - room.lasting_pages;
+    }
+    run.serving = measure({inference_, requests_, replicas, meter_, now_});
+    return run;
+  }
+
+ private:
+  [[nodiscard]] ReplicaShape shape_of(std::int64_t replica, const CacheRoom& room, std::int64_t limit) const {
+    const auto number = static_cast<std::uint32_t>(replica);
+    if (!inference_.is_disaggregated())
+      return {number, ReplicaRole::both, limit, room.pages, room.lasting_pages};
+    if (replica < prompt_servers_) return {number, ReplicaRole::prefill, 0, room.pages, room.lasting_pages};
+    return {number, ReplicaRole::decode, limit, room.pages, room.lasting_pages};
+  }
+
+  void push(Picoseconds at, ServingEventKind kind, std::uint32_t replica = 0, std::uint32_t subject = 0) {
+    if (at > kLongestServing)
+      throw InputError("/inference", "found requests that take more than 90 days to serve");
+    events_.push({at, kind, made_++, replica, subject});
+  }
+
+  void handle(const ServingEvent& event) {
+    in_system_ps_ += static_cast<Int128>(event.at_ps - now_) * in_system_;
+    now_ = event.at_ps;
+    if (rules_.recorder != nullptr) rules_.recorder->set_time(now_);
+    switch (event.kind) {
+      case ServingEventKind::finish:
+        finish(event.replica, event.subject);
+        break;
+      case ServingEventKind::transferred:
+        transferred(event.replica, event.subject);
+        break;
+      case ServingEventKind::arrive:
+        arrive();
+        break;
+      case ServingEventKind::enter:
+        enter(event.subject);
+        break;
+      case ServingEventKind::begin:
+        begin(event.replica);
+        break;
+    }
+  }
+
+  void arrive() {
+    const std::uint32_t number = next_++;
+    if (inference_.is_closed_loop()) requests_[number].spec.arrival_ps = now_;
+    ++in_system_;
+    if (!inference_.is_closed_loop() && next_ < requests_.size())
+      plan_arrival(requests_[next_].spec.arrival_ps);
+    if (front_end_ps_ == 0) return enter(number);
+    push(now_ + front_end_ps_, ServingEventKind::enter, 0, number);
+  }
+
+  /// Joins the replica with the fewest requests.
+  void enter(std::uint32_t number) {
+    const std::uint32_t to = emptiest(0, prompt_servers_);
+    requests_[number].replica = to;
+    servers_[to].replica.enqueue(number);
+    ++entered_;
+    note(to);
+    wake(to);
+    if (!is_complete()) return;
+    for (std::uint32_t r = 0; r < servers_.size(); ++r) wake(r);
+  }
+
+  [[nodiscard]] bool is_complete() const { return entered_ == requests_.size(); }
+
+  /// Of the replicas from `first` on, before `last`; of equal ones the first.
+  [[nodiscard]] std::uint32_t emptiest(std::int64_t first, std::int64_t last) const {
+    const auto load = [this](std::int64_t r) {
+      const ReplicaServer& server = servers_[static_cast<std::size_t>(r)];
+      return server.replica.assigned() + static_cast<std::int64_t>(server.expected.size());
+    };
+    std::int64_t best = first;
+    for (std::int64_t r = first + 1; r < last; ++r) {
+      if (load(r) < load(best)) best = r;
+    }
+    return static_cast<std::uint32_t>(best);
+  }
+
+  void wake(std::uint32_t number) {
+    ReplicaServer& server = servers_[number];
+    if (server.begins) return;
+    const auto start = server.replica.next_start(now_);
+    if (!start) return;
+    server.begins = true;
+    push(*start, ServingEventKind::begin, number);
+  }
+
+  void begin(std::uint32_t number) {
+    ReplicaServer& server = servers_[number];
+    server.begins = false;
+    const std::int64_t used = server.replica.pages().used();
+    const auto begun = server.replica.begin(now_, is_complete());
+    add_used(server.replica.pages().used() - used);
+    note(number);
+    if (!begun) return;
+    push(begun->end_ps, ServingEventKind::finish, number, begun->lane);
+    wake(number);
+  }
+
+  void finish(std::uint32_t number, std::uint32_t lane) {
+    ReplicaServer& server = servers_[number];
+    const std::int64_t used = server.replica.pages().used();
+    server.replica.finish(lane, now_, outcome_);
+    add_used(server.replica.pages().used() - used);
+    note(number);
+    in_system_ -= static_cast<std::int64_t>(outcome_.ended.size());
+    for (const std::uint32_t request : outcome_.prefilled) hand_over(request);
+    if (inference_.is_closed_loop()) replace(outcome_.places);
+    if (!server.expected.empty()) expect_next(number);
+    wake(number);
+  }
+
+  /// Ended requests by new ones.
+  void replace(std::int64_t places) {
+    for (; places > 0 && planned_ < requests_.size(); --places) plan_arrival(now_);
+  }
+
+  void plan_arrival(Picoseconds at) {
+    ++planned_;
+    push(at, ServingEventKind::arrive);
+  }
+
+  /// To the replica for outputs with the fewest requests, whose turn comes when it has pages.
+  void hand_over(std::uint32_t request) {
+    const std::uint32_t to = emptiest(prompt_servers_, static_cast<std::int64_t>(servers_.size()));
+    servers_[to].expected.push_back(request);
+    expect_next(to);
+  }
+
+  /// Begins to transfer what the replica is to get and has pages for, in order. Requests that lost their
+  /// pages there come before.
+  void expect_next(std::uint32_t number) {
+    ReplicaServer& server = servers_[number];
+    while (!server.expected.empty() && !server.replica.is_waiting()) {
+      const std::uint32_t request = server.expected.front();
+      const std::int64_t used = server.replica.pages().used();
+      if (!server.replica.expect(request)) return;
+      add_used(server.replica.pages().used() - used);
+      note(number);
+      server.expected.pop_front();
+      transfer(request, number);
+    }
+  }
+
+  void transfer(std::uint32_t number, std::uint32_t to) {
+    ServedRequest& request = requests_[number];
+    ReplicaServer& sender = servers_[request.replica];
+    request.decode_replica = to;
+    const std::int64_t prompt = request.spec.prompt_tokens;
+    request.transfer_start_ps = std::max(now_, sender.sends_until);
+    sender.sends_until =
+        request.transfer_start_ps + cost_.transfer_ps(prompt - reused_tokens(inference_, prompt));
+    push(sender.sends_until, ServingEventKind::transferred, to, number);
+  }
+
+  void transferred(std::uint32_t number, std::uint32_t request) {
+    const std::uint32_t from = requests_[request].replica;
+    requests_[request].transfer_end_ps = now_;
+    const std::int64_t used = servers_[from].replica.pages().used();
+    servers_[from].replica.release(request);
+    add_used(servers_[from].replica.pages().used() - used);
+    note(from);
+    servers_[number].replica.join(request);
+    wake(from);
+    wake(number);
+  }
+
+  void add_used(std::int64_t pages) {
+    if (pages != 0) meter_.set(now_, used_ += pages);
+  }
+
+  /// What a replica holds now, where that is recorded.
+  void note(std::uint32_t number) {
+    if (rules_.recorder == nullptr) return;
+    const ReplicaServer& server = servers_[number];
+    const std::int64_t waiting = server.replica.waiting();
+    rules_.recorder->state({now_, number, server.replica.pages().used(), server.replica.assigned() - waiting,
+                            waiting + static_cast<std::int64_t>(server.expected.size())});
+  }
+
+  const Inference& inference_;
+  std::vector<ServedRequest>& requests_;
+  IterationCost& cost_;
+  ServingRules rules_;
+  std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
+  std::int64_t in_flight_;       ///< requests in the system, where new ones come as old ones end
+  Picoseconds front_end_ps_;
+  std::deque<ReplicaServer> servers_;
+  std::priority_queue<ServingEvent, std::vector<ServingEvent>, std::greater<>> events_;
+  std::uint64_t made_ = 0;   ///< events
+  std::size_t planned_ = 0;  ///< arrivals of which there is or was an event
+  std::uint32_t next_ = 0;   ///< request to arrive
+  std::size_t entered_ = 0;  ///< requests that are or were in the queue of a replica
+  Picoseconds now_ = 0;
+  CacheMeter meter_;
+  std::int64_t used_ = 0;  ///< pages of all replicas
+  std::int64_t in_system_ = 0;
+  Int128 in_system_ps_ = 0;
+  IterationOutcome outcome_;
+};
+
+std::int64_t count_of(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
+  if (inference.requests > 0) return inference.requests;
+  return std::max<std::int64_t>(1, limit) * replicas;
+}
+
+/// What is to be served, and the room for it.
+struct ServingLoad {
+  std::int64_t limit = 0;  ///< requests in flight on a replica
+  std::vector<RequestSpec> requests;
+  CacheRoom room;
+};
+
+ServingLoad load_of(const ServingSetup& setup) {
+  const Inference& inference = setup.inference;
+  const std::int64_t replicas =
+      inference.is_disaggregated() ? inference.disaggregated.decode : setup.replicas;
+  // The room is known before the requests are, but for what they need of it.
+  ServingLoad load;
+  load.limit = most_in_flight(inference, cache_room(setup, {}).pages);
+  load.requests =
+      make_requests(inference, setup.context_tokens, count_of(inference, load.limit, replicas), setup.seed);
+  load.room = cache_room(setup, load.requests);
+  return load;
+}
+
+}  // namespace
+
+std::string serving_obstacle_of_memory(const ServingSetup& setup) { return load_of(setup).room.obstacle; }
+
+ServedRun serve(const ServingSetup& setup, IterationCost& cost, ServingRecord* record) {
+  const ServingLoad load = load_of(setup);
+  ServedRun run;
+  if (!load.room.obstacle.empty()) {
+    run.obstacle = load.room.obstacle;
+    return run;
+  }
+  std::vector<ServedRequest> requests(load.requests.size());
+  for (std::size_t r = 0; r < requests.size(); ++r) requests[r].spec = load.requests[r];
+  ServingRecorder recorder(record, cost.stages());
+  ServingLoop loop(setup, load.room, load.limit, requests, cost, record != nullptr ? &recorder : nullptr);
+  loop.run();
+  run = loop.result(load.room);
+  if (record != nullptr) {
+    recorder.add_requests(requests);
+    record->pages = load.room.pages;
+    record->duration_ps = run.serving.duration_ps;
+  }
+  run.requests = std::move(requests);
+  return run;
+}
+
+}  // namespace orrery
