@@ -160,6 +160,8 @@ bool overlaps_context(const Plan& plan) {
 
 std::vector<std::string> plan_lines(const Report& report) {
   const Plan& p = report.plan;
+  if (report.serving)
+    return {fmt::format("{}, {}", degrees(p), kPrecisionNames[static_cast<std::size_t>(p.precision)])};
   std::vector<std::string> lines{plan_line(p), overlap_line(report), software_line(report)};
   if (!p.stage_layers.empty()) lines.push_back(fmt::format("stages of {} layers", runs_of(p.stage_layers)));
   if (!p.replica_batch_sizes.empty())

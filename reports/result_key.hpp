@@ -47,6 +47,8 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 
 /// Keys of the plan as it was run, with every default in force.
 [[nodiscard]] std::span<const ResultKey> plan_keys();
+/// Keys of what was served.
+[[nodiscard]] std::span<const ResultKey> serving_keys();
 /// All keys, in the order in which they are written; those of one object lie side by side.
 [[nodiscard]] const std::vector<const ResultKey*>& all_keys();
 

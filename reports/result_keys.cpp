@@ -38,6 +38,16 @@ Json spread(const Report& report, double seconds) {
 
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
+Json of_steps(const Report& report, TotalFlops flops) {
+  return report.serving ? Json() : Json(static_cast<double>(flops));
+}
+
+/// Trained with, or read and made for requests.
+Json tokens_per_s(const Report& report) {
+  const bool served = report.serving && report.serving->duration_ps > 0;
+  return served ? Json(report.serving->tokens_per_s()) : timed(report, report.tokens_per_s());
+}
+
 /// Picoseconds summed over GPUs and steps, as seconds per GPU and step.
 Json mean_seconds(const Report& report, Int128 sum_ps) {
   const double shares = static_cast<double>(report.gpus) * static_cast<double>(report.steps);
@@ -86,8 +96,10 @@ Json categories(const StageMemory& stage) {
   return bytes;
 }
 
-/// Of the stage that has most.
+/// Of the stage that has most. A replica that serves holds its whole cache from the beginning.
 Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
+  if (report.serving)
+    return report.serving->weights_bytes + report.serving->workspace_bytes + report.serving->cache_bytes;
   Bytes most = 0;
   for (const StageMemory& stage : report.stage_memory) most = std::max(most, (stage.*bytes)());
   return most;
@@ -96,7 +108,7 @@ Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
 /// The peak with an error of the calibration's, where it has some.
 Json peak_spread(const Report& report, double error) {
   const Software& s = report.software;
-  if (!(s.memory_error_p10 < s.memory_error_p90)) return absent();
+  if (report.serving || !(s.memory_error_p10 < s.memory_error_p90)) return absent();
   return gigabytes(most_memory(report, &StageMemory::total)) * (1 + error);
 }
 
@@ -210,10 +222,9 @@ const ResultKey kFigureKeys[] = {
     {"training_days",
      [](const R& r) -> Json { return r.training_tokens > 0 ? timed(r, r.training_days()) : absent(); }},
     {"samples_per_s", [](const R& r) -> Json { return timed(r, r.samples_per_s()); }},
-    {"tokens_per_s", [](const R& r) -> Json { return timed(r, r.tokens_per_s()); }},
-    {"model_flops_per_step", [](const R& r) -> Json { return static_cast<double>(r.model_flops_per_step); }},
-    {"hardware_flops_per_step",
-     [](const R& r) -> Json { return static_cast<double>(r.hardware_flops_per_step); }},
+    {"tokens_per_s", [](const R& r) -> Json { return tokens_per_s(r); }},
+    {"model_flops_per_step", [](const R& r) -> Json { return of_steps(r, r.model_flops_per_step); }},
+    {"hardware_flops_per_step", [](const R& r) -> Json { return of_steps(r, r.hardware_flops_per_step); }},
     {"model_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.model_tflops_per_gpu()); }},
     {"hardware_tflops_per_gpu", [](const R& r) -> Json { return timed(r, r.hardware_tflops_per_gpu()); }},
     {"mfu", [](const R& r) -> Json { return of_peak(r, r.mfu()); }},
@@ -315,6 +326,7 @@ const std::vector<const ResultKey*>& all_keys() {
     };
     add(kFirstKeys);
     add(plan_keys());
+    add(serving_keys());
     add(kFigureKeys);
     return list;
   }();

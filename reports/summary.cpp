@@ -7,66 +7,12 @@
 #include <string>
 
 #include "orrery/printable.hpp"
+#include "reports/figure_text.hpp"
 #include "reports/plan_lines.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
 namespace {
-
-/// 1234567 as 1.23 M; three significant digits.
-std::string scaled(double value) {
-  constexpr std::array<std::string_view, 6> kPrefixes{"", " k", " M", " B", " T", " P"};
-  std::size_t prefix = 0;
-  while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
-    value /= 1000;
-    ++prefix;
-  }
-  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  const bool whole = prefix == 0 && value == static_cast<double>(static_cast<std::int64_t>(value));
-  return fmt::format("{:.{}f}{}", value, whole ? 0 : decimals, kPrefixes[prefix]);
-}
-
-/// Three digits or more, never an exponent for large numbers.
-std::string three_digits(double value) {
-  return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-}
-
-/// Seconds in the unit that suits them.
-std::string duration(double seconds) {
-  if (seconds >= 1 || seconds <= 0) return fmt::format("{:.3f} s ", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
-  return fmt::format("{:.3f} us", seconds * 1e6);
-}
-
-/// A bar for a share of 0..1 of `cells` cells, in eighths of a cell.
-std::string bar(double share, int cells) {
-  constexpr std::array<std::string_view, 8> kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const int eighths = static_cast<int>(std::clamp(share, 0.0, 1.0) * cells * 8 + 0.5);
-  std::string out;
-  for (int i = 0; i < eighths / 8; ++i) out += "█";
-  return out + std::string(kEighths[static_cast<std::size_t>(eighths % 8)]);
-}
-
-/// Columns that `text` takes: a character each, as names here have neither wide nor combining ones as a rule.
-std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-/// Bytes of the first `columns` characters, or of all.
-std::size_t prefix_of(std::string_view text, std::size_t columns) {
-  std::size_t bytes = 0;
-  for (; columns > 0 && bytes < text.size(); --columns)
-    bytes += std::max<std::size_t>(1, first_character(text.substr(bytes)).bytes);
-  return bytes;
-}
-
-/// The first `columns` characters of `text` on one line, with "..." where there are more.
-std::string shortened(std::string_view text, std::size_t columns) {
-  const std::string whole = one_line(text);
-  if (columns_of(whole) <= columns) return whole;
-  return whole.substr(0, prefix_of(whole, columns - 3)) + "...";
-}
 
 class Summary {
  public:
@@ -82,6 +28,7 @@ class Summary {
       what_if();
       network();
     }
+    if (report_.serving) serving(*report_.serving);
     memory();
     std::vector<std::string> sentences = report_.assumptions;
     for (const std::string& warning : report_.warnings) sentences.push_back("warning: " + warning);
@@ -108,17 +55,18 @@ class Summary {
     const std::string name = shortened(report_.name, columns(12));
     line("{}  {}", painted("1", name.empty() ? std::string("unnamed experiment") : name),
          painted(report_.feasible ? "32" : "1;31", verdict));
-    std::string size = fmt::format("{} GPUs", report_.gpus);
+    std::string size = fmt::format("{} {}", report_.gpus, report_.gpus == 1 ? "GPU" : "GPUs");
     if (report_.parameters > 0) {
       size += fmt::format(", {} parameters", scaled(static_cast<double>(report_.parameters)));
       if (report_.active_parameters < report_.parameters)
         size += fmt::format(", {} of them active", scaled(static_cast<double>(report_.active_parameters)));
     }
-    if (report_.samples_per_step > 0) size += fmt::format(", {} samples", report_.samples_per_step);
-    if (has_tokens()) {
+    if (report_.samples_per_step > 0 && !report_.serving)
+      size += fmt::format(", {} samples", report_.samples_per_step);
+    if (has_tokens() && !report_.serving) {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
-    wrapped("", size + (report_.samples_per_step > 0 ? " per step" : ""));
+    wrapped("", size + (report_.samples_per_step > 0 && !report_.serving ? " per step" : ""));
     for (const std::string& sentence : plan_lines(report_)) wrapped("", sentence);
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
   }
@@ -162,8 +110,11 @@ class Summary {
 
   /// A row of a table of times: seconds, share of the step and a bar; nothing for a part of zero.
   void part(std::string_view name, double seconds, std::string_view code) {
+    part(name, seconds, code, report_.step_time_s());
+  }
+  void part(std::string_view name, double seconds, std::string_view code, double whole) {
     if (seconds <= 0) return;
-    const double share = seconds / report_.step_time_s();
+    const double share = seconds / whole;
     const std::string cells = bar(share, width_ - 46);
     line("  {:<20}{:>13}{:>7.1f} %{}", name, duration(seconds), 100 * share,
          cells.empty() ? "" : "  " + painted(code, cells));
@@ -217,6 +168,93 @@ class Summary {
            fmt::format("{} {}", three_digits(one.value), one.unit), 100 * one.share, duration(step),
            one.holds_until ? three_digits(*one.holds_until) : "any");
     }
+  }
+
+  void serving(const Serving& s) {
+    if (s.duration_ps > 0) {
+      served(s);
+      latencies(s);
+      serving_times(s);
+    }
+    heading("Memory per GPU", "GB, of the stage that holds most");
+    const auto gb = [](Bytes bytes) { return static_cast<double>(bytes) / 1e9; };
+    std::string held = fmt::format("weights {:.3f}, activations {:.3f}, cache {:.3f} for {} tokens a replica",
+                                   gb(s.weights_bytes), gb(s.workspace_bytes), gb(s.cache_bytes),
+                                   scaled(static_cast<double>(s.cache_tokens)));
+    if (s.duration_ps > 0)
+      held += fmt::format("; of it held {:.1f} %, at most {:.1f} %", 100 * s.cache_mean, 100 * s.cache_peak);
+    wrapped("  ", held);
+  }
+
+  void served(const Serving& s) {
+    out_ += '\n';
+    line("  {:<11}{:>13}   {} requests, {} tokens read and {} made", "served in", duration(s.duration_s()),
+         s.requests, scaled(static_cast<double>(s.prompt_tokens)),
+         scaled(static_cast<double>(s.output_tokens)));
+    line("  {:<11}{:>13}   {} output tokens/s ({} per GPU)   {} tokens/s", "throughput",
+         fmt::format("{}/s", three_digits(s.requests_per_s())), scaled(s.output_tokens_per_s()),
+         scaled(s.output_tokens_per_s() / static_cast<double>(report_.gpus)), scaled(s.tokens_per_s()));
+    if (s.good_requests < s.requests)
+      line("  {:<11}{:>13}   {:.1f} % of the requests kept their targets", "goodput",
+           fmt::format("{}/s", three_digits(s.goodput_requests_per_s())),
+           100 * static_cast<double>(s.good_requests) / static_cast<double>(s.requests));
+    if (s.arrivals_per_s > 0)
+      line("  {:<11}{:>13}   {}", "arrivals", fmt::format("{}/s", three_digits(s.arrivals_per_s)),
+           s.unstable ? painted("1;31", fmt::format("UNSTABLE: the queue grows by {:.3g} requests/s",
+                                                    s.queue_growth_per_s))
+                      : "the queue is stable");
+    if (s.preemptions > 0)
+      wrapped("  ", fmt::format("{} times a request lost its place in the cache: {} tokens computed again",
+                                s.preemptions, s.recomputed_tokens));
+  }
+
+  void latencies(const Serving& s) {
+    heading("Latency");
+    line("  {:<24}{:>12}{:>12}{:>12}{:>12}", "", "mean", "p50", "p90", "p99");
+    const auto row = [this](std::string_view name, const Distribution& d) {
+      line("  {:<24}{:>12}{:>12}{:>12}{:>12}", name, duration(d.mean), duration(d.p50), duration(d.p90),
+           duration(d.p99));
+    };
+    row("time to first token", s.ttft_s);
+    if (s.output_tokens > s.requests) row("time per output token", s.tpot_s);
+    row("end to end", s.end_to_end_s);
+    row("in the queue", s.queue_s);
+  }
+
+  void serving_times(const Serving& s) {
+    heading("Where the time goes", "mean over GPUs");
+    const ServingTimes& t = s.times;
+    const double stages = static_cast<double>(t.total_ps()) / static_cast<double>(s.duration_ps);
+    const auto row = [&](std::string_view name, Int128 sum, std::string_view code) {
+      part(name, static_cast<double>(sum) * 1e-12 / stages, code, s.duration_s());
+    };
+    row("prompts", t.prefill_ps, "32");
+    row("outputs", t.decode_ps, "34");
+    row("both in one pass", t.mixed_ps, "36");
+    row("host", t.host_ps, "35");
+    row("pipeline bubble", t.bubble_ps, "31");
+    row("nothing to do", t.idle_ps, "33");
+    serving_work(s);
+    wrapped("  ", fmt::format("{} iterations of {:.4g} requests, at most {}", s.iterations, s.batch_mean,
+                              s.batch_most));
+  }
+
+  /// What the GPUs do while they do not wait.
+  void serving_work(const Serving& s) {
+    const auto share = [&s](Int128 part) {
+      return 100 * static_cast<double>(part) / static_cast<double>(s.work.total_ps());
+    };
+    std::string text =
+        fmt::format("of it products {:.1f} %, attention {:.1f} %, other kernels {:.1f} %",
+                    share(s.work.products_ps), share(s.work.attention_ps), share(s.work.kernels_ps));
+    const auto add = [&](std::string_view name, Int128 part) {
+      if (part > 0) text += fmt::format(", {} {:.1f} %", name, share(part));
+    };
+    add("drafts", s.work.drafts_ps);
+    add("launches", s.work.launch_ps);
+    for (std::size_t d = 0; d < kDimensionCount; ++d)
+      add(fmt::format("{} communication", kDimensionNames[d]), s.work.messages_ps[d]);
+    wrapped("  ", text);
   }
 
   void asynchrony(const Asynchrony& a) {

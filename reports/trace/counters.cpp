@@ -1,4 +1,4 @@
-#include "reports/trace_counters.hpp"
+#include "reports/trace/counters.hpp"
 
 #include <algorithm>
 #include <cmath>

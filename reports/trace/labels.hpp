@@ -1,12 +1,16 @@
 // Names and categories of operations in traces and spans, made once per kind of operation. Viewers colour by
 // the name without its digits, so a name says what runs and never which: layer and micro-batch are arguments.
-// The category is the phase; the thread tells computation and the kinds of communication apart.
+// The category is the phase, or that the slice holds others; the thread tells computation and the kinds of
+// communication apart.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/workload.hpp"
+#include "reports/trace/slices.hpp"
 
 namespace orrery {
 
@@ -14,15 +18,17 @@ class TraceLabels {
  public:
   TraceLabels();
 
-  struct Label {
-    std::string name;  ///< "forward attention"
-    std::string json;  ///< `"name":"forward attention","cat":"forward"`
-  };
+  using Label = TraceLabel;
   [[nodiscard]] const Label& of(const Workload& workload, const Op& op) const;
-  /// Every name there is, each once, in an order that does not depend on the run.
+  [[nodiscard]] const Label& of(const TracePlan& plan, const TraceSlice& slice) const;
+  /// Each once, in an order that does not depend on the run; names may come again in another category.
+  [[nodiscard]] std::vector<const Label*> all() const;
+  /// Every name of an operation there is, each once, in an order that does not depend on the run.
   [[nodiscard]] std::vector<std::string> names() const;
 
  private:
+  void number_all();
+
   std::vector<Label> compute_;      // [phase][part]
   std::vector<Label> collectives_;  // [phase][collective]
   Label tied_;
@@ -30,6 +36,8 @@ class TraceLabels {
   Label receives_model_;
   std::vector<Label> transfers_;  // [phase][stream]
   std::vector<Label> host_;       // [phase]
+  std::vector<Label> passes_;     // [phase]
+  Label step_;
 };
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reports/trace_counters.hpp"
+#include "reports/trace/counters.hpp"
 
 namespace orrery {
 

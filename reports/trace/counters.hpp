@@ -5,14 +5,11 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "reports/trace_plan.hpp"
+#include "reports/trace/plan.hpp"
 
 namespace orrery {
-
-inline constexpr Nanoseconds kNoTime = std::numeric_limits<Nanoseconds>::max();
 
 /// Walks one stream of a rank.
 struct SpanCursor {

@@ -1,0 +1,14 @@
+// What pages of runs of every kind say of their result.
+#pragma once
+
+#include <string>
+
+#include "orrery/report.hpp"
+
+namespace orrery {
+
+/// Members of an object of JSON: `result` with all keys but those that depend on the machine it was simulated
+/// on, `plan` in words, and `resolved`, the experiment as `simulate --resolved` prints it.
+[[nodiscard]] std::string result_data(const Report& report, const std::string& resolved);
+
+}  // namespace orrery

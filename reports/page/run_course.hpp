@@ -1,0 +1,23 @@
+// What a run does over time, as columns of a page: where the time of all GPUs goes from moment to moment, and
+// what each stage holds. Internal to reports/page/.
+#pragma once
+
+#include "reports/json_text.hpp"
+#include "reports/page/page.hpp"
+#include "sim/metrics/build_report.hpp"
+
+namespace orrery {
+
+/// Moments of equal length that a run is cut into.
+inline constexpr std::uint32_t kMoments = 480;
+
+/// Column "course": GPU picoseconds by moment, then by activity; of all GPUs.
+void add_course(const RunView& run, Page& page);
+
+/// Columns "memory.stage", "memory.at", "memory.bytes": the most that a stage holds from a time to the next.
+void add_memory(const RunView& run, Page& page);
+
+/// Member "links" of the object that is open: of each kind and pace how many, and what they carry.
+void write_links(const RunView& run, JsonText& text);
+
+}  // namespace orrery

@@ -1,0 +1,68 @@
+// The timelines of a run as columns of a page: what ranks do on each stream, the passes of each stage, why
+// GPUs wait, and the critical path. Ranks that were simulated as one are one class of them. Internal to
+// reports/page/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/rank_grid.hpp"
+#include "reports/json_text.hpp"
+#include "reports/page/page.hpp"
+#include "reports/trace/labels.hpp"
+#include "reports/trace/plan.hpp"
+
+namespace orrery {
+
+class RunSpans {
+ public:
+  /// Classes of all ranks, or fewer rather than more than `max_spans`, as ranks_within() says.
+  RunSpans(const RunView& run, const RankGrid& grid, std::uint64_t max_spans);
+
+  /// Spans are numbered class by class, in the order of the operations of their programs.
+  void add_columns(Page& page) const;
+  /// Members of the object that is open.
+  void write_facts(JsonText& text) const;
+
+ private:
+  struct Class {
+    std::uint32_t id = 0;  ///< of the run
+    std::uint32_t program = 0;
+    std::uint32_t first_span = 0;
+  };
+
+  void choose_classes(std::uint64_t max_spans);
+  void add_operations(Page& page) const;
+  void add_spans(Page& page) const;
+  void add_passes(Page& page) const;
+  void add_waits(Page& page) const;
+  void add_path(Page& page) const;
+  void write_classes(JsonText& text) const;
+  void write_groups(JsonText& text) const;
+  void write_messages(JsonText& text) const;
+  void write_grid(JsonText& text) const;
+
+  [[nodiscard]] const std::vector<Op>& ops_of(const Class& of) const {
+    return run_.workload.programs[of.program].ops;
+  }
+  [[nodiscard]] std::uint16_t label_of(const Op& op) const;
+  [[nodiscard]] std::uint32_t rank_of(const Class& of) const {
+    return run_.expanded.representatives.representative[of.id];
+  }
+  /// Of the class that holds its place in the first replica; of each pipeline stage.
+  [[nodiscard]] std::vector<std::uint32_t> stage_ranks() const;
+
+  const RunView& run_;
+  const RankGrid& grid_;
+  TracePlan plan_;
+  TraceLabels labels_;
+  std::vector<std::string> names_;
+  std::vector<Class> classes_;
+  std::vector<std::uint32_t> place_of_class_;  ///< in classes_, by class of the run; kNone: not chosen
+  std::vector<std::uint32_t> first_op_;        ///< per program: of the columns of operations
+  std::vector<std::uint32_t> span_of_task_;    ///< kNone: of no chosen class
+  std::uint32_t spans_ = 0;
+};
+
+}  // namespace orrery
