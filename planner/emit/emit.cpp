@@ -6,6 +6,7 @@
 
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
+#include "orrery/require_training.hpp"
 #include "planner/emit/sheet.hpp"
 
 namespace orrery {
@@ -38,6 +39,7 @@ std::string emit(std::string_view framework, const Experiment& experiment) {
     throw InputError(
         "", "found framework " + quote(framework) + ", allowed " + joined(names) + hint(framework, names));
   }
+  require_training(experiment, "settings of a training framework");
   if (!experiment.model.attends()) {
     const std::string_view kind = kModelKindNames[static_cast<std::size_t>(experiment.model.kind)];
     throw InputError("/model/kind", "found " + quote(kind) +

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
@@ -29,11 +32,13 @@ constexpr std::array<TimedKey, 10> kTimed{{{"step_time_s", true},
                                            {"mfu", false},
                                            {"hfu", false}}};
 
-constexpr std::array<std::string_view, 3> kOtherGoods{"utilization.gpu_mean", "utilization.gpu_min",
-                                                      "memory.usable_gb"};
+constexpr std::array<std::string_view, 9> kOtherGoods{
+    "utilization.gpu_mean", "utilization.gpu_min",    "memory.usable_gb",
+    "requests_per_s",       "output_tokens_per_s",    "output_tokens_per_s_per_gpu",
+    "tokens_per_s_per_gpu", "goodput_requests_per_s", "serving.good_requests"};
 
-[[noreturn]] void refuse_objective(const std::string& message) {
-  throw InputError({Diagnostic{"command line", 0, 0, "", "--objective: " + message}});
+[[noreturn]] void refuse_figure(std::string_view option, const std::string& message) {
+  throw InputError({Diagnostic{"command line", 0, 0, "", fmt::format("{}: {}", option, message)}});
 }
 
 bool is_figure(const ResultSelection& selection) {
@@ -49,31 +54,63 @@ bool more_is_better(std::string_view key) {
   return timed != kTimed.end() ? !timed->grows : std::ranges::find(kOtherGoods, key) != kOtherGoods.end();
 }
 
-Objective::Objective(std::string_view text) {
+Objective::Objective(std::string_view text, std::string_view option) {
   const bool turned = text.starts_with("min:") || text.starts_with("max:");
   key_ = text.substr(turned ? 4 : 0);
   most_ = turned ? text.starts_with("max:") : more_is_better(key_);
   const std::vector<std::string_view> known = ResultSelection::names();
   if (std::ranges::find(known, key_) == known.end())
-    refuse_objective(fmt::format("found {}, allowed a number of the result, such as step_time_s or mfu{}",
-                                 quote(key_), hint(key_, known)));
+    refuse_figure(option,
+                  fmt::format("found {}, allowed a number of the result, such as step_time_s or mfu{}",
+                              quote(key_), hint(key_, known)));
   selection_ = ResultSelection(std::vector<std::string>{key_});
   if (!is_figure(selection_))
-    refuse_objective(fmt::format(
-        "found {}, which is no number of the result, allowed such as step_time_s or mfu", quote(key_)));
+    refuse_figure(
+        option, fmt::format("found {}, which is no number of the result, allowed such as step_time_s or mfu",
+                            quote(key_)));
   const auto timed = std::ranges::find(kTimed, key_, &TimedKey::key);
   follows_time_ = timed != kTimed.end() && timed->grows != most_;
 }
 
 std::optional<double> Objective::value(const Report& report) const {
-  const std::vector<ResultFigure> figures = result_figures(report, selection_);
-  return figures.empty() ? std::nullopt : figures.front().value;
+  const ResultJson found = selection_.keys().front()->value(report);
+  if (found.is_boolean()) return found.get<bool>() ? 1 : 0;
+  return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
 }
 
 double Objective::cost(const Report& report) const {
   const std::optional<double> found = value(report);
   if (!found) return std::numeric_limits<double>::infinity();
   return most_ ? -*found : *found;
+}
+
+namespace {
+
+/// The two sides of KEY=VALUE.
+std::pair<std::string_view, double> sides_of(std::string_view text) {
+  const std::size_t sign = text.find('=');
+  double value = 0;
+  if (sign != std::string_view::npos) {
+    const std::string_view digits = text.substr(sign + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc() && end == digits.data() + digits.size() && std::isfinite(value))
+      return {text.substr(0, sign), value};
+  }
+  refuse_figure("--limit", fmt::format("found {}, allowed KEY=VALUE, such as ttft_s_p99=0.5", quote(text)));
+}
+
+}  // namespace
+
+Limit::Limit(std::string_view text)
+    : figure_(sides_of(text).first, "--limit"), value_(sides_of(text).second) {}
+
+bool Limit::kept_by(const Report& report) const {
+  const std::optional<double> found = figure_.value(report);
+  return found && (figure_.most() ? *found >= value_ : *found <= value_);
+}
+
+std::string Limit::text() const {
+  return fmt::format("{} {} {:.6g}", figure_.key(), figure_.most() ? ">=" : "<=", value_);
 }
 
 }  // namespace orrery

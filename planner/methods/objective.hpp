@@ -18,8 +18,8 @@ namespace orrery {
 class Objective {
  public:
   /// `text`: a key of the result, or min:KEY, max:KEY. @throws InputError for what is no number of the
-  /// result.
-  explicit Objective(std::string_view text);
+  /// result, which it calls `option`.
+  explicit Objective(std::string_view text, std::string_view option = "--objective");
 
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] bool most() const { return most_; }
@@ -41,6 +41,25 @@ class Objective {
   bool most_ = false;
   bool follows_time_ = false;
   ResultSelection selection_;
+};
+
+/// What a plan has to keep to be found: most that a number of its result may be, or least where more is
+/// better.
+class Limit {
+ public:
+  /// `text`: KEY=VALUE. @throws InputError for anything else, and as Objective.
+  explicit Limit(std::string_view text);
+
+  [[nodiscard]] const Objective& figure() const { return figure_; }
+  [[nodiscard]] double value() const { return value_; }
+  /// Whether a report keeps it; one without the figure does not.
+  [[nodiscard]] bool kept_by(const Report& report) const;
+  /// As it is read: "ttft_s_p99 <= 0.5".
+  [[nodiscard]] std::string text() const;
+
+ private:
+  Objective figure_;
+  double value_ = 0;
 };
 
 }  // namespace orrery

@@ -12,6 +12,7 @@
 
 #include "orrery/error.hpp"
 #include "planner/methods/pipeline_partition.hpp"
+#include "planner/methods/usual_space.hpp"
 #include "sim/run/concrete_plan.hpp"
 
 namespace orrery {
@@ -81,6 +82,10 @@ class PartitionSearch {
  public:
   PartitionSearch(SearchRun& run, const PartitionSolver& solver)
       : run_(run), keys_(run.space().keys()), chosen_(keys_), solver_(solver), reader_(run.space()) {
+    if (usual_objective(run.space()) != "step_time_s")
+      throw InputError({Diagnostic{run.space().base().source, 0, 0, "/inference",
+                                   "found requests to serve, which have no micro-batches to divide stages "
+                                   "for, allowed training, or --search exhaustive, zeroth-order or rl"}});
     if (!chosen_.any())
       throw InputError({Diagnostic{
           "command line", 0, 0, "",

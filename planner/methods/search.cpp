@@ -80,16 +80,28 @@ std::string example_of(const Space& space, const std::string& by) {
 
 /// Says what stands against all points.
 [[noreturn]] void refuse_empty(const Space& space, const SearchResult& result) {
-  std::string message = fmt::format("no point of {} is valid and fits into memory", result.points);
+  std::string message = fmt::format("no point of {} is valid", result.points);
   if (result.evaluated != result.points)
-    message = fmt::format("none of {} points looked at is valid and fits into memory", result.evaluated);
+    message = fmt::format("none of {} points looked at is valid", result.evaluated);
   std::vector<std::pair<std::uint64_t, std::string>> by;
   for (const auto& [key, count] : result.removed) by.emplace_back(count, key);
   std::ranges::sort(by, std::greater<>());
   for (const auto& [count, key] : by)
     message += fmt::format("; {} removed by {}{}", count, key, example_of(space, key));
-  if (result.infeasible > 0) message += fmt::format("; {} do not fit into memory", result.infeasible);
   throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
+}
+
+/// A search that has found nothing says why; where plans are valid and none of them fits, that is an answer.
+void check_found(const Space& space, const SearchRequest& request, bool lacks_value,
+                 const SearchResult& result) {
+  const bool none = result.best.empty() || std::isinf(result.best.front().trial.cost);
+  if (!none) return;
+  if (lacks_value)
+    refuse_option(fmt::format("--objective: no plan that was simulated has a value of {}",
+                              quote(request.objective.key())));
+  if (result.distinct == 0) refuse_empty(space, result);
+  if (result.infeasible + result.beyond < result.distinct)
+    refuse_option("--budget: it ended before a plan was simulated, allowed more");
 }
 
 }  // namespace
@@ -121,7 +133,7 @@ SearchResult search(const Space& space, const SearchRequest& request, const Sear
   SearchRun run(space, bounded, progress);
   method.run(run);
   SearchResult result = run.finish();
-  if (result.best.empty()) refuse_empty(space, result);
+  check_found(space, request, run.lacks_value(), result);
   return result;
 }
 

@@ -35,6 +35,7 @@ struct SearchRequest {
   Budget budget{};
   std::size_t top = 5;              ///< best points to report
   std::vector<Objective> pareto{};  ///< what points are weighed by beside the objective; empty: nothing
+  std::vector<Limit> limits{};      ///< plans that do not keep all of them are not found
   std::uint64_t seed = 0;
   unsigned threads = 1;
 };
@@ -43,9 +44,10 @@ struct SearchRequest {
 struct Trial {
   std::vector<std::string> values;  ///< one per key of the space; "" where the key does nothing
   std::uint64_t index = 0;          ///< in the space; of values that are not in it, after all points
-  double cost = 0;                  ///< Objective::cost()
+  double cost = 0;                  ///< Objective::cost(); infinite beyond a limit
   std::vector<double> pareto;       ///< the same of SearchRequest::pareto
   std::int64_t makespan_ps = 0;
+  bool keeps_limits = true;  ///< SearchRequest::limits
 };
 
 /// A point that is reported whole.
@@ -70,6 +72,7 @@ struct SearchResult {
   std::uint64_t infeasible = 0;  ///< of those, ones that do not fit into memory
   std::uint64_t bounded = 0;     ///< simulated without contention only, as a bound
   std::uint64_t simulated = 0;   ///< under the network of the experiment
+  std::uint64_t beyond = 0;      ///< of those, ones that do not keep all limits
   std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
   /// Points removed, by the condition or key that stands against them.
   std::map<std::string, std::uint64_t> removed;
@@ -85,8 +88,10 @@ struct SearchResult {
 /// Called as simulations are done, one call at a time.
 using SearchProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// @throws InputError for an unknown method, a space that no point of is valid and fits (which says what
-/// removed how many), or a method that cannot search the space.
+/// Without a best point where plans are valid and none fits into memory.
+/// @throws InputError for an unknown method, a space that no point of is valid (which says what removed how
+/// many), a method that cannot search the space, an objective that no plan has, or a budget too small for
+/// one.
 [[nodiscard]] SearchResult search(const Space& space, const SearchRequest& request,
                                   const SearchProgress& progress = {});
 

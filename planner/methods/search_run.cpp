@@ -9,22 +9,25 @@
 #include "orrery/parallel.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/least_step_time.hpp"
+#include "sim/run/step.hpp"
 
 namespace orrery {
 namespace {
 
 constexpr const char* kDoesNotFit = "do not fit into memory";
 
-/// What all objectives together need.
+void add_figures(const Figures& more, Figures& all) {
+  all.breakdown = all.breakdown || more.breakdown;
+  all.critical_path = all.critical_path || more.critical_path;
+  all.traffic = all.traffic || more.traffic;
+  all.range = all.range || more.range;
+}
+
+/// What all objectives and limits together need.
 Figures figures_for(const SearchRequest& request) {
   Figures all = request.objective.figures();
-  for (const Objective& objective : request.pareto) {
-    const Figures more = objective.figures();
-    all.breakdown = all.breakdown || more.breakdown;
-    all.critical_path = all.critical_path || more.critical_path;
-    all.traffic = all.traffic || more.traffic;
-    all.range = all.range || more.range;
-  }
+  for (const Objective& objective : request.pareto) add_figures(objective.figures(), all);
+  for (const Limit& limit : request.limits) add_figures(limit.figure().figures(), all);
   all.origin = all.process = false;
   all.of_infeasible = false;
   return all;
@@ -32,6 +35,12 @@ Figures figures_for(const SearchRequest& request) {
 
 /// For the memory of plans alone.
 constexpr Figures kMemoryAlone{false, false, false, false, false, false, false};
+
+/// The key that an experiment fails by, and why.
+std::string reason_of(const InputError& error) {
+  const Diagnostic& first = error.diagnostics().front();
+  return key_of(first.pointer) + " (" + first.message + ")";
+}
 
 bool better(const Trial& a, const Trial& b) {
   return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
@@ -116,17 +125,26 @@ void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
   }
   const Point& point = std::get<Point>(read);
   if (!survey.known.insert(point.content).second) return;
-  const Report memory = account_memory(point.experiment, kMemoryAlone);
-  if (memory.feasible)
-    survey.candidates.push_back(candidate_of(point, memory));
-  else
-    survey.without_room.push_back(point.content);
+  try {
+    const Report memory = account_memory(point.experiment, kMemoryAlone);
+    if (memory.feasible)
+      survey.candidates.push_back(candidate_of(point, memory));
+    else
+      survey.without_room.push_back(point.content);
+  } catch (
+      const InputError& error) {  // what only building it finds, such as a tree without room for the nodes
+    ++survey.removed[reason_of(error)];
+  }
 }
 
 Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
   Candidate candidate;
   candidate.index = point.index;
   candidate.content = point.content;
+  if (point.experiment.inference) {  // nothing is known of requests before they are served
+    candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
+    return candidate;
+  }
   const LeastMakespan least = with_concrete_plan(point.experiment, memo_, [this](const Experiment& concrete) {
     return least_makespan(concrete, memo_);
   });
@@ -191,8 +209,14 @@ SearchRun::Looked SearchRun::looked_at(std::uint64_t index) {
     looked.removed_by = std::move(removal->by);
     return looked;
   }
-  looked.point = std::move(std::get<Point>(found));
-  looked.memory = account_memory(looked.point->experiment, kMemoryAlone);
+  Point& point = std::get<Point>(found);
+  try {
+    static_cast<void>(machine_of(point.experiment.cluster, memo_));
+    looked.memory = account_memory(point.experiment, kMemoryAlone);
+    looked.point = std::move(point);
+  } catch (const InputError& error) {
+    looked.removed_by = reason_of(error);
+  }
   return looked;
 }
 
@@ -231,9 +255,18 @@ std::vector<double> SearchRun::pareto_of(const Report& report) const {
   return costs;
 }
 
+bool SearchRun::keeps_limits(const Report& report) const {
+  return std::ranges::all_of(request_.limits, [&](const Limit& limit) { return limit.kept_by(report); });
+}
+
 Trial SearchRun::trial_of(const Point& point) {
   const Report report = simulator_.simulate(point.experiment, figures_);
-  return {point.values, point.index, request_.objective.cost(report), pareto_of(report), report.makespan_ps};
+  Trial trial{point.values, point.index, request_.objective.cost(report), pareto_of(report),
+              report.makespan_ps};
+  if (std::isinf(trial.cost)) lacks_value_ = true;
+  trial.keeps_limits = keeps_limits(report);
+  if (!trial.keeps_limits) trial.cost = std::numeric_limits<double>::infinity();
+  return trial;
 }
 
 std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std::uint64_t> indices) {
@@ -267,6 +300,10 @@ void SearchRun::keep(const Point& point, const Trial& trial) {
   if (++counts_.simulated; trial.cost < cost_of(0))
     counts_.improvements.push_back({counts_.simulated, trial.cost});
   known_.emplace(point.content, trial);
+  if (!trial.keeps_limits) {
+    ++counts_.beyond;
+    return;
+  }
   trials_.insert(std::ranges::upper_bound(trials_, trial, better), trial);
 }
 
@@ -299,6 +336,7 @@ void SearchRun::relax(std::span<Candidate*> candidates) {
     const Report report = simulator_.simulate(experiment, figures_);
     candidate.can_relax = false;
     const double cost = request_.objective.cost(report);
+    if (std::isinf(cost)) lacks_value_ = true;
     if (cost > candidate.bound) candidate.by = BoundBy::run_without_contention;
     candidate.bound = std::max(candidate.bound, cost);
     for (std::size_t k = 0; k < request_.pareto.size(); ++k)
@@ -350,6 +388,7 @@ SearchResult SearchRun::finish() {
     result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
     result.optimal = *result.gap == 0;
   }
+  if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
   if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
   if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;

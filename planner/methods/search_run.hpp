@@ -1,6 +1,7 @@
 // What a search method works with. Internal to planner/methods/.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -78,6 +79,8 @@ class SearchRun {
   /// The k-th best cost so far; infinite where there are fewer.
   [[nodiscard]] double cost_of(std::size_t k) const;
   [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
+  /// Whether a point that was run has no value of the objective, such as money where no rent is known.
+  [[nodiscard]] bool lacks_value() const { return lacks_value_; }
 
   [[nodiscard]] SearchResult finish();
 
@@ -98,6 +101,7 @@ class SearchRun {
   [[nodiscard]] Trial trial_of(const Point& point);
   void keep(const Point& point, const Trial& trial);
   [[nodiscard]] std::vector<double> pareto_of(const Report& report) const;
+  [[nodiscard]] bool keeps_limits(const Report& report) const;
   [[nodiscard]] FoundPlan reported(const Trial& trial);
   void add_pareto(SearchResult& result);
 
@@ -118,6 +122,7 @@ class SearchRun {
   std::unordered_map<ContentHash, Trial, ContentHasher> known_;
   std::vector<Trial> trials_;  ///< by cost, then by index
   SearchResult counts_;
+  std::atomic<bool> lacks_value_ = false;
   double least_cost_ = -std::numeric_limits<double>::infinity();
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

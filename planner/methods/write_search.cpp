@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "orrery/write.hpp"
+#include "reports/step_difference.hpp"
 #include "reports/text_table.hpp"
 
 namespace orrery {
@@ -20,25 +21,8 @@ std::string_view short_name(std::string_view key) { return key.substr(key.rfind(
 
 std::string number(std::optional<double> value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
 
-/// A term of the breakdown of the step time in two plans.
-struct Term {
-  std::string name;
-  double best_s = 0;
-  double next_s = 0;
-
-  [[nodiscard]] double gain_s() const { return next_s - best_s; }
-};
-
-/// Where the runner-up spends more time and where less, mean over GPUs; the largest difference first.
-std::vector<Term> terms_of(const Report& best, const Report& next) {
-  const ResultSelection breakdown(std::vector<std::string>{"breakdown_s"});
-  const std::vector<ResultFigure> a = result_figures(best, breakdown);
-  const std::vector<ResultFigure> b = result_figures(next, breakdown);
-  std::vector<Term> terms;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    terms.push_back({std::string(short_name(a[i].key)), a[i].value.value_or(0), b[i].value.value_or(0)});
-  std::ranges::stable_sort(terms, std::greater<>(), [](const Term& t) { return std::abs(t.gain_s()); });
-  return terms;
+StepDifference first_and_second(const SearchResult& result) {
+  return step_difference(result.best[0].report, result.best[1].report);
 }
 
 class SearchText {
@@ -47,8 +31,10 @@ class SearchText {
       : result_(result), space_(space), request_(request) {}
 
   std::string text() {
-    plans(result_.best);
-    out_ += "\n";
+    if (!result_.best.empty()) {
+      plans(result_.best);
+      out_ += "\n";
+    }
     counts();
     if (result_.best.size() > 1) why();
     if (!result_.pareto.empty()) {
@@ -117,8 +103,17 @@ class SearchText {
     return fmt::format("{} points, {} looked at", result_.points, result_.evaluated);
   }
 
+  [[nodiscard]] std::string kept() const {
+    std::string limits;
+    for (const Limit& limit : request_.limits) limits += (limits.empty() ? "" : ", ") + limit.text();
+    return limits;
+  }
+
   [[nodiscard]] std::string proof() const {
-    if (result_.optimal) return "The first is optimal: no point of the space is better.";
+    if (result_.best.empty() && result_.beyond > 0) return "No plan that was simulated keeps " + kept() + ".";
+    if (result_.best.empty()) return "No plan fits into memory.";
+    const std::string within = request_.limits.empty() ? "" : " that keeps " + kept();
+    if (result_.optimal) return "The first is optimal: no point of the space" + within + " is better.";
     if (result_.gap)
       return fmt::format("Not proven optimal: a point might be better by {:.2g} %.", 100 * *result_.gap);
     return fmt::format("The method {} proves nothing about points that it did not simulate.",
@@ -126,19 +121,16 @@ class SearchText {
   }
 
   void why() {
-    const Report& best = result_.best[0].report;
-    const Report& next = result_.best[1].report;
-    TextTable table({"mean over GPUs", "first ms", "second ms", "gain ms"});
-    for (const Term& term : terms_of(best, next)) {
-      if (std::abs(term.gain_s()) < 5e-7) continue;
-      table.add({term.name, fmt::format("{:.3f}", 1e3 * term.best_s),
-                 fmt::format("{:.3f}", 1e3 * term.next_s), fmt::format("{:+.3f}", 1e3 * term.gain_s())});
-    }
+    const DifferenceTerms terms = first_and_second(result_).breakdown;
+    const bool serves = result_.best.front().report.serving.has_value();
+    const std::string_view figure = serves ? "GPU time per output token" : "mean over GPUs";
+    const std::string table =
+        difference_table(terms, kThousandthOfMillisecond, {figure, "first ms", "second ms", "gain ms"});
     if (table.empty()) return;
-    out_ += fmt::format("\nWhy the first step is {:.3f} ms {} than the second:\n",
-                        1e3 * std::abs(next.step_time_s() - best.step_time_s()),
-                        next.step_time_s() >= best.step_time_s() ? "shorter" : "longer");
-    out_ += table.text();
+    const auto gain_ms = static_cast<double>(difference_in_units(terms, kThousandthOfMillisecond)) / 1000;
+    out_ += fmt::format("\nWhy the first {} is {:.3f} ms {} than the second:\n", serves ? figure : "step",
+                        std::abs(gain_ms), gain_ms >= 0 ? "shorter" : "longer");
+    out_ += table;
   }
 
   const SearchResult& result_;
@@ -178,14 +170,20 @@ SearchJson improvements_json(const SearchResult& result, const Objective& object
   return list;
 }
 
+SearchJson limits_json(const SearchRequest& request) {
+  SearchJson limits = SearchJson::object();
+  for (const Limit& limit : request.limits) limits[limit.figure().key()] = limit.value();
+  return limits;
+}
+
 SearchJson why_json(const SearchResult& result) {
   SearchJson terms = SearchJson::array();
   if (result.best.size() < 2) return terms;
-  for (const Term& term : terms_of(result.best[0].report, result.best[1].report))
+  for (const DifferenceTerm& term : first_and_second(result).breakdown)
     terms.push_back({{"term", term.name},
-                     {"best_s", term.best_s},
-                     {"runner_up_s", term.next_s},
-                     {"gain_s", term.gain_s()}});
+                     {"best_s", to_seconds(term.first)},
+                     {"runner_up_s", to_seconds(term.second)},
+                     {"gain_s", to_seconds(term.difference())}});
   return terms;
 }
 
@@ -198,6 +196,7 @@ std::string search_text(const SearchResult& result, const Space& space, const Se
 std::string search_json(const SearchResult& result, const Space& space, const SearchRequest& request) {
   const SearchJson json{{"method", request.method},
                         {"objective", request.objective.key()},
+                        {"limits", limits_json(request)},
                         {"seed", request.seed},
                         {"optimal", result.optimal},
                         {"gap", result.gap ? SearchJson(*result.gap) : SearchJson()},

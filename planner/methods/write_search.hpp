@@ -1,8 +1,9 @@
-// What a search has found, as text and as JSON.
+// What a search has found, as text, as JSON and as a page.
 #pragma once
 
 #include <string>
 
+#include "orrery/write.hpp"
 #include "planner/methods/search.hpp"
 
 namespace orrery {
@@ -15,5 +16,9 @@ namespace orrery {
 /// [...]}; each result as that of `orrery simulate --json`, with its values of the space's keys as "point".
 [[nodiscard]] std::string search_json(const SearchResult& result, const Space& space,
                                       const SearchRequest& request);
+
+/// A page of HTML: the plans found, why the first is better than another, what became of the rest.
+void write_search_page(const SearchResult& result, const Space& space, const SearchRequest& request,
+                       const Sink& sink);
 
 }  // namespace orrery

@@ -57,6 +57,30 @@ Values expert_degrees(const Experiment& e) {
   return divisors_that(std::max<std::int64_t>(e.model.experts, 1),
                        [&](std::int64_t d) { return e.plan.gpus() % d == 0; });
 }
+/// Powers of two, up to what schedulers of serving engines take by default.
+Values requests_in_flight(const Experiment&) {
+  constexpr std::int64_t kMost = 512;
+  Values values;
+  for (std::int64_t size = 1; size <= kMost; size *= 2) values.push_back(std::to_string(size));
+  return values;
+}
+
+/// Replicas that do both, and quarters of all possible numbers of replicas for prompts and the rest for
+/// outputs.
+Values divided_replicas(const Experiment& e) {
+  Values values{"null"};
+  for (const std::int64_t replicas : divisors_of(e.plan.gpus())) {
+    std::int64_t before = 0;
+    for (const std::int64_t quarters : {1, 2, 3}) {
+      const std::int64_t prefill = std::max<std::int64_t>(replicas * quarters / 4, 1);
+      if (prefill >= replicas || prefill == before) continue;
+      before = prefill;
+      values.push_back(fmt::format(R"({{"prefill": {}, "decode": {}}})", prefill, replicas - prefill));
+    }
+  }
+  return values;
+}
+
 Values micro_batches(const Experiment& e) { return all_divisors(e.plan.global_batch_size); }
 Values chunks(const Experiment& e) { return all_divisors(e.model.all_layers()); }
 
@@ -84,7 +108,7 @@ struct AutomaticRow {
   std::string_view key;
   Values (*values)(const Experiment&) = nullptr;
 };
-constexpr std::array<AutomaticRow, 10> kAutomatic{{
+constexpr std::array<AutomaticRow, 12> kAutomatic{{
     {"plan.tensor_parallel", tensor_degrees},
     {"plan.expert_tensor_parallel", tensor_degrees},
     {"plan.pipeline_parallel", pipeline_degrees},
@@ -95,6 +119,8 @@ constexpr std::array<AutomaticRow, 10> kAutomatic{{
     {"plan.virtual_stages", chunks},
     {"plan.rank_order", rank_orders},
     {"plan.stage_layers", balanced_layers},
+    {"inference.batch_size", requests_in_flight},
+    {"inference.disaggregated", divided_replicas},
 }};
 
 /// The schema of a part of what another one describes; null where there is none.

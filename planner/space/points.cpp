@@ -42,12 +42,6 @@ Json value_of_text(const SpaceKey& key, const std::string& text) {
   throw InputError(std::move(diagnostics));
 }
 
-std::string key_of(std::string_view pointer) {
-  std::string key(pointer.substr(pointer.empty() ? 0 : 1));
-  std::ranges::replace(key, '/', '.');
-  return key;
-}
-
 }  // namespace
 
 struct PointReader::Parts {
@@ -195,6 +189,12 @@ const Condition* PointReader::broken_at(std::uint64_t index) const {
 }
 
 std::string PointReader::text_at(std::uint64_t index) { return parts_->text(parts_->choice_at(index)); }
+
+std::string key_of(std::string_view pointer) {
+  std::string key(pointer.substr(pointer.empty() ? 0 : 1));
+  std::ranges::replace(key, '/', '.');
+  return key;
+}
 
 std::string words_of(const std::vector<SpaceKey>& keys, const std::vector<std::string>& values) {
   std::string words;

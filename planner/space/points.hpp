@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,9 @@ class PointReader {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+/// The dotted key that a JSON pointer names.
+[[nodiscard]] std::string key_of(std::string_view pointer);
 
 /// `KEY=VALUE KEY=VALUE` of those keys that do something.
 [[nodiscard]] std::string words_of(const std::vector<SpaceKey>& keys, const std::vector<std::string>& values);

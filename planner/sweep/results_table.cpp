@@ -86,6 +86,17 @@ void ResultsTable::add_columns() {
 
 SweepSummary ResultsTable::summary() const { return summarize_sweep(database_, sweep_); }
 
+bool ResultsTable::has_figure(std::string_view key) const {
+  return std::ranges::any_of(columns_, [key](const ResultsColumn& column) {
+    return column.name == key && (column.kind == ColumnKind::number || column.kind == ColumnKind::count);
+  });
+}
+
+std::string ResultsTable::usual_figure() const {
+  const bool serves = !has_figure("step_time_s") && has_figure("tokens_per_s_per_gpu");
+  return serves ? "tokens_per_s_per_gpu" : "step_time_s";
+}
+
 std::string ResultsTable::checked(const std::string& key) const {
   std::vector<std::string_view> known;
   for (const ResultsColumn& column : columns_)

@@ -41,6 +41,11 @@ class ResultsTable {
   /// point, state, reason, the keys of the space, those of the result.
   [[nodiscard]] const std::vector<ResultsColumn>& columns() const { return columns_; }
   [[nodiscard]] SweepSummary summary() const;
+  /// Whether a point has a number of the key.
+  [[nodiscard]] bool has_figure(std::string_view key) const;
+  /// What points are told apart by where nobody says: step_time_s, or tokens_per_s_per_gpu where requests are
+  /// served.
+  [[nodiscard]] std::string usual_figure() const;
 
   /// The `most` best feasible points that differ, the best first; of equal ones the first.
   /// @throws InputError for a key that the file has no numbers of.
@@ -79,5 +84,9 @@ inline constexpr std::array<std::string_view, 3> kExportFormatNames{"csv", "json
 /// All points of the sweep that are experiments, or those named.
 void export_results(const ResultsTable& table, ExportFormat format,
                     const std::optional<std::vector<std::uint64_t>>& points, const Sink& sink);
+
+/// A page of HTML: any figure of the points against any other, and each point whole. Of more points than a
+/// browser draws those with the shortest steps.
+void write_sweep_page(const ResultsTable& table, const std::string& file, const Sink& sink);
 
 }  // namespace orrery

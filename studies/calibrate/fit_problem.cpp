@@ -25,6 +25,10 @@ constexpr double kRangeShare = 0.05;  ///< least scale of a linear variable, of 
 constexpr std::array<std::string_view, 7> kFigures{
     "step_time_s", "samples_per_s", "tokens_per_s", "model_tflops_per_gpu", "hardware_tflops_per_gpu", "mfu",
     "hfu"};
+/// Figures of requests, each with a time of its own: a row is fitted to all that it has.
+constexpr std::array<std::string_view, 3> kLatencies{"ttft_s", "tpot_s", "end_to_end_s"};
+constexpr std::array<std::string_view, 3> kServedRates{"output_tokens_per_s", "requests_per_s",
+                                                       "tokens_per_s_per_gpu"};
 
 [[noreturn]] void refuse_fit(std::string message) {
   throw InputError({Diagnostic{kCommandLine, 0, 0, "", std::move(message)}});
@@ -130,19 +134,21 @@ class ProblemMaker {
   void read_table(const TableText& text) {
     const MeasuredTable table = read_measured_table(text.text, text.source, context_);
     std::vector<FitRow> rows;
-    for (const MeasuredRow& row : table.rows)
-      rows.push_back(row_to_fit(table.name, row, problem_.variables.size()));
+    for (const MeasuredRow& row : table.rows) rows.push_back(row_without_figure(table.name, row));
     for (const std::string& base : request_.bases) mark_takers(text, table, base, rows);
     const std::size_t before = problem_.rows.size();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (std::ranges::find(rows[i].takes, true) == rows[i].takes.end()) continue;
-      if (problem_.of_memory) {
-        std::ranges::move(memory_rows(rows[i], table.rows[i]), std::back_inserter(problem_.rows));
-      } else if (!rows[i].figure.empty()) {
-        problem_.rows.push_back(std::move(rows[i]));
-      }
+      std::ranges::move(
+          problem_.of_memory ? memory_rows(rows[i], table.rows[i]) : timed_rows(rows[i], table.rows[i]),
+          std::back_inserter(problem_.rows));
     }
     if (problem_.rows.size() > before) problem_.tables.push_back(table.name);
+  }
+
+  [[nodiscard]] FitRow row_without_figure(const std::string& table, const MeasuredRow& row) const {
+    return {
+        table, row.name, row.experiment, row.model_key, "", 0, std::vector<bool>(problem_.variables.size())};
   }
 
   /// Reads the table again with all fitted constants of `base` slightly changed: the rows that see it.
@@ -211,17 +217,29 @@ bool FitRow::is_of(const std::string& base, const std::vector<FitVariable>& vari
   return false;
 }
 
-FitRow row_to_fit(const std::string& table, const MeasuredRow& row, std::size_t variables) {
-  FitRow out{table, row.name, row.experiment, row.model_key, "", 0, std::vector<bool>(variables)};
-  if (!row.skipped_because.empty()) return out;
-  for (const std::string_view figure : kFigures) {
-    const auto found = std::ranges::find(row.measured, figure, &Measurement::key);
-    if (found == row.measured.end()) continue;
-    out.figure = figure;
-    out.measured = found->value;
-    break;
+bool FitRow::is_rate() const {
+  return figure != "step_time_s" && !figure.starts_with("memory.") &&
+         std::ranges::find(kLatencies, figure) == kLatencies.end();
+}
+
+std::vector<FitRow> timed_rows(const FitRow& row, const MeasuredRow& measured) {
+  std::vector<FitRow> rows;
+  if (!measured.skipped_because.empty() || measured.kept_back) return rows;
+  const auto add = [&](std::string_view figure) {
+    const auto found = std::ranges::find(measured.measured, figure, &Measurement::key);
+    if (found == measured.measured.end()) return false;
+    rows.push_back(row);
+    rows.back().figure = figure;
+    rows.back().measured = found->value;
+    return true;
+  };
+  if (measured.experiment.inference) {
+    for (const std::string_view figure : kLatencies) add(figure);
+    for (const std::string_view figure : kServedRates) add(figure);
+  } else {
+    std::ranges::find_if(kFigures, add);
   }
-  return out;
+  return rows;
 }
 
 FitProblem make_fit_problem(const FitRequest& request, const TableContext& context) {

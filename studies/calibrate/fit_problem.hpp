@@ -46,11 +46,11 @@ struct FitRow {
   std::string name;
   Experiment experiment;
   std::string model_key;  ///< equal for rows of the same model
-  std::string figure;     ///< what was measured: step_time_s, else a rate; a quantity of memory
+  std::string figure;     ///< what was measured: a time, a rate, or a quantity of memory
   double measured = 0;
   std::vector<bool> takes;  ///< by variable
 
-  [[nodiscard]] bool is_rate() const { return figure != "step_time_s" && !figure.starts_with("memory."); }
+  [[nodiscard]] bool is_rate() const;
   /// Predicted over measured step time where the figure's is `ratio`.
   [[nodiscard]] double time_ratio(double ratio) const { return is_rate() ? 1 / ratio : ratio; }
   [[nodiscard]] bool is_of(const std::string& base, const std::vector<FitVariable>& variables) const;
@@ -64,9 +64,9 @@ struct FitProblem {
   bool of_memory = false;  ///< constants of memory, fitted to measured.memory.*
 };
 
-/// `row` with the first of its measured figures that follows from the step time, and `variables` of which it
-/// takes none yet; without a figure where it has none or is skipped.
-[[nodiscard]] FitRow row_to_fit(const std::string& table, const MeasuredRow& row, std::size_t variables);
+/// `row`, which has no figure yet, with what was measured of it: the first figure that follows from the step
+/// time, or each latency and rate of requests. None where it is skipped or kept back.
+[[nodiscard]] std::vector<FitRow> timed_rows(const FitRow& row, const MeasuredRow& measured);
 
 /// A row belongs to a variable when its experiment has the base's value and would have another if the base
 /// had another: through `stack` or `calibration`, inherited or not, and not if the row sets the key itself.

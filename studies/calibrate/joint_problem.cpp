@@ -59,13 +59,13 @@ class JointMaker {
   void read(const MeasuredTable& table) {
     const std::size_t before = out_.fit.rows.size();
     for (const MeasuredRow& row : table.rows) {
-      FitRow fit = row_to_fit(table.name, row, 0);
-      if (fit.figure.empty()) continue;
-      for (const std::string_view part : kParts) {
-        const std::string& name = calibration_of(fit.experiment, part);
-        if (!name.empty()) named_.emplace(part, name);
+      for (FitRow& fit : timed_rows({table.name, row.name, row.experiment, row.model_key, "", 0, {}}, row)) {
+        for (const std::string_view part : kParts) {
+          const std::string& name = calibration_of(fit.experiment, part);
+          if (!name.empty()) named_.emplace(part, name);
+        }
+        out_.fit.rows.push_back(std::move(fit));
       }
-      out_.fit.rows.push_back(std::move(fit));
     }
     if (out_.fit.rows.size() > before) out_.fit.tables.push_back(table.name);
   }

@@ -69,17 +69,28 @@ void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& a
                   std::vector<TableResult>& results) {
   for (TableResult& result : results) {
     for (const LeftOutRows& rows : all) {
+      const std::string way(kLeftOutNames[static_cast<std::size_t>(rows.by)]);
       std::vector<Pair> pairs;
       for (std::size_t i = 0; i < rows.ratios.size(); ++i) {
         const FitRow& row = problem.fit.rows[i];
         if (row.table != result.table || rows.groups[i].empty()) continue;
         pairs.push_back(pair_of(problem, rows, i));
+        for (ComparedFigure& figure : result.figures) {
+          if (figure.row == row.name && figure.key == row.figure)
+            figure.left_out[way] = figure.pair.measured * row.time_ratio(rows.ratios[i]);
+        }
       }
-      if (!pairs.empty()) {
-        result.left_out[std::string(kLeftOutNames[static_cast<std::size_t>(rows.by)])] =
-            error_statistics(pairs);
-      }
+      if (!pairs.empty()) result.left_out[way] = error_statistics(pairs);
     }
+  }
+}
+
+void mark_fitted(const Catalog& catalog, std::vector<TableResult>& results) {
+  const std::set<std::string> tables = fitted_tables(catalog);
+  for (TableResult& result : results) {
+    const bool says_itself =
+        result.of_requests && std::ranges::any_of(result.figures, std::not_fn(&ComparedFigure::kept_back));
+    result.fitted = tables.contains(result.table) || says_itself;
   }
 }
 

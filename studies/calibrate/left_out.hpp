@@ -42,6 +42,9 @@ struct LeftOutRows {
 void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& rows,
                   std::vector<TableResult>& results);
 
+/// Sets TableResult::fitted of those that calibrations say they were fitted to.
+void mark_fitted(const Catalog& catalog, std::vector<TableResult>& results);
+
 /// Errors of one group that was left out.
 struct LeftOutGroup {
   std::string group;

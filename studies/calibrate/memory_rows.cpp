@@ -20,7 +20,7 @@ bool is_memory_constant(std::string_view key) {
 
 std::vector<FitRow> memory_rows(const FitRow& row, const MeasuredRow& measured) {
   std::vector<FitRow> rows;
-  if (!measured.skipped_because.empty()) return rows;
+  if (!measured.skipped_because.empty() || measured.kept_back) return rows;
   for (const std::string_view quantity : kQuantities) {
     const auto found = std::ranges::find(measured.measured, quantity, &Measurement::key);
     if (found == measured.measured.end()) continue;

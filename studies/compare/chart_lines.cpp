@@ -76,6 +76,7 @@ std::string y_figure(const Comparison& comparison, std::string_view name) {
   }
   const bool timed = comparison.sweet_spot().has_value();
   if (name.empty() && timed) return "time_to_target_s";
+  if (name.empty() && comparison.serves()) return "tokens_per_s_per_gpu";
   if (name.empty()) return sizes.size() > 1 ? "samples_per_s" : "step_time_s";
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
   refuse_chart(fmt::format("found figure {}, allowed one of {}{}", quote(name), joined(views(known)),

@@ -28,6 +28,7 @@ struct Job {
   const ExperimentText* experiment = nullptr;
   std::vector<std::string> overrides;  ///< of the request, then one per variation
   std::int64_t gpus = 0;               ///< what the time to simulate grows with
+  bool serves = false;                 ///< requests, in place of steps
   std::vector<Diagnostic> diagnostics;
   std::exception_ptr error;
   ComparedRow row;
@@ -93,9 +94,10 @@ void read(Job& job, const ComparisonRequest& request, Use use) {
 }
 
 void describe(Job& job, const Experiment& experiment) {
+  job.serves = experiment.inference.has_value();
   job.gpus = experiment.plan.gpus();
   job.row.name = experiment.name;
-  job.row.sync = summary_of(experiment);
+  if (!job.serves) job.row.sync = summary_of(experiment);
 }
 
 void read_first(Job& job, const ComparisonRequest& request) {
@@ -104,6 +106,18 @@ void read_first(Job& job, const ComparisonRequest& request) {
     job.overrides = overrides_of(job.row.varied, request);
     read(job, request, [&job](const Experiment& experiment) { describe(job, experiment); });
   } while (drop_idle(job.diagnostics, request.variations, job.row.varied));
+}
+
+/// Steps and requests have no figure in common.
+void refuse_mixture(std::span<const Job> jobs) {
+  const auto read = std::ranges::find_if(jobs, [](const Job& job) { return !job.fails(); });
+  const auto other =
+      std::ranges::find_if(jobs, [&](const Job& job) { return !job.fails() && job.serves != read->serves; });
+  if (other == jobs.end()) return;
+  const Job& serving = other->serves ? *other : *read;
+  throw InputError({Diagnostic{serving.experiment->source, 0, 0, "/inference",
+                               "found requests to serve beside steps of training, allowed one of them in all "
+                               "rows"}});
 }
 
 /// Of the rows that are alike, the first.
@@ -208,9 +222,16 @@ bool counts_alike(const Report& a, const Report& b) {
   return has_tokens(a) == has_tokens(b);
 }
 
+/// Of tokens read and made.
+Ratios served_ratios(const Report& report, const Report& first) {
+  const double ratio = report.serving->tokens_per_s() / first.serving->tokens_per_s();
+  return {std::nullopt, ratio, ratio * static_cast<double>(first.gpus) / static_cast<double>(report.gpus)};
+}
+
 /// Of tokens, which samples of models with other sequences hold more or fewer of.
 Ratios ratios_of(const Report& report, const Report& first) {
   const auto per_gpu = [](const Report& r) { return r.tokens_per_s() / static_cast<double>(r.gpus); };
+  if (report.serving) return served_ratios(report, first);
   Ratios ratios{report.step_time_s() / first.step_time_s(), std::nullopt, std::nullopt};
   if (!counts_alike(report, first)) return ratios;
   ratios.speed_up = report.tokens_per_s() / first.tokens_per_s();
@@ -221,7 +242,7 @@ Ratios ratios_of(const Report& report, const Report& first) {
 void set_ratios(std::vector<ComparedRow>& rows) {
   const Report* first = nullptr;
   for (ComparedRow& row : rows) {
-    if (!row.report) continue;
+    if (!row.is_timed()) continue;
     if (first == nullptr) first = &*row.report;
     row.ratios = ratios_of(*row.report, *first);
   }
@@ -239,6 +260,18 @@ double ComparedRow::data_bytes() const {
   return report->bytes_per_gpu[static_cast<std::size_t>(Dimension::data)];
 }
 
+std::optional<std::size_t> Comparison::reference() const {
+  const auto first = std::ranges::find_if(rows, &ComparedRow::is_timed);
+  if (first == rows.end()) return std::nullopt;
+  return static_cast<std::size_t>(first - rows.begin());
+}
+
+std::optional<StepDifference> Comparison::difference(std::size_t row) const {
+  const auto first = reference();
+  if (!first || row == *first || !rows[row].is_timed()) return std::nullopt;
+  return step_difference(*rows[*first].report, *rows[row].report);
+}
+
 std::optional<std::size_t> Comparison::sweet_spot() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -254,6 +287,7 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   std::vector<Job> jobs = jobs_of(request);
   for_each_index(jobs.size(), threads, [&](std::size_t i) { read_first(jobs[i], request); });
   stop_if_hopeless(jobs);
+  refuse_mixture(jobs);
   drop_repeats(jobs);
   simulate_all(jobs, request, threads, progress);
   stop_if_hopeless(jobs);
@@ -261,6 +295,7 @@ Comparison compare(const ComparisonRequest& request, unsigned threads, const Com
   Comparison comparison;
   for (const SpaceKey& variation : request.variations) comparison.keys.push_back(variation.key);
   comparison.solve = request.solve;
+  comparison.why = request.why;
   comparison.several = request.experiments.size() > 1;
   for (Job& job : jobs) {
     for (const Diagnostic& diagnostic : job.diagnostics) {

@@ -1,6 +1,7 @@
 // Experiments side by side: every experiment in every variation, simulated, and set against the first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "orrery/report.hpp"
 #include "planner/space/condition.hpp"
 #include "planner/space/space_key.hpp"
+#include "reports/step_difference.hpp"
 #include "studies/compare/solve.hpp"
 
 namespace orrery {
@@ -32,6 +34,7 @@ struct ComparisonRequest {
   Catalog catalog;
   Menus menus;
   std::optional<Solve> solve = {};  ///< in every row, the value of a key for which a figure has a value
+  bool why = false;                 ///< attribute differences from the first row term by term
 };
 
 /// How the replicas of a row are kept in step, in words.
@@ -47,7 +50,7 @@ struct SyncSummary {
 /// Against the first row that could be simulated. Of the latter two there is none where one of the rows
 /// counts tokens and the other samples without tokens, such as images.
 struct Ratios {
-  double step_time = 1;
+  std::optional<double> step_time;           ///< none of what serves requests
   std::optional<double> speed_up;            ///< of tokens per second, or samples where a sample is one
   std::optional<double> scaling_efficiency;  ///< of the same per GPU
 };
@@ -81,6 +84,11 @@ struct ComparedRow {
   std::optional<TargetSummary> target;  ///< of an experiment with an accuracy to reach
 
   [[nodiscard]] bool feasible() const { return reasons.empty(); }
+  [[nodiscard]] bool serves() const { return report && report->serving; }
+  /// What does not fit into memory is stepped through all the same, but serves nothing.
+  [[nodiscard]] bool is_timed() const {
+    return report && (!report->serving || report->serving->duration_ps > 0);
+  }
   /// Exposed communication of data parallelism in seconds per GPU and step, mean over GPUs. The row has a
   /// report.
   [[nodiscard]] double communication_s() const;
@@ -92,8 +100,15 @@ struct Comparison {
   std::vector<std::string> keys;  ///< what is varied
   bool several = false;           ///< more than one experiment
   std::optional<Solve> solve;     ///< what was found in every row
+  bool why = false;               ///< differences from the first row are attributed term by term
   std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
 
+  /// Whether requests are served, in all rows, in place of steps.
+  [[nodiscard]] bool serves() const { return std::ranges::any_of(rows, &ComparedRow::serves); }
+  /// The first row with a report and times, which the others are set against; none where no row has one.
+  [[nodiscard]] std::optional<std::size_t> reference() const;
+  /// Of a row with a report, against the reference(); none for that itself and for rows without one.
+  [[nodiscard]] std::optional<StepDifference> difference(std::size_t row) const;
   /// The feasible row that reaches its target first; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> sweet_spot() const;
 };

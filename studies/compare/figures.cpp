@@ -21,16 +21,15 @@ const T* pointer(const std::optional<T>& value) {
 
 std::vector<NamedFigure> own_figures(const ComparedRow& row) {
   const auto of_report = [&row](double (ComparedRow::*figure)() const) {
-    return row.report ? std::optional((row.*figure)()) : std::nullopt;
+    return row.report && !row.serves() ? std::optional((row.*figure)()) : std::nullopt;
   };
   using Steps = TargetSummary::Steps;
   const Steps* steps = row.target ? pointer(row.target->steps) : nullptr;
-  const Ratios* ratios = pointer(row.ratios);
   const auto workers = static_cast<double>(row.sync.workers);
   return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
           {"communication_s", of_report(&ComparedRow::communication_s)},
           {"data_bytes_per_gpu", of_report(&ComparedRow::data_bytes)},
-          {"step_time_ratio", get(ratios, [](const Ratios& r) { return r.step_time; })},
+          {"step_time_ratio", row.ratios ? row.ratios->step_time : std::nullopt},
           {"speed_up", row.ratios ? row.ratios->speed_up : std::nullopt},
           {"scaling_efficiency", row.ratios ? row.ratios->scaling_efficiency : std::nullopt},
           {"spectral_gap", row.target ? row.target->gap : std::nullopt},

@@ -99,6 +99,9 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
   columns.push_back(figure_column(
       "step", values_of(comparison, [](const ComparedRow& row) { return row.report->step_time_s(); }),
       std::span(kTimeUnits).first(3), 95));
+}
+
+void add_ratios(const Comparison& comparison, std::vector<TableColumn>& columns) {
   columns.push_back(words(comparison, "speed-up", true, 90, [](const ComparedRow& row) {
     return row.ratios && row.ratios->speed_up ? fmt::format("{:.3f}", *row.ratios->speed_up) : std::string();
   }));
@@ -107,6 +110,35 @@ void add_speed(const Comparison& comparison, std::vector<TableColumn>& columns) 
     return known ? fmt::format("{:.1f}", 100 * *row.ratios->scaling_efficiency) : std::string();
   }));
   columns.back().unit = "%";
+}
+
+/// Latencies and rates of requests.
+void add_serving(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  const auto served = [&](auto get) {
+    ColumnValues values;
+    for (const ComparedRow& row : comparison.rows)
+      values.push_back(row.is_timed() ? std::optional<double>(get(*row.report)) : std::nullopt);
+    return values;
+  };
+  const auto time = [&](const char* header, Distribution Serving::*of, double Distribution::*part, int rank) {
+    const ColumnValues values = served([=](const Report& report) { return (*report.serving).*of.*part; });
+    columns.push_back(figure_column(header, values, std::span(kTimeUnits).first(3), rank));
+  };
+  columns.push_back(words(comparison, "GPUs", true, 45, [](const ComparedRow& row) {
+    return row.report ? count(row.report->gpus) : std::string();
+  }));
+  columns.back().words = "GPUs";
+  time("TTFT", &Serving::ttft_s, &Distribution::mean, 92);
+  time("TTFT p99", &Serving::ttft_s, &Distribution::p99, 80);
+  time("TPOT", &Serving::tpot_s, &Distribution::mean, 94);
+  time("TPOT p99", &Serving::tpot_s, &Distribution::p99, 78);
+  constexpr std::array<TableUnit, 3> kRates{{{1, "/s"}, {1e3, "k/s"}, {1e6, "M/s"}}};
+  columns.push_back(figure_column(
+      "output", served([](const Report& r) { return r.serving->output_tokens_per_s(); }), kRates, 75));
+  columns.push_back(figure_column("tokens/GPU", served([](const Report& r) {
+                                    return r.serving->tokens_per_s() / static_cast<double>(r.gpus);
+                                  }),
+                                  kRates, 96));
 }
 
 /// Time of the whole run, where its length is given: hours, or days where it takes weeks.
@@ -165,8 +197,13 @@ std::vector<TableColumn> table_columns(const Comparison& comparison) {
   std::vector<TableColumn> columns;
   add_names(comparison, columns);
   add_solved(comparison, columns);
-  add_sync(comparison, columns);
-  add_speed(comparison, columns);
+  if (comparison.serves()) {
+    add_serving(comparison, columns);
+  } else {
+    add_sync(comparison, columns);
+    add_speed(comparison, columns);
+  }
+  add_ratios(comparison, columns);
   columns.push_back(words(comparison, "feasible", false, 85,
                           [](const ComparedRow& row) { return row.feasible() ? "yes" : "no"; }));
   columns.back().words = "feasible";

@@ -62,6 +62,28 @@ OrderedJson row_json(const ComparedRow& row, const std::vector<std::string>& key
   return out;
 }
 
+OrderedJson terms_json(const DifferenceTerms& terms, double unit) {
+  OrderedJson list = OrderedJson::array();
+  for (const DifferenceTerm& term : terms)
+    list.push_back({{"term", term.name},
+                    {"first", static_cast<double>(term.first) * unit},
+                    {"row", static_cast<double>(term.second) * unit},
+                    {"difference", static_cast<double>(term.difference()) * unit}});
+  return list;
+}
+
+OrderedJson why_json(const Comparison& comparison, std::size_t row) {
+  const std::optional<StepDifference> difference = comparison.difference(row);
+  if (!difference) return {};
+  constexpr double kSecondsPerPicosecond = 1e-12;
+  constexpr double kGigabytesPerByte = 1e-9;
+  return {{"first", *comparison.reference()},
+          {"step_time_s", to_seconds(difference->step_time_ps())},
+          {"breakdown_s", terms_json(difference->breakdown, kSecondsPerPicosecond)},
+          {"critical_path_s", terms_json(difference->critical_path, kSecondsPerPicosecond)},
+          {"memory_gb", terms_json(difference->memory, kGigabytesPerByte)}};
+}
+
 std::string joined_reasons(const std::vector<std::string>& reasons) {
   std::string out;
   for (const std::string& reason : reasons) out += (out.empty() ? "" : "; ") + reason;
@@ -100,7 +122,10 @@ std::string csv_row(const ComparedRow& row, const std::vector<std::string>& name
 
 void write_comparison_json(const Comparison& comparison, const Sink& sink) {
   OrderedJson rows = OrderedJson::array();
-  for (const ComparedRow& row : comparison.rows) rows.push_back(row_json(row, comparison.keys));
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    rows.push_back(row_json(comparison.rows[i], comparison.keys));
+    if (comparison.why) rows.back()["why"] = why_json(comparison, i);
+  }
   const auto best = comparison.sweet_spot();
   OrderedJson out{{"vary", comparison.keys}, {"sweet_spot", best ? OrderedJson(*best) : OrderedJson()}};
   if (const auto& solve = comparison.solve)

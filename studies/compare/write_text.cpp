@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kIndent = 2;  ///< blanks before sentences
+constexpr std::string_view kTokenTime = "GPU time per output token";
 
 class ComparisonText {
  public:
@@ -32,6 +34,7 @@ class ComparisonText {
     left_out();
     unrated();
     reasons();
+    if (comparison_.why) why();
     return std::move(out_);
   }
 
@@ -163,6 +166,42 @@ class ComparisonText {
       for (const std::string& reason : row.reasons) say(reason, row, sentences);
     }
     list("Not feasible", sentences);
+  }
+
+  /// Of each row against the first one: its step time by GPU and along the critical path, and its memory.
+  void why() {
+    bool any = false;
+    for (std::size_t i = 0; i < comparison_.rows.size(); ++i) {
+      const std::optional<StepDifference> difference = comparison_.difference(i);
+      if (!difference) continue;
+      any = true;
+      why(label(comparison_.rows[i]), *difference);
+    }
+    if (!any) remark("--why: there is no second row with a step time");
+  }
+
+  void why(const std::string& row, const StepDifference& difference) {
+    const std::string first = label(comparison_.rows[*comparison_.reference()]);
+    const auto ms =
+        static_cast<double>(difference_in_units(difference.breakdown, kThousandthOfMillisecond)) / 1000;
+    const std::string relation =
+        ms == 0 ? "as long as"
+                : fmt::format("{:.3f} ms {} than", std::abs(ms), ms < 0 ? "shorter" : "longer");
+    const bool serves = comparison_.serves();
+    const std::string_view what = serves ? kTokenTime : "step";
+    line("\n" + painted("1", fmt::format("Why the {} of {} is {} that of {}", what, row, relation, first)));
+    terms(difference.breakdown, kThousandthOfMillisecond,
+          {serves ? kTokenTime : "mean over GPUs", "first ms", "this ms", "more ms"});
+    terms(difference.critical_path, kThousandthOfMillisecond,
+          {"along the critical path", "first ms", "this ms", "more ms"});
+    terms(difference.memory, kThousandthOfGigabyte,
+          {serves ? "memory of a GPU" : "memory of the fullest stage", "first GB", "this GB", "more GB"});
+  }
+
+  void terms(const DifferenceTerms& terms, std::int64_t thousandth, const DifferenceHeaders& headers) {
+    if (terms.empty()) return;  // workers that keep no step have no critical path in common
+    const std::string table = difference_table(terms, thousandth, headers);
+    out_ += table.empty() ? fmt::format("  {}: alike\n", headers.terms) : table;
   }
 
   const Comparison& comparison_;

@@ -1,4 +1,4 @@
-// A comparison as text, JSON and CSV, and as lines for a chart.
+// A comparison as text, JSON, CSV and a page, and as lines for a chart.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,9 @@ void write_comparison_text(const Comparison& comparison, std::size_t width, bool
 /// {"rows": [{"name", "vary", ..., "result", "ratio"}]}, pretty-printed.
 void write_comparison_json(const Comparison& comparison, const Sink& sink);
 
+/// A page of HTML: the rows, where their time goes, and any two of them term by term.
+void write_comparison_page(const Comparison& comparison, const Sink& sink);
+
 /// A header line and a row each: what the table has, in base units, then every number of the result.
 void write_comparison_csv(const Comparison& comparison, const Sink& sink);
 
@@ -39,8 +42,8 @@ struct ChartLines {
 
 /// `axes` is X:Y, X: or :Y: a varied key (its last parts suffice) and a figure of the table's or the result's
 /// JSON. Without X the first key with numbers is taken; without Y time_to_target_s where there is one, else
-/// samples_per_s where the number of GPUs changes along X, else step_time_s. Rows that are not feasible have
-/// no point.
+/// tokens_per_s_per_gpu of what serves requests, samples_per_s where the number of GPUs changes along X, else
+/// step_time_s. Rows that are not feasible have no point.
 /// @throws InputError if there is no such key or figure.
 [[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);
 

@@ -101,7 +101,7 @@ GossipGraph graph_of(const ConvergenceSetup& setup, const Presence& presence) {
       setup.sync, {workers, setup.workers_per_node, static_cast<std::uint32_t>(rounds), setup.seed}));
 }
 
-Matrix first_models(const Objective& objective, std::int64_t seed) {
+Matrix first_models(const LearningObjective& objective, std::int64_t seed) {
   Matrix models(objective.dimension(), objective.workers());
   models.colwise() = objective.start();
   const double spread = objective.problem().initial_spread;
@@ -112,7 +112,7 @@ Matrix first_models(const Objective& objective, std::int64_t seed) {
   return models;
 }
 
-ConvergencePoint figures(const Objective& objective, const Method& method, const Presence& presence,
+ConvergencePoint figures(const LearningObjective& objective, const Method& method, const Presence& presence,
                          std::int64_t iteration, unsigned threads) {
   ConvergencePoint point;
   point.iteration = iteration;
@@ -205,7 +205,7 @@ class Iteration {
   }
 
   const ConvergenceSetup& setup_;
-  std::unique_ptr<Objective> objective_;
+  std::unique_ptr<LearningObjective> objective_;
   Presence presence_;
   GossipGraph graph_;
   MethodSetup parts_;

@@ -11,10 +11,10 @@ constexpr double kMaxHessianWork = 4e8;
 constexpr int kMaxNewtonSteps = 100;
 
 /// Logistic regression with either regulariser.
-class Logistic final : public Objective {
+class Logistic final : public LearningObjective {
  public:
   Logistic(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
-      : Objective(problem, workers, seed) {
+      : LearningObjective(problem, workers, seed) {
     const Matrix truths =
         draw_truths(problem, problem.dimension, workers, seed, kTruthPurpose, kTruthDeviation);
     samples_ = draw_samples(problem, workers, seed, kSamplePurpose,
@@ -85,8 +85,8 @@ class Logistic final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_logistic(const LearningProblem& problem, std::int64_t workers,
-                                         std::int64_t seed) {
+std::unique_ptr<LearningObjective> make_logistic(const LearningProblem& problem, std::int64_t workers,
+                                                 std::int64_t seed) {
   return std::make_unique<Logistic>(problem, workers, seed);
 }
 

@@ -14,7 +14,7 @@ namespace orrery {
 
 /// What a method works with; outlives it.
 struct MethodSetup {
-  const Objective& objective;
+  const LearningObjective& objective;
   const DataParallelSync& sync;
   const GossipGraph& graph;  ///< empty where the method has none; another one after each change
   const Presence& presence;

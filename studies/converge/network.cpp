@@ -8,10 +8,10 @@ constexpr std::uint64_t kNetworkTruth = 4, kNetworkSamples = 5, kStartPurpose = 
 constexpr double kNetworkDeviation = 1;
 
 /// v.tanh(U h) as the log-odds of a label that such a network made. A model is U row by row, then v.
-class TwoLayerNetwork final : public Objective {
+class TwoLayerNetwork final : public LearningObjective {
  public:
   TwoLayerNetwork(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
-      : Objective(problem, workers, seed), seed_(seed) {
+      : LearningObjective(problem, workers, seed), seed_(seed) {
     const Matrix truths = draw_truths(problem, dimension(), workers, seed, kNetworkTruth, kNetworkDeviation);
     samples_ =
         draw_samples(problem, workers, seed, kNetworkSamples, [&](Eigen::Index worker, const Vector& h) {
@@ -71,13 +71,13 @@ class TwoLayerNetwork final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_network(const LearningProblem& problem, std::int64_t workers,
-                                        std::int64_t seed) {
+std::unique_ptr<LearningObjective> make_network(const LearningProblem& problem, std::int64_t workers,
+                                                std::int64_t seed) {
   return std::make_unique<TwoLayerNetwork>(problem, workers, seed);
 }
 
-std::unique_ptr<Objective> make_objective(const LearningProblem& problem, std::int64_t workers,
-                                          std::int64_t seed) {
+std::unique_ptr<LearningObjective> make_objective(const LearningProblem& problem, std::int64_t workers,
+                                                  std::int64_t seed) {
   return problem.kind == ProblemKind::network ? make_network(problem, workers, seed)
                                               : make_logistic(problem, workers, seed);
 }

@@ -23,7 +23,7 @@ SplitMix64 random_stream(std::int64_t seed, std::uint64_t purpose, std::uint64_t
   return SplitMix64(SplitMix64(state).next());
 }
 
-Vector Objective::gradient(Eigen::Index worker, std::int64_t iteration, const Vector& model) const {
+Vector LearningObjective::gradient(Eigen::Index worker, std::int64_t iteration, const Vector& model) const {
   Vector gradient = Vector::Zero(dimension());
   SplitMix64 random = random_stream(seed_, kGradientPurpose, static_cast<std::uint64_t>(worker),
                                     static_cast<std::uint64_t>(iteration));
@@ -42,7 +42,7 @@ Vector Objective::gradient(Eigen::Index worker, std::int64_t iteration, const Ve
   return gradient;
 }
 
-double Objective::worker_loss(Eigen::Index worker, const Vector& model, Vector& gradient) const {
+double LearningObjective::worker_loss(Eigen::Index worker, const Vector& model, Vector& gradient) const {
   const double share = 1.0 / static_cast<double>(problem_.samples_per_worker);
   double loss = 0;
   for (Eigen::Index s = 0; s < problem_.samples_per_worker; ++s) {
@@ -51,7 +51,7 @@ double Objective::worker_loss(Eigen::Index worker, const Vector& model, Vector& 
   return loss;
 }
 
-double Objective::loss(const Vector& model, Vector& gradient, unsigned threads) const {
+double LearningObjective::loss(const Vector& model, Vector& gradient, unsigned threads) const {
   Matrix gradients = Matrix::Zero(dimension(), workers_);
   Vector losses(workers_);
   for_each_worker(workers_, threads, [&](Eigen::Index worker) {

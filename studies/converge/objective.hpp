@@ -22,9 +22,9 @@ using Vector = Eigen::VectorXd;
 [[nodiscard]] SplitMix64 random_stream(std::int64_t seed, std::uint64_t purpose, std::uint64_t a = 0,
                                        std::uint64_t b = 0);
 
-class Objective {
+class LearningObjective {
  public:
-  virtual ~Objective() = default;
+  virtual ~LearningObjective() = default;
   /// Length of a model.
   [[nodiscard]] virtual Eigen::Index dimension() const = 0;
   /// Where all workers start.
@@ -46,7 +46,7 @@ class Objective {
   double loss(const Vector& model, Vector& gradient, unsigned threads) const;
 
  protected:
-  Objective(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
+  LearningObjective(const LearningProblem& problem, Eigen::Index workers, std::int64_t seed)
       : problem_(problem), workers_(workers), seed_(seed) {}
 
  private:
@@ -56,7 +56,7 @@ class Objective {
   std::int64_t seed_;
 };
 
-[[nodiscard]] std::unique_ptr<Objective> make_objective(const LearningProblem& problem, std::int64_t workers,
-                                                        std::int64_t seed);
+[[nodiscard]] std::unique_ptr<LearningObjective> make_objective(const LearningProblem& problem,
+                                                                std::int64_t workers, std::int64_t seed);
 
 }  // namespace orrery

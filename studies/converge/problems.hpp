@@ -5,9 +5,9 @@
 
 namespace orrery {
 
-std::unique_ptr<Objective> make_logistic(const LearningProblem& problem, std::int64_t workers,
-                                         std::int64_t seed);
-std::unique_ptr<Objective> make_network(const LearningProblem& problem, std::int64_t workers,
-                                        std::int64_t seed);
+std::unique_ptr<LearningObjective> make_logistic(const LearningProblem& problem, std::int64_t workers,
+                                                 std::int64_t seed);
+std::unique_ptr<LearningObjective> make_network(const LearningProblem& problem, std::int64_t workers,
+                                                std::int64_t seed);
 
 }  // namespace orrery

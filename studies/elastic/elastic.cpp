@@ -9,6 +9,7 @@
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
+#include "orrery/require_training.hpp"
 #include "orrery/simulate.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/models/blocks.hpp"
@@ -29,6 +30,7 @@ class ElasticSimulation {
  public:
   explicit ElasticSimulation(const ElasticRequest& request)
       : request_(request), whole_(read({})), changes_(request.changes) {
+    require_training(whole_, "steps whose number sites change");
     if (!whole_.cluster.regions)
       throw InputError("/cluster/regions", "missing; sites that come and go need it");
     std::ranges::stable_sort(changes_, {}, &SiteChange::step);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "config/experiment/read_experiment.hpp"
@@ -14,6 +15,7 @@
 #include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
 #include "config/text/json.hpp"
+#include "config/text/json_text.hpp"
 #include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
 #include "reports/writers.hpp"
@@ -28,6 +30,38 @@ constexpr std::size_t kLongestCell = 4'000;
 constexpr std::size_t kMostProblems = 100;
 
 constexpr std::string_view kPlannerTime = "planner.step_time_s";
+constexpr std::string_view kKeptBack = "kept_back";
+
+std::vector<std::string> names_of(const Report& report) {
+  std::vector<std::string> names;
+  for (ResultFigure& figure : result_figures(report, {})) names.push_back(std::move(figure.key));
+  return names;
+}
+
+/// The figures that some result has.
+struct KnownFigures {
+  std::vector<std::string> of_training, of_requests, all;
+
+  KnownFigures() {
+    Report any;
+    any.training_tokens = 1;  // training_days is a figure too
+    of_training = names_of(any);
+    any.serving.emplace();
+    any.serving->duration_ps = 1;
+    any.serving->arrivals_per_s = 1;  // and so is what a queue has
+    of_requests = names_of(any);
+    all = of_training;
+    std::ranges::copy_if(of_requests, std::back_inserter(all),
+                         [&](const std::string& name) { return !contains(of_training, name); });
+  }
+  /// Whether only results have it that served requests.
+  [[nodiscard]] bool needs_requests(const std::string& name) const { return !contains(of_training, name); }
+
+ private:
+  [[nodiscard]] static bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  }
+};
 
 enum class Use { experiment, measured, about };
 
@@ -49,11 +83,15 @@ bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
          (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
 }
 
-/// Numbers, flags, lists and objects as JSON has them; everything else is text.
+/// Numbers, flags, lists and objects as JSON has them, within the limits of every document; everything else
+/// is text.
 Json value_of(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  const bool plain = value.is_discarded() || value.is_null() || value.is_string();
-  return plain ? Json(text) : value;
+  try {
+    Json value = parse_json(text);
+    if (!value.is_null() && !value.is_string()) return value;
+  } catch (const DocumentError&) {  // a text
+  }
+  return text;
 }
 
 bool is_file(const std::string& path) {
@@ -92,15 +130,11 @@ class TableReader {
 
   void read_header(const CsvRow& header) {
     const std::vector<std::string> known = experiment_keys();
-    std::vector<std::string> figures;
-    Report any;
-    any.training_tokens = 1;  // training_days is a figure too
-    for (ResultFigure& figure : result_figures(any, {})) figures.push_back(std::move(figure.key));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < header.size(); ++i) {
       const CsvCell& cell = header[i];
       if (!seen.insert(cell.text).second) add(cell, "", fmt::format("found {} twice", quote(cell.text)));
-      add_column(cell, i, known, figures);
+      add_column(cell, i, known);
     }
     cells_ = header.size();
     if (diagnostics_.empty() && table_.keys.empty()) {
@@ -112,23 +146,23 @@ class TableReader {
     });
   }
 
-  void add_column(const CsvCell& cell, std::size_t index, const std::vector<std::string>& known,
-                  const std::vector<std::string>& figures) {
+  void add_column(const CsvCell& cell, std::size_t index, const std::vector<std::string>& known) {
     const std::string& key = cell.text;
     if (key == "source" || key == "note") return;
-    if (key == "case" || key == "planner" || key == kPlannerTime)
+    if (key == "case" || key == "planner" || key == kPlannerTime || key == kKeptBack)
       return columns_.push_back({Use::about, key, "", index});
     const bool measured = key.starts_with(kMeasured);
     if (key == kRan) return columns_.push_back({Use::measured, "feasible", "", index});
     const std::string name = measured ? key.substr(kMeasured.size()) : key;
-    const std::vector<std::string>& allowed = measured ? figures : known;
+    const std::vector<std::string>& allowed = measured ? figures_.all : known;
     if (std::ranges::find(allowed, name) == allowed.end()) {
       add(cell, "",
-          measured ? fmt::format("found {}, allowed measured. and a figure of the result{}", quote(key),
-                                 hint(name, views(allowed)))
-                   : fmt::format("found {}, allowed a key of an experiment, measured.KEY, case, planner, {}, "
-                                 "source, note{}",
-                                 quote(key), kPlannerTime, hint(name, views(allowed))));
+          measured
+              ? fmt::format("found {}, allowed measured. and a figure of the result{}", quote(key),
+                            hint(name, views(allowed)))
+              : fmt::format("found {}, allowed a key of an experiment, measured.KEY, case, planner, {}, {}, "
+                            "source, note{}",
+                            quote(key), kPlannerTime, kKeptBack, hint(name, views(allowed))));
       return;
     }
     columns_.push_back({measured ? Use::measured : Use::experiment, name, pointer_of(name), index});
@@ -150,6 +184,7 @@ class TableReader {
     if (diagnostics_.size() != before) return;
     if (const auto model = document.find("model"); model != document.end()) row.model_key = model->dump();
     read_experiment(document, cells, row);
+    check_figures(cells, row);
     if (row.measured.empty() && !row.failed && row.skipped_because.empty())
       row.skipped_because = "nothing was measured";
     table_.rows.push_back(std::move(row));
@@ -174,11 +209,15 @@ class TableReader {
   void read_about(const Column& column, const CsvCell& cell, MeasuredRow& row) {
     if (column.key == "case") row.case_name = cell.text;
     if (column.key == "planner") row.planner = cell.text;
+    if (column.key == kKeptBack) row.kept_back = flag(cell, kKeptBack, "true", "false");
     if (column.key == kPlannerTime) row.planner_step_s = positive(cell, column.key);
   }
 
   void read_measurement(const Column& column, const CsvCell& cell, MeasuredRow& row) {
-    if (column.key == "feasible") return read_outcome(cell, row);
+    if (column.key == "feasible") {
+      row.failed = !flag(cell, kRan, "1", "0");
+      return;
+    }
     if (const auto value = positive(cell, std::string(kMeasured) + column.key))
       row.measured.push_back({column.key, *value});
   }
@@ -192,10 +231,11 @@ class TableReader {
     return std::nullopt;
   }
 
-  void read_outcome(const CsvCell& cell, MeasuredRow& row) {
-    if (cell.text != "0" && cell.text != "1")
-      return add(cell, "", fmt::format("found {} for {}, allowed 0 or 1", quote(cell.text), kRan));
-    row.failed = cell.text == "0";
+  /// Whether the cell says `yes`.
+  bool flag(const CsvCell& cell, std::string_view key, std::string_view yes, std::string_view no) {
+    if (cell.text != yes && cell.text != no)
+      add(cell, "", fmt::format("found {} for {}, allowed {} or {}", quote(cell.text), key, no, yes));
+    return cell.text == yes;
   }
 
   void read_experiment(const Json& document, const CsvRow& cells, MeasuredRow& row) {
@@ -212,6 +252,19 @@ class TableReader {
         return;
       }
       for (const Diagnostic& diagnostic : error.diagnostics()) blame(diagnostic, cells);
+    }
+  }
+
+  /// What requests met is measured of requests.
+  void check_figures(const CsvRow& cells, const MeasuredRow& row) {
+    if (!row.skipped_because.empty() || row.experiment.inference) return;
+    for (const Column& column : columns_) {
+      const CsvCell& cell = cells[column.cell];
+      if (column.use != Use::measured || cell.text.empty() || column.key == "feasible") continue;
+      if (figures_.needs_requests(column.key))
+        add(cell, "",
+            fmt::format("found measured.{} in a row without inference, allowed where requests are served",
+                        column.key));
     }
   }
 
@@ -235,6 +288,7 @@ class TableReader {
 
   const std::string& source_;
   const TableContext& context_;
+  const KnownFigures figures_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<Column> columns_;
   std::size_t cells_ = 0;

@@ -30,6 +30,7 @@ struct MeasuredRow {
   Experiment experiment;                 ///< validated; empty in a skipped row
   std::vector<Measurement> measured;
   bool failed = false;          ///< it ran out of memory: `measured.feasible` is 0
+  bool kept_back = false;       ///< the cell `kept_back`: no constant may be fitted to it
   std::string skipped_because;  ///< "" for a row that can be simulated
 };
 
@@ -48,10 +49,10 @@ struct TableContext {
 };
 
 /// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `case`,
-/// `planner`, `planner.step_time_s`, `source` or `note`; an empty cell leaves its key at the default. Lines
-/// in front of the header that begin with # are remarks. `measured.feasible` is 0 or 1. Rows that ask for
-/// what is not modelled yet are kept as skipped ones. Throws InputError with all other problems found, each
-/// with line and column of its cell.
+/// `planner`, `planner.step_time_s`, `kept_back`, `source` or `note`; an empty cell leaves its key at the
+/// default. Lines in front of the header that begin with # are remarks. `measured.feasible` is 0 or 1,
+/// `kept_back` true or false. Rows that ask for what is not modelled yet are kept as skipped ones. Throws
+/// InputError with all other problems found, each with line and column of its cell.
 MeasuredTable read_measured_table(std::string_view text, const std::string& source,
                                   const TableContext& context);
 

@@ -20,6 +20,10 @@ std::string row_label(const ComparedFigure& figure, const TableResult& result) {
   return figure.key == result.main_key ? figure.row : figure.row + " " + figure.key;
 }
 
+std::string overview_label(const TableResult& result, const std::string& key) {
+  return result.of_requests ? result.table + " " + key : result.table;
+}
+
 std::map<std::string, std::size_t> reasons(const TableResult& result) {
   std::map<std::string, std::size_t> out;
   for (const SkippedRow& row : result.skipped) ++out[row.reason];

@@ -20,6 +20,8 @@ std::string counted_rows(std::size_t count);
 std::string correlation(const std::optional<double>& value);
 /// The row's name, with the key where it is not the table's main one.
 std::string row_label(const ComparedFigure& figure, const TableResult& result);
+/// The table's name in an overview, with the figure where rows of requests have several.
+std::string overview_label(const TableResult& result, const std::string& key);
 /// Why rows were skipped, and how many.
 std::map<std::string, std::size_t> reasons(const TableResult& result);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -87,7 +88,8 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
   for (const Measurement& measured : row.measured) {
     const auto predicted = figure(measured.key.c_str());
     if (!predicted) continue;
-    ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {}, {}};
+    ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {},
+                            {},       {},           row.kept_back};
     compared.pair = {*predicted, measured.value, row.model_key, std::nullopt, prediction.feasible};
     if (measured.key == kStepTime || measured.key == kPeak) {
       compared.p10 = figure((measured.key + "_p10").c_str());
@@ -100,6 +102,18 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
   }
 }
 
+template <class Counts>
+std::map<std::string, ErrorStatistics> statistics_by_key(const std::vector<ComparedFigure>& figures,
+                                                         Counts counts) {
+  std::map<std::string, std::vector<Pair>> pairs;
+  for (const ComparedFigure& figure : figures) {
+    if (std::invoke(counts, figure)) pairs[figure.key].push_back(figure.pair);
+  }
+  std::map<std::string, ErrorStatistics> statistics;
+  for (const auto& [key, list] : pairs) statistics[key] = error_statistics(list);
+  return statistics;
+}
+
 /// The result of the table at `job`; leaves `job` at the first of the next one.
 TableResult result_of(const MeasuredTable& table, const PredictionJob*& job,
                       std::vector<Diagnostic>& diagnostics) {
@@ -108,6 +122,7 @@ TableResult result_of(const MeasuredTable& table, const PredictionJob*& job,
   const bool timed = std::ranges::find(table.keys, kStepTime) != table.keys.end();
   result.main_key = timed ? kStepTime : table.keys.front();
   for (const MeasuredRow& row : table.rows) {
+    result.of_requests = result.of_requests || row.experiment.inference.has_value();
     if (!row.skipped_because.empty()) {
       result.skipped.push_back({row.name, row.skipped_because});
       continue;
@@ -121,13 +136,19 @@ TableResult result_of(const MeasuredTable& table, const PredictionJob*& job,
         diagnostics.push_back(std::move(diagnostic));
     }
   }
-  std::map<std::string, std::vector<Pair>> pairs;
-  for (const ComparedFigure& figure : result.figures) pairs[figure.key].push_back(figure.pair);
-  for (const auto& [key, list] : pairs) result.statistics[key] = error_statistics(list);
+  result.statistics = statistics_by_key(result.figures, [](const ComparedFigure&) { return true; });
+  result.kept_back = statistics_by_key(result.figures, &ComparedFigure::kept_back);
   return result;
 }
 
 }  // namespace
+
+std::vector<std::string> TableResult::key_figures() const {
+  if (!of_requests || statistics.empty()) return {main_key};
+  std::vector<std::string> keys;
+  for (const auto& [key, s] : statistics) keys.push_back(key);
+  return keys;
+}
 
 std::int64_t simulation_size(const Experiment& e) {
   return e.plan.pipeline_parallel * e.plan.micro_batches() * e.model.all_layers() + e.plan.gpus();

@@ -39,6 +39,9 @@ struct ComparedFigure {
   Pair pair;
   std::optional<double> p10;  ///< the predicted range, where there is one
   std::optional<double> p90;
+  /// By fits that had not seen the row, by what it was left out by; studies/calibrate/ adds them.
+  std::map<std::string, double> left_out{};
+  bool kept_back = false;  ///< no constant was fitted to the row
 };
 
 struct SkippedRow {
@@ -48,16 +51,23 @@ struct SkippedRow {
 
 struct TableResult {
   std::string table;
+  bool fitted = false;                  ///< constants were fitted to it; studies/calibrate/ knows
   std::string main_key;                 ///< step_time_s where it was measured, else the first key
   std::size_t infeasible = 0;           ///< plans that ran and do not fit by the model
   std::size_t failed = 0;               ///< runs out of memory
   std::size_t failed_rightly = 0;       ///< of these, plans that do not fit by the model
   std::vector<ComparedFigure> figures;  ///< by row, then in the order of the columns
   std::vector<SkippedRow> skipped;
+  bool of_requests = false;                           ///< rows serve requests: each of their figures counts
   std::map<std::string, ErrorStatistics> statistics;  ///< by key; a key without figures is missing
+  /// Of rows that say so themselves (MeasuredRow::kept_back), by key.
+  std::map<std::string, ErrorStatistics> kept_back;
   /// Of rows predicted by fits that had not seen them, by what they were left out by; studies/calibrate/ adds
   /// them.
   std::map<std::string, ErrorStatistics> left_out;
+
+  /// Whose errors speak for the table: all of those that rows of requests have, else the main one.
+  [[nodiscard]] std::vector<std::string> key_figures() const;
 
   /// Null where no row has the main figure.
   [[nodiscard]] const ErrorStatistics* main() const {

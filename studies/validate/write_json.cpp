@@ -4,6 +4,7 @@
 #include <string>
 
 #include "reports/csv_field.hpp"
+#include "reports/page/page.hpp"
 #include "studies/validate/writers.hpp"
 
 namespace orrery {
@@ -25,6 +26,7 @@ OrderedJson row_json(const ComparedFigure& figure) {
                   {"error", figure.pair.error()}};
   if (figure.p10) row["p10"] = *figure.p10;
   if (figure.p90) row["p90"] = *figure.p90;
+  for (const auto& [way, predicted] : figure.left_out) row["left_out"][way] = predicted;
   return row;
 }
 
@@ -48,7 +50,10 @@ void add_statistics(OrderedJson& out, const ErrorStatistics* statistics) {
 }
 
 OrderedJson table_json(const TableResult& result) {
-  OrderedJson table{{"table", result.table}, {"key", result.main_key}, {"rows", OrderedJson::array()}};
+  OrderedJson table{{"table", result.table},
+                    {"fitted", result.fitted},
+                    {"key", result.main_key},
+                    {"rows", OrderedJson::array()}};
   for (const ComparedFigure& figure : result.figures) table["rows"].push_back(row_json(figure));
   add_statistics(table, result.main());
   table["infeasible"] = result.infeasible;
@@ -58,6 +63,7 @@ OrderedJson table_json(const TableResult& result) {
   for (const auto& [key, statistics] : result.statistics) {
     if (key != result.main_key) add_statistics(table["keys"][key], &statistics);
   }
+  for (const auto& [key, statistics] : result.kept_back) add_statistics(table["kept_back"][key], &statistics);
   for (const auto& [way, statistics] : result.left_out) add_statistics(table["left_out"][way], &statistics);
   table["skipped"] = OrderedJson::array();
   for (const SkippedRow& row : result.skipped) {
@@ -66,12 +72,24 @@ OrderedJson table_json(const TableResult& result) {
   return table;
 }
 
+std::string json_of(const std::vector<TableResult>& results, int indent) {
+  OrderedJson out{{"tables", OrderedJson::array()}};
+  for (const TableResult& result : results) out["tables"].push_back(table_json(result));
+  return out.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 }  // namespace
 
 void write_validation_json(const std::vector<TableResult>& results, const TextSink& sink) {
-  OrderedJson out{{"tables", OrderedJson::array()}};
-  for (const TableResult& result : results) out["tables"].push_back(table_json(result));
-  sink(out.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+  sink(json_of(results, 2) + "\n");
+}
+
+void write_validation_html(const std::vector<TableResult>& results, const TextSink& sink) {
+  Page page;
+  page.title = "Predictions beside measured runs";
+  page.scripts = {"studies.js", "validate.js"};
+  page.data = json_of(results, -1);
+  write_page(page, sink);
 }
 
 void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink) {

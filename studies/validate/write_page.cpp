@@ -26,6 +26,21 @@ void write_left_out(const TableResult& result, const std::string& way, const Tex
                    s.inside_p10_p90 ? percent(*s.inside_p10_p90) : ""));
 }
 
+void write_overview_line(const TableResult& result, const std::string& key,
+                         const std::vector<std::string>& ways, const TextSink& sink) {
+  const std::string name = escaped(overview_label(result, key));
+  const auto found = result.statistics.find(key);
+  if (found == result.statistics.end())
+    return sink(fmt::format("| {} | 0 | {} | | | | | | | |\n", name, result.skipped.size()));
+  const ErrorStatistics& s = found->second;
+  sink(fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", name, s.rows, result.skipped.size(),
+                   percent(s.mean_abs_error), percent(s.median_abs_error), percent(s.p90_abs_error),
+                   percent(s.max_abs_error), signed_percent(s.bias), correlation(s.rank_correlation),
+                   correlation(s.rank_correlation_within_model)));
+  for (const std::string& way : ways) write_left_out(result, way, sink);
+  sink("\n");
+}
+
 void write_overview_page(const std::vector<TableResult>& results, const TextSink& sink) {
   const std::vector<std::string> ways = ways_left_out(results);
   sink("| table | rows | skipped | mean | median | p90 | max | bias | rank correlation | within a model |");
@@ -34,17 +49,7 @@ void write_overview_page(const std::vector<TableResult>& results, const TextSink
   for (std::size_t i = 0; i < ways.size(); ++i) sink("---|---|---|");
   sink("\n");
   for (const TableResult& result : results) {
-    const ErrorStatistics* s = result.main();
-    if (s == nullptr) {
-      sink(fmt::format("| {} | 0 | {} | | | | | | | |\n", escaped(result.table), result.skipped.size()));
-      continue;
-    }
-    sink(fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", escaped(result.table), s->rows,
-                     result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
-                     percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
-                     correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
-    for (const std::string& way : ways) write_left_out(result, way, sink);
-    sink("\n");
+    for (const std::string& key : result.key_figures()) write_overview_line(result, key, ways, sink);
   }
 }
 
@@ -53,6 +58,10 @@ void write_table(const TableResult& result, const TextSink& sink) {
   for (const auto& [key, s] : result.statistics) {
     sink(fmt::format("`{}`: {}, mean error {}, bias {}.\n", key, counted_rows(s.rows),
                      percent(s.mean_abs_error), signed_percent(s.bias)));
+  }
+  for (const auto& [key, s] : result.kept_back) {
+    sink(fmt::format("`{}` of rows kept back from fits: {}, mean error {}, bias {}.\n", key,
+                     counted_rows(s.rows), percent(s.mean_abs_error), signed_percent(s.bias)));
   }
   if (result.infeasible > 0) {
     sink(fmt::format("{} with a plan that does not fit into memory by the model, marked †.\n",

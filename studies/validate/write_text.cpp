@@ -58,6 +58,10 @@ void write_block(const TableResult& result, const TextSink& sink) {
   sink(fmt::format("{}  {}\n", result.table, result.main_key));
   if (!result.figures.empty()) write_rows(result, sink);
   for (const auto& [key, s] : result.statistics) write_statistics(key, s, sink);
+  for (const auto& [key, s] : result.kept_back) {
+    sink(fmt::format("  {} of rows kept back from fits: {}, mean error {}, bias {}\n", key,
+                     counted_rows(s.rows), percent(s.mean_abs_error), signed_percent(s.bias)));
+  }
   if (result.failed > 0) {
     sink(
         fmt::format("  {} failed for lack of memory, {} of them with a plan that does not fit by the model\n",
@@ -73,9 +77,29 @@ void write_block(const TableResult& result, const TextSink& sink) {
   sink("\n");
 }
 
+void write_overview_row(const TableResult& result, const std::string& key,
+                        const std::vector<std::string>& ways, const TextSink& sink) {
+  const auto found = result.statistics.find(key);
+  if (found == result.statistics.end())
+    return sink(fmt::format("  {:>5}  {:>7}\n", 0, result.skipped.size()));
+  const ErrorStatistics& s = found->second;
+  sink(fmt::format("  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}", s.rows,
+                   result.skipped.size(), percent(s.mean_abs_error), percent(s.median_abs_error),
+                   percent(s.p90_abs_error), percent(s.max_abs_error), signed_percent(s.bias),
+                   correlation(s.rank_correlation), correlation(s.rank_correlation_within_model)));
+  for (const std::string& way : ways) {
+    const auto left = result.left_out.find(way);
+    sink(fmt::format("  {:>11}", left == result.left_out.end() ? "-" : percent(left->second.mean_abs_error)));
+  }
+  sink("\n");
+}
+
 void write_overview_text(const std::vector<TableResult>& results, const TextSink& sink) {
   std::size_t width = 5;
-  for (const TableResult& result : results) width = std::max(width, width_of(result.table));
+  for (const TableResult& result : results) {
+    for (const std::string& key : result.key_figures())
+      width = std::max(width, width_of(overview_label(result, key)));
+  }
   sink(fmt::format("{}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}",
                    padded("table", width), "rows", "skipped", "mean", "median", "p90", "max", "bias", "rank",
                    "model"));
@@ -83,22 +107,10 @@ void write_overview_text(const std::vector<TableResult>& results, const TextSink
   for (const std::string& way : ways) sink(fmt::format("  {:>11}", "out: " + way));
   sink("\n");
   for (const TableResult& result : results) {
-    const ErrorStatistics* s = result.main();
-    sink(padded(result.table, width));
-    if (s == nullptr) {
-      sink(fmt::format("  {:>5}  {:>7}\n", 0, result.skipped.size()));
-      continue;
+    for (const std::string& key : result.key_figures()) {
+      sink(padded(overview_label(result, key), width));
+      write_overview_row(result, key, ways, sink);
     }
-    sink(fmt::format("  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}", s->rows,
-                     result.skipped.size(), percent(s->mean_abs_error), percent(s->median_abs_error),
-                     percent(s->p90_abs_error), percent(s->max_abs_error), signed_percent(s->bias),
-                     correlation(s->rank_correlation), correlation(s->rank_correlation_within_model)));
-    for (const std::string& way : ways) {
-      const auto found = result.left_out.find(way);
-      sink(fmt::format("  {:>11}",
-                       found == result.left_out.end() ? "-" : percent(found->second.mean_abs_error)));
-    }
-    sink("\n");
   }
 }
 

@@ -16,6 +16,8 @@ using TextSink = std::function<void(std::string_view)>;
 void write_validation_text(const std::vector<TableResult>& results, const TextSink& sink);
 /// The object of the interface (`orrery validate --json`).
 void write_validation_json(const std::vector<TableResult>& results, const TextSink& sink);
+/// A page of HTML, with the object of write_validation_json() in it.
+void write_validation_html(const std::vector<TableResult>& results, const TextSink& sink);
 /// A header line, then one line per row and figure, skipped rows with their reason.
 void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink);
 /// A Markdown page; `command` is what wrote it.
