@@ -169,13 +169,18 @@ CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::st
 Command add_calibrate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("tables", options->arguments,
-                 "CSV files or names of orrery list measurements, and key=value for every row");
-  add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable");
+                 "CSV files or names of orrery list measurements, and key=value for every row")
+      ->type_name(kExperiments);
+  add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable")
+      ->type_name(kEntry);
   add_repeatable(app, "--fit", options->keys, "Constants to fit, as KEY,KEY,... of an experiment; repeatable")
+      ->type_name(kKeys)
       ->delimiter(',');
-  add_repeatable(app, "--bounds", options->bounds, "KEY=LOW:HIGH, where a constant is searched; repeatable");
+  add_repeatable(app, "--bounds", options->bounds, "KEY=LOW:HIGH, where a constant is searched; repeatable")
+      ->type_name("BOUNDS");
   add_repeatable(app, "--out", options->out,
-                 "Write the calibration (- for standard output); one for each --base");
+                 "Write the calibration (- for standard output); one for each --base")
+      ->type_name(kFile);
   app.add_flag("--together", options->together,
                "Fit all constants that have a spread, in all calibrations of the rows and those they inherit "
                "from; --out is a folder");

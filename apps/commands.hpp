@@ -36,5 +36,6 @@ Command add_gossip(CLI::App& app, const CommonOptions& common);
 Command add_list(CLI::App& app, const CommonOptions& common);
 Command add_show(CLI::App& app, const CommonOptions& common);
 Command add_schema(CLI::App& app, const CommonOptions& common);
+Command add_completion(CLI::App& app, const CommonOptions& common);
 
 }  // namespace orrery

@@ -27,10 +27,11 @@ namespace {
 
 struct CompareOptions {
   SpaceArguments space;  ///< its files are the experiments
-  std::string json, csv;
+  std::string json, csv, html;
   std::string solve;   ///< a key; "" for none
   std::string wanted;  ///< FIGURE=VALUE
-  std::string chart;   ///< X:Y, "none", or empty: where one is worth drawing
+  bool why = false;
+  std::string chart;  ///< X:Y, "none", or empty: where one is worth drawing
 };
 
 [[noreturn]] void refuse_comparison(const std::string& message) {
@@ -45,6 +46,7 @@ ComparisonRequest request_of(const CompareOptions& options) {
                             std::move(space.conditions),
                             catalog_with(options.space.calibrations),
                             menus()};
+  request.why = options.why;
   if (!options.solve.empty()) request.solve = parse_solve(options.solve, options.wanted);
   const std::vector<std::string> files = tables_among(options.space.files);
   if (files.empty()) refuse_comparison("an experiment file is missing");
@@ -102,10 +104,12 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
+  OutputFile* page = outputs.open(options.html);
   const Comparison comparison = compare(request, threads, progress_on_terminal(common));
   const std::optional<ChartLines> chart = wanted_chart(comparison, options.chart);
   if (json != nullptr) write_comparison_json(comparison, to(*json));
   if (csv != nullptr) write_comparison_csv(comparison, to(*csv));
+  if (page != nullptr) write_comparison_page(comparison, to(*page));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(comparison, chart);
   return std::ranges::any_of(comparison.rows, &ComparedRow::feasible) ? kDone : kInfeasible;
@@ -116,27 +120,36 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
 Command add_compare(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("experiments", options->space.files,
-                 "JSON or YAML files, - for standard input, and key=value for every one of them");
+                 "JSON or YAML files, - for standard input, and key=value for every one of them")
+      ->type_name(kExperiments);
   app.add_option("--space", options->space.space,
-                 "A file with keys, their values and conditions, for every experiment");
+                 "A file with keys, their values and conditions, for every experiment")
+      ->type_name(kFile);
   add_space_options(app, options->space);
-  CLI::Option* solve = app.add_option(
-      "--solve", options->solve,
-      "KEY with a number: finds, in every row, the least value of three significant digits at which "
-      "--for is reached");
+  CLI::Option* solve =
+      app.add_option(
+             "--solve", options->solve,
+             "KEY with a number: finds, in every row, the least value of three significant digits at which "
+             "--for is reached")
+          ->type_name("KEY");
   CLI::Option* wanted =
       app.add_option("--for", options->wanted,
                      "FIGURE=VALUE of --solve, such as utilization=0.9; FIGURE is a name of the "
-                     "CSV's header");
+                     "CSV's header")
+          ->type_name("FIGURE=VALUE");
   solve->needs(wanted);
   wanted->needs(solve);
+  app.add_flag("--why", options->why,
+               "Attribute what each row's step takes more or less than that of the first, term by term");
   add_output(app, "--json", options->json,
              "Write the rows with their results as JSON (- for standard output)");
   add_output(app, "--csv", options->csv, "Write a line per row");
+  add_output(app, "--html", options->html, "Write a page that shows the rows and why they differ");
   app.add_option(
-      "--chart", options->chart,
-      "X:Y to draw below the table: a varied key and a figure, such as cluster.nodes:samples_per_s; "
-      "none for no chart");
+         "--chart", options->chart,
+         "X:Y to draw below the table: a varied key and a figure, such as cluster.nodes:samples_per_s; "
+         "none for no chart")
+      ->type_name("X:Y");
   return [options, &common, &app] { return run_compare(*options, common, threads_of(app, common)); };
 }
 

@@ -24,7 +24,7 @@ struct ConvergeOptions {
   ConvergeChart chart;
   std::optional<double> target;
   bool no_chart = false;
-  std::string json, csv;
+  std::string json, csv, html;
 };
 
 int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) {
@@ -39,9 +39,11 @@ int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) 
   for (const std::string& file : options.runs.calibrations) outputs.protect(file);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* json = outputs.open(options.json);
+  OutputFile* page = outputs.open(options.html);
   const std::vector<ConvergenceCurve> runs = run_convergence(options.runs, progress_on_terminal(common));
   if (csv != nullptr) csv->write(convergence_csv(runs));
   if (json != nullptr) json->write(convergence_json(runs, options.target));
+  if (page != nullptr) write_convergence_page(runs, options.target, to(*page));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     if (!options.no_chart) std::printf("%s\n", convergence_chart(runs, options.chart).c_str());
@@ -58,9 +60,11 @@ int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) 
 Command add_converge(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ConvergeOptions>();
   app.add_option("experiment", options->arguments,
-                 "JSON or YAML files, and key=value for all of them, such as problem.heterogeneity=0.5");
+                 "JSON or YAML files, and key=value for all of them, such as problem.heterogeneity=0.5")
+      ->type_name(kExperiments);
   app.add_option("--vary", options->runs.variations,
                  "KEY=VALUE,VALUE,...: a curve for each; several: for each combination")
+      ->type_name(kKeyValue)
       ->allow_extra_args(false);
   add_calibration_files(app, options->runs.calibrations);
   CLI::Option* no_chart = app.add_flag("--no-chart", options->no_chart, "The table alone");
@@ -79,6 +83,7 @@ Command add_converge(CLI::App& app, const CommonOptions& common) {
       ->check(number_within(-1e300, 1e300));
   add_output(app, "--csv", options->csv, "Write the curves as CSV (- for standard output)");
   add_output(app, "--json", options->json, "Write the curves as JSON (- for standard output)");
+  add_output(app, "--html", options->html, "Write a page that shows the curves");
   return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/terminal_chart.hpp"
+#include "reports/page/page.hpp"
 
 namespace orrery {
 namespace {
@@ -122,6 +123,12 @@ OrderedJson json_of(const ConvergenceCurve& run, std::optional<double> target) {
   return out;
 }
 
+std::string json_text(const std::vector<ConvergenceCurve>& runs, std::optional<double> target, int indent) {
+  OrderedJson all{{"runs", OrderedJson::array()}};
+  for (const ConvergenceCurve& run : runs) all["runs"].push_back(json_of(run, target));
+  return all.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
@@ -192,9 +199,16 @@ std::string convergence_csv(const std::vector<ConvergenceCurve>& runs) {
 }
 
 std::string convergence_json(const std::vector<ConvergenceCurve>& runs, std::optional<double> target) {
-  OrderedJson all{{"runs", OrderedJson::array()}};
-  for (const ConvergenceCurve& run : runs) all["runs"].push_back(json_of(run, target));
-  return all.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(runs, target, 2) + "\n";
+}
+
+void write_convergence_page(const std::vector<ConvergenceCurve>& runs, std::optional<double> target,
+                            const Sink& sink) {
+  Page page;
+  page.title = "Convergence of " + runs.front().experiment.name;
+  page.scripts = {"studies.js", "converge.js"};
+  page.data = json_text(runs, target, -1);
+  write_page(page, sink);
 }
 
 }  // namespace orrery

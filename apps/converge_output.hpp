@@ -1,4 +1,4 @@
-// Runs of `converge` as a table, a chart, CSV and JSON.
+// Runs of `converge` as a table, a chart, CSV, JSON and a page.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/converge_runs.hpp"
+#include "orrery/write.hpp"
 
 namespace orrery {
 
@@ -28,5 +29,9 @@ struct ConvergeChart {
 [[nodiscard]] std::string convergence_csv(const std::vector<ConvergenceCurve>& runs);
 [[nodiscard]] std::string convergence_json(const std::vector<ConvergenceCurve>& runs,
                                            std::optional<double> target);
+/// A page of HTML with the object of convergence_json() in it: loss against time and iterations,
+/// disagreement.
+void write_convergence_page(const std::vector<ConvergenceCurve>& runs, std::optional<double> target,
+                            const Sink& sink);
 
 }  // namespace orrery

@@ -12,6 +12,7 @@
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
+#include "orrery/require_training.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/space/space_key.hpp"
 #include "sim/run/run.hpp"
@@ -126,6 +127,7 @@ ConvergenceCurve run_job(const Job& job, const Setting& setting) {
   LocatedExperiment read = setting.read(job);
   ConvergenceCurve one;
   read.apply([&](const Experiment& experiment) {
+    require_training(experiment, "losses");
     one.run = converge(setup_of(experiment, setting.arguments.threads));
     const Report report = simulate(experiment);
     one.step_time_s = report.step_time_s();

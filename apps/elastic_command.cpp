@@ -59,12 +59,14 @@ Command add_elastic(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ElasticOptions>();
   app.add_option("experiment", options->arguments,
                  "A JSON or YAML file with cluster.regions, - for standard input, and key=value for it")
+      ->type_name(kExperiments)
       ->required();
   app.add_option("--steps", options->steps, "Steps of the whole run")
       ->required()
       ->check(integer_within(1, 1'000'000'000));
   app.add_option("--change", options->changes,
                  "STEP:-SITE or STEP:+SITE: the site leaves or joins with that step; several may follow")
+      ->type_name("STEP:+SITE")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

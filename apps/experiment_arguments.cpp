@@ -7,6 +7,7 @@
 
 #include "apps/batch.hpp"
 #include "apps/calibration_files.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "config/experiment/read_experiment.hpp"
@@ -54,18 +55,21 @@ LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOpt
 }
 
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
-  app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input");
-  app.add_option("overrides", arguments.overrides, "key=value, such as plan.tensor_parallel=4");
+  app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input")
+      ->type_name(kFile);
+  app.add_option("overrides", arguments.overrides, "key=value, such as plan.tensor_parallel=4")
+      ->type_name(kKeyValue);
   add_calibration_files(app, arguments.calibrations);
   return app.add_flag("--batch", arguments.batch,
                       "One experiment per line of standard input, one result line each");
 }
 
 int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
-                       const std::function<int(const Experiment&)>& one,
+                       const std::function<int(const LocatedExperiment&)>& one,
                        const std::function<LineMaker()>& make_answer) {
   if (arguments.batch) return run_lines(arguments, common, make_answer);
-  return read_one(arguments, common).apply(one);
+  const LocatedExperiment read = read_one(arguments, common);
+  return read.apply([&](const Experiment&) { return one(read); });
 }
 
 }  // namespace orrery

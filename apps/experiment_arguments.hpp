@@ -36,7 +36,7 @@ CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& argume
 /// Reads the experiment and hands it to `one`, which returns the exit status; with --batch, answers
 /// every line of standard input with that of a maker from `make_answer`; each thread has its own.
 int run_on_experiments(const ExperimentArguments& arguments, const CommonOptions& common,
-                       const std::function<int(const Experiment&)>& one,
+                       const std::function<int(const LocatedExperiment&)>& one,
                        const std::function<LineMaker()>& make_answer);
 
 }  // namespace orrery

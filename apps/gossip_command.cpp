@@ -13,6 +13,7 @@
 #include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
+#include "reports/page/page.hpp"
 #include "topologies/gossip/analysis.hpp"
 #include "topologies/gossip/gossip.hpp"
 
@@ -28,7 +29,7 @@ struct GossipOptions {
   std::string weights{kMixingWeightsNames.front()};
   DataParallelSync sync;
   GossipSize size{1, 8, kRandomRounds, 0};
-  std::string json;
+  std::string json, html;
 };
 
 /// One line of the table: figures, or why there is no such graph.
@@ -42,6 +43,7 @@ struct Row {
   double gap = 0;
   std::optional<std::uint32_t> period;
   double smallest = 0, largest = 0;  ///< weights of neighbours
+  GossipGraph graph;                 ///< empty where there is none
 };
 
 void weigh(const GossipGraph& graph, Row& row) {
@@ -72,6 +74,7 @@ Row row_of(const GossipOptions& options, const std::string& topology, std::uint3
     row.gap = spectral_gap(graph);
     row.period = averaging_period(graph);
     weigh(graph, row);
+    row.graph = graph;
   } catch (const InputError& error) {
     row.problem = error.diagnostics().front().message;
   }
@@ -107,6 +110,21 @@ void print_table(const std::vector<Row>& rows) {
   for (const Row& row : rows) print_row(row);
 }
 
+/// Numbers of matrices in a page: what a browser draws at once.
+constexpr std::size_t kMostDrawnWeights = 200'000;
+
+/// The mixing matrices of all rounds as rows of in-neighbours and weights; nothing where they are too large.
+nlohmann::ordered_json matrices_of(const GossipGraph& graph) {
+  std::size_t weights = 0;
+  for (const Mixing& round : graph.rounds) weights += round.weight.size() + round.self.size();
+  if (weights > kMostDrawnWeights) return {};
+  nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
+  for (const Mixing& round : graph.rounds)
+    rounds.push_back(
+        {{"begin", round.begin}, {"from", round.from}, {"weight", round.weight}, {"self", round.self}});
+  return rounds;
+}
+
 nlohmann::ordered_json json_of(const Row& row) {
   nlohmann::ordered_json out{{"topology", row.topology}, {"workers", row.workers}};
   if (!row.problem.empty()) {
@@ -121,6 +139,19 @@ nlohmann::ordered_json json_of(const Row& row) {
   out["smallest_weight"] = row.smallest;
   out["largest_weight"] = row.largest;
   return out;
+}
+
+void write_gossip_page(const std::vector<Row>& rows, const Sink& sink) {
+  nlohmann::ordered_json data = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    data.push_back(json_of(row));
+    if (row.problem.empty()) data.back()["matrices"] = matrices_of(row.graph);
+  }
+  Page page;
+  page.title = "Graphs of gossip";
+  page.scripts = {"studies.js", "gossip.js"};
+  page.data = data.dump();
+  write_page(page, sink);
 }
 
 std::vector<std::string> names_of(const GossipOptions& options) {
@@ -162,6 +193,7 @@ int run(const CLI::App& app, GossipOptions options, const CommonOptions& common)
   refuse_idle(app, names);
   Outputs outputs("");
   OutputFile* file = outputs.open(options.json);
+  OutputFile* page = outputs.open(options.html);
   std::vector<Row> rows;
   for (const std::string& name : names) {
     for (const std::uint32_t workers : options.workers) rows.push_back(row_of(options, name, workers));
@@ -171,6 +203,7 @@ int run(const CLI::App& app, GossipOptions options, const CommonOptions& common)
     for (const Row& row : rows) all.push_back(json_of(row));
     file->write(all.dump(2) + "\n");
   }
+  if (page != nullptr) write_gossip_page(rows, to(*page));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_table(rows);
   return kDone;
@@ -182,16 +215,19 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<GossipOptions>();
   app.add_option("topology", options->topologies, "Names of gossip topologies; all when left out");
   app.add_option("--workers", options->workers, "Numbers of workers, separated by commas")
+      ->type_name("NUMBERS")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(integer_within(1, 1 << 24));
   app.add_option("--workers-per-node", options->size.workers_per_node, "For the inner-outer topologies")
       ->check(integer_within(1, 1 << 24));
   app.add_option("--weights", options->weights, "Rule of the weights")
+      ->type_name("RULE")
       ->check(one_of({kMixingWeightsNames.begin(), kMixingWeightsNames.end()}));
   app.add_option("--peers", options->sync.peers, "base-k: neighbours a worker may have in a round")
       ->check(integer_within(1, 64));
   app.add_option("--shape", options->sync.shape, "grid, torus: extents, separated by commas")
+      ->type_name("NUMBERS")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--probability", options->sync.probability, "erdos-renyi: of an edge")
@@ -199,6 +235,7 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
   app.add_option("--seed", options->size.seed, "Of random topologies")
       ->check(integer_within(0, kLargestSeed));
   add_output(app, "--json", options->json, "Write the table as JSON (- for standard output)");
+  add_output(app, "--html", options->html, "Write a page that shows the graphs and their mixing matrices");
   return [options, &common, &app] { return run(app, *options, common); };
 }
 

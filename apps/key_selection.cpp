@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/option_checks.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 
@@ -18,8 +19,9 @@ namespace {
 }  // namespace
 
 CLI::Option* add_only(CLI::App& app, KeySelection& selection) {
-  return app.add_option("--only", selection.only,
-                        "Keys of the result to write, such as step_time_s,memory.peak_gb");
+  return app
+      .add_option("--only", selection.only, "Keys of the result to write, such as step_time_s,memory.peak_gb")
+      ->type_name(kKeys);
 }
 
 ResultSelection selected_keys(const KeySelection& selection, bool json_or_csv, bool csv) {

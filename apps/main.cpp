@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/help_format.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
 #include "config/schema/wording.hpp"
@@ -48,6 +50,7 @@ constexpr Entry kCommands[] = {
      orrery::add_list},
     {"show", "An entry of the catalog, with its sources", orrery::add_show},
     {"schema", "JSON Schema of an experiment or its parts", orrery::add_schema},
+    {"completion", "Completion of the command line for bash, zsh or fish", orrery::add_completion},
 };
 
 /// Gives the standard streams something to stand on where the caller closed them, so that no file
@@ -59,6 +62,9 @@ void keep_standard_streams() {
     if (open(reads ? "/dev/null" : "/dev/full", reads ? O_RDONLY : O_WRONLY) != stream) std::abort();
   }
 }
+
+/// Makes writing beyond a limit on file sizes an error like that of a full disk, not the end of the process.
+void take_size_limits_as_errors() { std::signal(SIGXFSZ, SIG_IGN); }
 
 /// A line on standard error.
 void say(const std::string& text) {
@@ -162,8 +168,10 @@ int end_of(const CLI::App& app, const std::vector<std::string>& arguments, const
 
 int main(int argc, char** argv) {
   keep_standard_streams();
+  take_size_limits_as_errors();
   orrery::prepare_heap();
   CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
+  app.formatter(orrery::help_format());
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);
   app.footer(

@@ -11,6 +11,7 @@
 #include "apps/outputs.hpp"
 #include "orrery/error.hpp"
 #include "orrery/explorer_memory.hpp"
+#include "orrery/require_training.hpp"
 #include "orrery/simulate.hpp"
 #include "reports/explorer_writers.hpp"
 #include "sim/metrics/memory_fit.hpp"
@@ -65,6 +66,7 @@ std::string orrery_line(const Experiment& experiment, const ResultSelection& key
 }
 
 ExplorerAnswer explorer_answer(const Experiment& experiment) {
+  require_training(experiment, "memory as the explorer counts it");
   return {experiment, explorer_memory(experiment.model, experiment.plan),
           smallest_gpu_memory(experiment.cluster).whole};
 }
@@ -116,14 +118,17 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
   app.add_option("--accounting", options->accounting,
                  "How memory is counted: by category and stage, or as the LLM Parallelism Explorer does")
+      ->type_name("NAME")
       ->check(one_of(accounting_names()));
   add_only(app, options->keys);
   return [options, &common] {
     const Accounting& accounting = accounting_named(options->accounting);
     const ResultSelection keys = selected_by(*options);
     const Figures of_keys = keys.figures();
-    const auto one = [&](const Experiment& experiment) {
-      return deliver(*options, common, accounting.result(experiment, keys));
+    const auto one = [&](const LocatedExperiment& read) {
+      return deliver(*options, common, read.apply([&](const Experiment& experiment) {
+        return accounting.result(experiment, keys);
+      }));
     };
     return run_on_experiments(options->arguments, common, one, [&]() -> LineMaker {
       return [&](const Experiment& experiment) { return accounting.line(experiment, keys, of_keys); };

@@ -38,8 +38,15 @@ CLI::Validator integer_within(std::int64_t least, std::int64_t most) {
 
 CLI::Validator number_within(double least, double most) { return within<double>("a number", least, most); }
 
+CLI::Validator not_empty(std::string allowed) {
+  return {[allowed = std::move(allowed)](const std::string& text) {
+            return text.empty() ? "found \"\", allowed " + allowed : std::string();
+          },
+          ""};
+}
+
 CLI::Validator one_of(std::vector<std::string> names) {
-  std::string shown = fmt::format("{}", fmt::join(names, ", "));
+  std::string shown = fmt::format("{}", fmt::join(names, "|"));
   return {[names = std::move(names)](const std::string& text) -> std::string {
             if (std::ranges::find(names, text) != names.end()) return "";
             const std::vector<std::string_view> known = views(names);
@@ -53,7 +60,7 @@ CLI::Option* add_output(CLI::App& app, const std::string& option, std::string& p
   const auto named = [](const std::string& name) -> std::string {
     return name.empty() ? "found \"\", allowed the name of a file, or - for standard output" : "";
   };
-  return app.add_option(option, path, help)->check(CLI::Validator(named, ""));
+  return app.add_option(option, path, help)->type_name(kFile)->check(CLI::Validator(named, ""));
 }
 
 }  // namespace orrery

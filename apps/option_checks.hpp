@@ -16,10 +16,21 @@ namespace orrery {
 /// As simulation.seed.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
+/// What an argument is, in help and for completion (CLI::Option::type_name).
+inline constexpr const char* kFile = "FILE";
+inline constexpr const char* kFolder = "FOLDER";
+inline constexpr const char* kExperiments = "FILE KEY=VALUE";  ///< files, and values of keys
+inline constexpr const char* kKeyValue = "KEY=VALUE";
+inline constexpr const char* kKeys = "KEYS";   ///< of results or experiments
+inline constexpr const char* kEntry = "NAME";  ///< of the catalog
+
 /// An integer in this range.
 [[nodiscard]] CLI::Validator integer_within(std::int64_t least, std::int64_t most);
 /// A finite number in this range.
 [[nodiscard]] CLI::Validator number_within(double least, double most);
+
+/// Anything but an empty text, which a shell makes of a variable that is not set.
+[[nodiscard]] CLI::Validator not_empty(std::string allowed);
 
 /// One of these names.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> names);

@@ -18,8 +18,7 @@ namespace {
 
 }  // namespace
 
-OutputFile* Outputs::open(const std::string& path) {
-  if (path.empty()) return nullptr;
+void Outputs::require_own(const std::string& path) {
   for (const std::string& other : paths_) {
     if (!same_file(path, other)) continue;
     refuse_output(path == other ? "two outputs go to " + quote(path)
@@ -30,17 +29,31 @@ OutputFile* Outputs::open(const std::string& path) {
     refuse_output("the output " + quote(path) + " would replace the input " + quote(input));
   }
   paths_.push_back(path);
+}
+
+OutputFile* Outputs::open(const std::string& path) {
+  if (path.empty()) return nullptr;
+  require_own(path);
   files_.push_back(std::make_unique<OutputFile>(path));
   use_standard_output_ = use_standard_output_ || path == "-";
   return files_.back().get();
+}
+
+OutputFolder* Outputs::open_folder(const std::string& path) {
+  if (path.empty()) return nullptr;
+  require_own(path);
+  folders_.push_back(std::make_unique<OutputFolder>(path));
+  return folders_.back().get();
 }
 
 void Outputs::commit() {
   for (const auto& file : files_) file->finish();
   try {
     for (const auto& file : files_) file->put_in_place();
+    for (const auto& folder : folders_) folder->put_in_place();
   } catch (...) {
     for (const auto& file : files_) file->take_back();
+    for (const auto& folder : folders_) folder->take_back();
     throw;
   }
 }
@@ -50,9 +63,12 @@ Sink to(OutputFile& file) {
 }
 
 bool colour_on_standard_output() {
-  const char* terminal = std::getenv("TERM");
-  const bool plain =
-      terminal == nullptr || std::string_view(terminal) == "dumb" || std::getenv("NO_COLOR") != nullptr;
+  const auto value_of = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value == nullptr ? "" : value);
+  };
+  const std::string_view terminal = value_of("TERM");
+  const bool plain = terminal.empty() || terminal == "dumb" || !value_of("NO_COLOR").empty();
   return isatty(STDOUT_FILENO) != 0 && !plain;
 }
 

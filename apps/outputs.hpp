@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/text/output_file.hpp"
+#include "config/text/output_folder.hpp"
 #include "orrery/report.hpp"
 #include "reports/writers.hpp"
 
@@ -22,6 +23,8 @@ class Outputs {
   /// Null for an empty path; "-" is standard output.
   /// @throws InputError if another output goes to the same file, by whatever name, or an input comes from it.
   OutputFile* open(const std::string& path);
+  /// The same of a folder of files, which may not be standard output.
+  OutputFolder* open_folder(const std::string& path);
   /// Puts all of them in place, or none.
   void commit();
   /// Whether one of them is standard output, which then carries nothing else.
@@ -30,13 +33,17 @@ class Outputs {
  private:
   std::vector<std::string> inputs_;
   std::vector<std::string> paths_;
+  void require_own(const std::string& path);
+
   std::vector<std::unique_ptr<OutputFile>> files_;
+  std::vector<std::unique_ptr<OutputFolder>> folders_;
   bool use_standard_output_ = false;
 };
 
 [[nodiscard]] Sink to(OutputFile& file);
 
-/// Whether what goes to standard output may be coloured: on a terminal unless NO_COLOR is set.
+/// Whether what goes to standard output may be coloured: on a terminal unless NO_COLOR has a value
+/// (no-color.org).
 [[nodiscard]] bool colour_on_standard_output();
 
 /// Colours where they may be, and the columns of the terminal.

@@ -28,10 +28,11 @@ namespace {
 struct PlanOptions {
   SpaceArguments space;
   std::string method = "exhaustive";
-  std::string objective = "step_time_s";
+  std::string objective;  ///< "" for the usual one
   std::string pareto;
+  std::vector<std::string> limits;
   std::string budget;
-  std::string json;
+  std::string json, html;
   std::string framework;  ///< of --emit; "" for none
   std::int64_t top = 5;
   std::int64_t seed = 0;
@@ -55,7 +56,8 @@ std::vector<Objective> objectives_in(const std::string& keys) {
 SearchRequest request_of(const PlanOptions& options, unsigned threads) {
   SearchRequest request;
   request.method = options.method;
-  request.objective = Objective(options.objective);
+  if (!options.objective.empty()) request.objective = Objective(options.objective);
+  for (const std::string& limit : options.limits) request.limits.emplace_back(limit);
   request.pareto = objectives_in(options.pareto);
   if (!options.budget.empty()) request.budget = parse_budget(options.budget);
   request.top = static_cast<std::size_t>(options.top);
@@ -90,17 +92,21 @@ void print_launch(const std::string& framework, const Experiment& best, bool qui
 }
 
 int run(const PlanOptions& options, const CommonOptions& common, unsigned threads) {
-  const SearchRequest request = request_of(options, threads);
+  SearchRequest request = request_of(options, threads);
   const Space space = space_of(options);
+  if (options.objective.empty()) request.objective = Objective(usual_objective(space));
   Outputs outputs(space.base().source);
   outputs.protect(options.space.space);
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
+  OutputFile* page = outputs.open(options.html);
   const SearchResult result = search(space, request, progress_on_terminal(common));
   if (json != nullptr) json->write(search_json(result, space, request));
+  if (page != nullptr) write_search_page(result, space, request, to(*page));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output())
     std::fputs(search_text(result, space, request).c_str(), stdout);
+  if (result.best.empty()) return kInfeasible;
   if (!options.framework.empty())
     print_launch(options.framework, result.best.front().experiment, common.quiet);
   return kDone;
@@ -111,19 +117,32 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
 Command add_plan(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<PlanOptions>();
   app.add_option("experiment", options->space.files,
-                 "A JSON or YAML file, - for standard input, and key=value for all plans");
+                 "A JSON or YAML file, - for standard input, and key=value for all plans")
+      ->type_name(kExperiments);
   app.add_option("--space", options->space.space,
-                 "A file with keys and their values; without it and --vary the usual degrees of freedom");
+                 "A file with keys and their values; without it and --vary the usual degrees of freedom")
+      ->type_name(kFile);
   add_space_options(app, options->space);
   app.add_option("--search", options->method, "How to search: a name of orrery list searches")
+      ->type_name("METHOD")
       ->capture_default_str();
-  app.add_option("--objective", options->objective, "A number of the result, or min:KEY, max:KEY")
-      ->capture_default_str();
+  app.add_option("--objective", options->objective,
+                 "A number of the result, or min:KEY, max:KEY; by default step_time_s, or "
+                 "tokens_per_s_per_gpu of requests that are served")
+      ->type_name("KEY");
   app.add_option("--pareto", options->pareto,
-                 "KEY,KEY: numbers to weigh the objective against, such as memory.peak_gb");
+                 "KEY,KEY: numbers to weigh the objective against, such as memory.peak_gb")
+      ->type_name(kKeys);
+  app.add_option("--limit", options->limits,
+                 "The most that a number of the result may be, or the least where more is better, such as "
+                 "ttft_s_p99=0.5; repeatable")
+      ->type_name(kKeyValue)
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
   app.add_option("--budget", options->budget,
                  "So many simulations, such as 500, or seconds, such as 30s; by default as many as a "
-                 "proof needs, or 500 of methods that prove nothing");
+                 "proof needs, or 500 of methods that prove nothing")
+      ->type_name("BUDGET");
   app.add_option("--top", options->top, "Best plans to show")
       ->check(integer_within(1, 1000))
       ->capture_default_str();
@@ -131,9 +150,12 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
       ->check(integer_within(0, std::int64_t{1} << 53));
   CLI::Option* json =
       add_output(app, "--json", options->json, "Write what was found as JSON (- for standard output)");
+  add_output(app, "--html", options->html,
+             "Write a page that shows the plans found and what became of the others");
   app.add_option(
          "--emit", options->framework,
          "Print the best plan as arguments or configuration of a framework; with --quiet nothing else")
+      ->type_name("FRAMEWORK")
       ->check(one_of(framework_names()))
       ->excludes(json);
   return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };

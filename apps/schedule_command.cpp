@@ -14,6 +14,7 @@
 #include "apps/schedule_drawing.hpp"
 #include "apps/text_columns.hpp"
 #include "orrery/error.hpp"
+#include "orrery/require_training.hpp"
 
 namespace orrery {
 namespace {
@@ -41,7 +42,9 @@ struct PlannedSchedule {
   }
 };
 
-PlannedSchedule planned(const Plan& plan) {
+PlannedSchedule planned(const Experiment& experiment) {
+  require_training(experiment, "pipeline schedule");
+  const Plan& plan = experiment.plan;
   const ScheduleShape shape = schedule_shape(plan);
   const std::int64_t passes = 3 * shape.stages * shape.chunks * shape.micro_batches;
   if (passes > kMostPasses)
@@ -132,7 +135,7 @@ int deliver(const ScheduleOptions& options, const CommonOptions& common, const E
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
-  const PlannedSchedule schedule = planned(experiment.plan);
+  const PlannedSchedule schedule = planned(experiment);
   if (json != nullptr) json->write(json_of(schedule).dump(2) + "\n");
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(schedule, options.all);
@@ -148,9 +151,11 @@ Command add_schedule(CLI::App& app, const CommonOptions& common) {
       ->excludes(batch);
   app.add_flag("--all", options->all, "Draw all of it, however long")->excludes(batch);
   return [options, &common] {
-    const auto one = [&](const Experiment& experiment) { return deliver(*options, common, experiment); };
+    const auto one = [&](const LocatedExperiment& read) {
+      return read.apply([&](const Experiment& experiment) { return deliver(*options, common, experiment); });
+    };
     const LineMaker line = [](const Experiment& experiment) {
-      return json_of(planned(experiment.plan)).dump() + "\n";
+      return json_of(planned(experiment)).dump() + "\n";
     };
     return run_on_experiments(options->arguments, common, one, [&] { return line; });
   };

@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "reports/picture/chunk_letters.hpp"
+
 namespace orrery {
 namespace {
 
 constexpr std::array kLetters{'F', 'B', 'I', 'W'};  ///< by PassKind
-
-/// a, b, ..., z, aa, ab, ...
-std::string letters(std::int64_t chunk) {
-  std::string text;
-  for (; chunk >= 0; chunk = chunk / 26 - 1) text.insert(text.begin(), static_cast<char>('a' + chunk % 26));
-  return text;
-}
 
 class Drawing {
  public:
@@ -43,7 +38,7 @@ class Drawing {
  private:
   [[nodiscard]] std::string name(const Pass& pass) const {
     return fmt::format("{}{}{}", kLetters[static_cast<std::size_t>(pass.kind)], pass.micro_batch,
-                       what_.chunks > 1 ? letters(pass.chunk) : "");
+                       what_.chunks > 1 ? chunk_letters(pass.chunk) : "");
   }
 
   [[nodiscard]] std::string block(std::int64_t from, std::int64_t to) const {

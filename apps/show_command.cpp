@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/option_checks.hpp"
 #include "config/catalog/catalog.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
@@ -75,6 +76,7 @@ int show(const std::string& name) {
 Command add_show(CLI::App& app, const CommonOptions& /*common*/) {
   auto name = std::make_shared<std::string>();
   app.add_option("name", *name, "A model, gpu, cluster, calibration or table of measurements, as gpt3-175b")
+      ->type_name(kEntry)
       ->required();
   return [name] { return show(*name); };
 }

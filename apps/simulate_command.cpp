@@ -12,8 +12,10 @@
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_output.hpp"
+#include "apps/picture_options.hpp"
 #include "apps/progress.hpp"
-#include "apps/rank_list.hpp"
+#include "apps/trace_options.hpp"
 #include "face/process_stats.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
@@ -21,9 +23,11 @@
 #include "planner/emit/emit.hpp"
 #include "reports/writers.hpp"
 #include "sim/metrics/memory_moment.hpp"
+#include "sim/metrics/replica_memory.hpp"
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
+#include "sim/run/serving_run.hpp"
 #include "studies/sensitivity/what_if.hpp"
 
 namespace orrery {
@@ -33,44 +37,16 @@ constexpr const char* kAll = "all";
 
 struct SimulateOptions {
   ExperimentArguments arguments;
-  std::string json, csv, trace;
-  std::string trace_ranks, trace_steps;
-  std::uint64_t trace_spans = 1'000'000;
+  std::string json, csv, html;
+  TraceArguments trace;
   KeySelection keys;
   bool skip_infeasible = false;
   bool resolved = false;
   std::string framework;
   bool memory_timeline = false;
+  PictureArguments pictures;
   std::optional<std::string> what_if;  ///< keys with commas between them; "all"
 };
-
-/// What a viewer shows about the origin of a trace.
-std::string trace_metadata(const Experiment& experiment, const SimulateOptions& options) {
-  const nlohmann::ordered_json metadata{
-      {"experiment", experiment.name},      {"overrides", options.arguments.overrides},
-      {"model", experiment.model.name},     {"cluster", experiment.cluster.name},
-      {"seed", experiment.simulation.seed}, {"orrery_version", ORRERY_VERSION}};
-  return metadata.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-TraceOptions trace_options(const SimulateOptions& options, const Experiment& experiment) {
-  TraceOptions trace;
-  trace.ranks = parse_number_list(options.trace_ranks, static_cast<std::uint64_t>(experiment.plan.gpus()),
-                                  "--trace-ranks");
-  for (const std::uint32_t step : parse_number_list(
-           options.trace_steps, static_cast<std::uint64_t>(experiment.simulation.steps), "--trace-steps")) {
-    trace.steps.push_back(static_cast<std::int32_t>(step));
-  }
-  trace.max_spans = options.trace_spans;
-  trace.metadata_json = trace_metadata(experiment, options);
-  return trace;
-}
-
-void print_trace_note(const TraceInfo& written, const Report& report, const std::string& path) {
-  std::printf("\ntrace: %llu spans of %llu of %lld GPUs in %s; open it at https://ui.perfetto.dev\n",
-              static_cast<unsigned long long>(written.spans), static_cast<unsigned long long>(written.ranks),
-              static_cast<long long>(report.gpus), path.c_str());
-}
 
 /// None stands for all.
 std::vector<std::string> what_if_keys(const std::string& given) {
@@ -90,17 +66,70 @@ void add_what_if(const std::string& given, const Experiment& experiment, Report&
   report.assumptions.push_back(std::move(answers.claim));
 }
 
-/// Writes everything a run is asked for; the exit status.
-int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
-            const Experiment& experiment) {
+/// The files that a result is written to.
+struct ResultFiles {
+  OutputFile* json = nullptr;
+  OutputFile* csv = nullptr;
+
+  ResultFiles(Outputs& outputs, const SimulateOptions& options)
+      : json(outputs.open(options.json)), csv(outputs.open(options.csv)) {}
+
+  void write(const Report& report, const ResultSelection& keys) const {
+    if (json != nullptr) write_json(report, keys, 2, to(*json));
+    if (csv != nullptr) write_csv(report, keys, to(*csv));
+  }
+};
+
+/// What happened when is recorded only where something shows it.
+int deliver_served(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
+                   const LocatedExperiment& read) {
+  const Experiment& experiment = read.experiment;
   const auto begin = std::chrono::steady_clock::now();
-  if (!options.trace.empty()) require_one_timeline(experiment);
-  const TraceOptions trace = trace_options(options, experiment);
+  if (options.what_if) require_one_timeline(experiment);
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
-  OutputFile* json_file = outputs.open(options.json);
-  OutputFile* csv_file = outputs.open(options.csv);
-  OutputFile* trace_file = outputs.open(options.trace);
+  const ResultFiles files(outputs, options);
+  TraceOutputs traces(options.trace, experiment, options.arguments.overrides, outputs);
+  OutputFile* html_file = outputs.open(options.html);
+  const Pictures pictures(options.pictures, experiment, outputs);
+  const bool recorded =
+      options.trace.any() || options.pictures.any() || html_file != nullptr || options.memory_timeline;
+  ServingRecord record;
+  Report report = [&] {
+    const ProgressReport progress = progress_on_terminal(common);
+    return recorded ? record_serving(experiment, record) : simulate(experiment);
+  }();
+  measure_process(begin, report.stats);
+  if (!report.feasible && (options.trace.any() || options.pictures.any()))
+    throw InputError("/inference",
+                     "found nothing that can be served, so nothing to draw: " + report.reasons.front());
+  if (options.memory_timeline) report.memory_timeline = replica_memory(record);
+  files.write(report, keys);
+  traces.write(record);
+  if (html_file != nullptr) write_page_of(report, record, read, to(*html_file));
+  pictures.write(record, report);
+  const std::string drawn = pictures.drawn(record);
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) {
+    print_summary(report);
+    traces.print_serving_notes();
+  }
+  if (!drawn.empty()) std::printf("%s%s", common.quiet ? "" : "\n", drawn.c_str());
+  return report.feasible ? kDone : kInfeasible;
+}
+
+/// Writes everything a run is asked for; the exit status.
+int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
+            const LocatedExperiment& read) {
+  const Experiment& experiment = read.experiment;
+  if (experiment.inference) return deliver_served(options, common, keys, read);
+  const auto begin = std::chrono::steady_clock::now();
+  Outputs outputs(options.arguments.experiment);
+  for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
+  const ResultFiles files(outputs, options);
+  TraceOutputs traces(options.trace, experiment, options.arguments.overrides, outputs);
+  OutputFile* html_file = outputs.open(options.html);
+  const Pictures pictures(options.pictures, experiment, outputs);
   Run run = [&] {
     const ProgressReport progress = progress_on_terminal(common);
     return orrery::run(experiment);
@@ -108,16 +137,17 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   measure_process(begin, run.report.stats);
   if (options.memory_timeline) run.report.memory_timeline = memory_over_time(run.view());
   if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
-  TraceInfo written;
-  if (json_file != nullptr) write_json(run.report, keys, 2, to(*json_file));
-  if (csv_file != nullptr) write_csv(run.report, keys, to(*csv_file));
-  if (trace_file != nullptr)
-    written = write_trace(run.view(), RankGrid(experiment.plan), trace, to(*trace_file));
+  files.write(run.report, keys);
+  traces.write(run.view(), RankGrid(experiment.plan));
+  if (html_file != nullptr) write_page_of(run, read, to(*html_file));
+  pictures.write(run.view(), run.report);
+  const std::string drawn = pictures.drawn(run.view(), run.report);
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     print_summary(run.report);
-    if (trace_file != nullptr) print_trace_note(written, run.report, options.trace);
+    traces.print_notes(run.report.gpus);
   }
+  if (!drawn.empty()) std::printf("%s%s", common.quiet ? "" : "\n", drawn.c_str());
   return run.report.feasible ? kDone : kInfeasible;
 }
 
@@ -159,6 +189,7 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
          "--what-if", options->what_if,
          "Rank bandwidths, latencies, peaks and times of the host by what the step time owes to them: "
          "keys with commas between them, or all")
+      ->type_name(kKeys)
       ->expected(0, 1)
       ->default_str(kAll)
       ->excludes(batch);
@@ -172,27 +203,25 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   CLI::Option* emitted =
       app.add_option("--emit", options->framework,
                      "Print the plan as arguments or configuration of a framework; nothing is simulated")
+          ->type_name("FRAMEWORK")
           ->check(one_of(framework_names()))
           ->excludes(batch)
           ->excludes(resolved);
   for (const char* output : {"--json", "--csv", "--only", "--what-if"})
     for (CLI::Option* printed : {resolved, emitted}) printed->excludes(app.get_option(output));
-  CLI::Option* trace =
-      add_output(app, "--trace", options->trace, "Write a Chrome trace; compressed if the name ends in .gz");
-  trace->excludes(batch)->excludes(resolved)->excludes(emitted);
-  app.add_option("--trace-ranks", options->trace_ranks, "Ranks in the trace, such as 0-7,64")->needs(trace);
-  app.add_option("--trace-steps", options->trace_steps, "Steps in the trace, such as 1-2")->needs(trace);
-  app.add_option("--trace-spans", options->trace_spans, "Choose fewer ranks rather than write more spans")
-      ->needs(trace)
-      ->check(integer_within(1, std::int64_t{1} << 40));
+  add_trace(app, options->trace, {batch, resolved, emitted});
+  add_output(app, "--html", options->html, "Write a page that shows the run, for any browser")
+      ->excludes(batch)
+      ->excludes(resolved)
+      ->excludes(emitted);
+  for (CLI::Option* picture : add_picture_options(app, options->pictures))
+    picture->excludes(batch)->excludes(resolved)->excludes(emitted);
   return [options, &common] {
     if (options->resolved || !options->framework.empty()) return print_experiment(*options, common);
     const bool csv = !options->csv.empty();
     const ResultSelection keys =
         selected_keys(options->keys, csv || !options->json.empty() || options->arguments.batch, csv);
-    const auto one = [&](const Experiment& experiment) {
-      return deliver(*options, common, keys, experiment);
-    };
+    const auto one = [&](const LocatedExperiment& read) { return deliver(*options, common, keys, read); };
     Figures figures = keys.figures();
     figures.of_infeasible = !options->skip_infeasible;
     static auto* const simulator = new Simulator;  // never freed: piece by piece takes 4 % of a search

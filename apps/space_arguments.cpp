@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/calibration_files.hpp"
+#include "apps/option_checks.hpp"
 #include "apps/table_arguments.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
@@ -34,9 +35,11 @@ void add_space_options(CLI::App& app, SpaceArguments& arguments) {
   };
   once_each(app.add_option("--vary", arguments.vary,
                            "KEY=V1,V2,... or a range 1..64*2, 1..8+1, or auto: all values that may fit, or "
-                           "50~800: all numbers between, for searches that take them"));
+                           "50~800: all numbers between, for searches that take them")
+                ->type_name(kKeyValue));
   once_each(app.add_option("--where", arguments.where,
-                           "A condition, such as \"plan.tensor_parallel * plan.pipeline_parallel <= 64\""));
+                           "A condition, such as \"plan.tensor_parallel * plan.pipeline_parallel <= 64\"")
+                ->type_name("CONDITION"));
   add_calibration_files(app, arguments.calibrations);
 }
 

@@ -38,6 +38,7 @@ struct SweepCommandOptions {
   std::string dask;    ///< address of a scheduler; "" for this machine
   std::string format;  ///< of --export; "" for none
   std::string to = "-";
+  std::string html;
   std::uint64_t top = 0;  ///< 0: not asked for
   std::string by;
   std::string pareto;  ///< keys with commas between them
@@ -125,24 +126,18 @@ std::optional<std::vector<std::uint64_t>> chosen(const SweepCommandOptions& opti
   return {};
 }
 
-std::vector<Aim> aims_of(const SweepCommandOptions& options) {
+std::vector<Aim> aims_of(const SweepCommandOptions& options, const ResultsTable& table) {
   std::vector<Aim> aims;
-  const std::string by = options.by.empty() ? "step_time_s" : options.by;
+  const std::string by = options.by.empty() ? table.usual_figure() : options.by;
   for (const std::string& key : split(options.pareto.empty() ? by : options.pareto))
     aims.push_back(parse_aim(key));
   return aims;
 }
 
-bool has_figure(const ResultsTable& table, const std::string& key) {
-  return std::ranges::any_of(table.columns(), [&](const ResultsColumn& column) {
-    return column.name == key && (column.kind == ColumnKind::number || column.kind == ColumnKind::count);
-  });
-}
-
 void show(const SweepCommandOptions& options, const ResultsTable& table, const SweepSummary& summary) {
-  const std::vector<Aim> aims = aims_of(options);
+  const std::vector<Aim> aims = aims_of(options, table);
   auto points = chosen(options, table, aims);
-  if (!points && summary.feasible > 0 && has_figure(table, aims.front().key))
+  if (!points && summary.feasible > 0 && table.has_figure(aims.front().key))
     points = table.best(aims.front(), kUsualTop);
   const auto width = static_cast<std::size_t>(text_columns());
   std::cout << summary_text(summary, options.file, width);
@@ -161,16 +156,18 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
   const ResultsTable table(options.file, id);
   const SweepSummary summary = table.summary();
   Outputs outputs("");
-  outputs.protect(options.file);
+  for (const char* part : {"", "-wal", "-shm", "-journal"}) outputs.protect(options.file + part);
   for (const std::string& file : tables_among(options.space.files)) outputs.protect(file);
   outputs.protect(options.space.space);
+  OutputFile* page = outputs.open(options.html);
   if (!options.format.empty()) {
     OutputFile* file = outputs.open(options.to);
     const auto format = std::ranges::find(kExportFormatNames, options.format) - kExportFormatNames.begin();
-    export_results(table, static_cast<ExportFormat>(format), chosen(options, table, aims_of(options)),
+    export_results(table, static_cast<ExportFormat>(format), chosen(options, table, aims_of(options, table)),
                    to(*file));
-    outputs.commit();
   }
+  if (page != nullptr) write_sweep_page(table, options.file, to(*page));
+  outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) show(options, table, summary);
   return summary.feasible > 0 || !summary.complete() ? kDone : kInfeasible;
 }
@@ -181,17 +178,20 @@ Command add_sweep(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<SweepCommandOptions>();
   app.add_option("space", options->space.files,
                  "JSON or YAML files: a space of experiments, an experiment, or both in this order; - for "
-                 "standard input; and key=value for every point");
+                 "standard input; and key=value for every point")
+      ->type_name(kExperiments);
   add_space_options(app, options->space);
   app.add_option("--out", options->file,
                  "The file of results, an SQLite database: made, or gone on with; without a space, read")
+      ->type_name(kFile)
       ->required();
   add_only(app, options->keys)->description("Keys of the result to keep, by default all that are scalars");
-  CLI::Option* shard =
-      app.add_option("--shard", options->shard, "I/N: only the I-th of N parts of the space");
+  CLI::Option* shard = app.add_option("--shard", options->shard, "I/N: only the I-th of N parts of the space")
+                           ->type_name("I/N");
   app.add_option("--dask", options->dask,
                  "ADDRESS of a Dask scheduler, such as tcp://10.0.0.1:8786: its workers simulate; needs the "
                  "Python module orrery")
+      ->type_name("ADDRESS")
       ->excludes(shard);
   app.add_option("--sweep", options->sweep,
                  "Of several sweeps in the file the one of this number; by default the last")
@@ -200,18 +200,23 @@ Command add_sweep(CLI::App& app, const CommonOptions& common) {
                          ->check(integer_within(1, 1'000'000));
   app.add_option("--by", options->by,
                  "KEY of the result that the best have least of, or most where more is better; min:KEY or "
-                 "max:KEY to say so; by default step_time_s")
+                 "max:KEY to say so; by default step_time_s, or "
+                 "tokens_per_s_per_gpu of requests that are served")
+      ->type_name("KEY")
       ->needs(top);
   app.add_option("--pareto", options->pareto,
                  "KEYS with commas between them, such as step_time_s,memory.peak_gb: the points than which "
                  "none is better in all")
+      ->type_name(kKeys)
       ->excludes(top);
   CLI::Option* format = app.add_option("--export", options->format,
                                        "Write all points, or those of --top or --pareto, as csv, jsonl (an "
                                        "object per line) or columns (one object of JSON with a list each)")
+                            ->type_name("FORMAT")
                             ->check(one_of({kExportFormatNames.begin(), kExportFormatNames.end()}));
   add_output(app, "--to", options->to, "Where --export writes; by default - for standard output")
       ->needs(format);
+  add_output(app, "--html", options->html, "Write a page that shows the points");
   return [options, &common, &app] { return run_sweep_command(*options, common, threads_of(app, common)); };
 }
 

@@ -17,8 +17,9 @@ namespace orrery {
 namespace {
 
 /// Shown beside what was aimed at.
-constexpr std::array<std::string_view, 5> kShownFigures{"step_time_s", "tokens_per_s", "mfu",
-                                                        "memory.peak_gb", "cost_usd"};
+constexpr std::array<std::string_view, 8> kShownFigures{
+    "step_time_s", "tokens_per_s_per_gpu", "ttft_s_p99", "tpot_s_p99", "tokens_per_s",
+    "mfu",         "memory.peak_gb",       "cost_usd"};
 constexpr std::array<TableUnit, 5> kCountUnits{{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}}};
 constexpr std::array<TableUnit, 1> kShareUnits{{{0.01, "%"}}};
 constexpr std::array<TableUnit, 1> kGigabyteUnits{{{1, "GB"}}};
@@ -37,7 +38,7 @@ std::span<const TableUnit> units_of(std::string_view key) {
   if (key.find("_gb") != std::string_view::npos) return kGigabyteUnits;
   if (key.ends_with("_usd")) return kDollarUnits;
   if (key.ends_with("_kwh")) return kEnergyUnits;
-  const bool rate = key.ends_with("_per_s");
+  const bool rate = key.find("_per_s") != std::string_view::npos;
   const bool time = key.ends_with("_s") || key.find("_s_p") != std::string_view::npos ||
                     key.find("_s.") != std::string_view::npos;
   if (time && !rate) return std::span(kTimeUnits).first(3);

@@ -68,9 +68,9 @@ struct Dot {
   int x, y;
 };
 
-class Drawing {
+class ChartText {
  public:
-  explicit Drawing(const Chart& chart)
+  explicit ChartText(const Chart& chart)
       : chart_(chart),
         x_(chart.log_x),
         y_(chart.log_y),
@@ -192,6 +192,6 @@ class Drawing {
 
 }  // namespace
 
-std::string draw_chart(const Chart& chart) { return Drawing(chart).text(); }
+std::string draw_chart(const Chart& chart) { return ChartText(chart).text(); }
 
 }  // namespace orrery

@@ -28,7 +28,7 @@ struct ValidateOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> calibrations;
   std::vector<std::string> left_out;
-  std::string json, csv, markdown;
+  std::string json, csv, markdown, html;
   bool ranking = false;
 
   /// What wrote the results, for the page.
@@ -137,10 +137,13 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.markdown);
+  OutputFile* html = outputs.open(options.html);
   std::vector<TableResult> results = validate(tables, threads, progress_on_terminal(common));
+  mark_fitted(catalog_with(options.calibrations), results);
   const std::vector<LeftOutSummary> summaries = leave_out(names, options, threads, common, results);
   if (json != nullptr) write_validation_json(results, to(*json));
   if (csv != nullptr) write_validation_csv(results, to(*csv));
+  if (html != nullptr) write_validation_html(results, to(*html));
   if (page != nullptr) write_validation_page(results, options.command(), to(*page));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(results, summaries);
@@ -152,24 +155,30 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
 Command add_validate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ValidateOptions>();
   app.add_option(
-      "tables", options->arguments,
-      "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
-      "every row");
+         "tables", options->arguments,
+         "CSV files or names of orrery list measurements (all of them when left out), and key=value for "
+         "every row")
+      ->type_name(kExperiments);
   add_calibration_files(app, options->calibrations);
   CLI::Option* left_out =
       app.add_option(
              "--leave-out", options->left_out,
              "Also predict rows by fits that have not seen those of their model, stack, gpu or fabric")
+          ->type_name("NAMES")
           ->delimiter(',')
-          ->check(CLI::IsMember(std::vector<std::string>(kLeftOutNames.begin(), kLeftOutNames.end())));
+          ->check(one_of({kLeftOutNames.begin(), kLeftOutNames.end()}));
   add_output(app, "--json", options->json, "Write the results as JSON (- for standard output)");
   CLI::Option* csv = add_output(app, "--csv", options->csv, "Write a line per row and figure");
-  CLI::Option* page = add_output(app, "--markdown", options->markdown, "Write a page of the results");
+  CLI::Option* page =
+      add_output(app, "--markdown", options->markdown, "Write a page of Markdown of the results");
+  CLI::Option* html =
+      add_output(app, "--html", options->html, "Write a page that shows predictions beside measured runs");
   app.add_flag("--ranking", options->ranking,
                "Say instead whether predictions put the right plan first, of plans that were all tried on "
                "one cluster")
       ->excludes(csv)
       ->excludes(page)
+      ->excludes(html)
       ->excludes(left_out);
   return [options, &common, &app] {
     const unsigned threads = threads_of(app, common);

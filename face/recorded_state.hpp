@@ -4,8 +4,8 @@
 #include "orrery/experiment.hpp"
 #include "orrery/rank_grid.hpp"
 #include "orrery/recorded_run.hpp"
-#include "reports/trace_labels.hpp"
-#include "reports/trace_plan.hpp"
+#include "reports/trace/labels.hpp"
+#include "reports/trace/plan.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {
@@ -17,7 +17,7 @@ struct RecordedRun::State {
         grid(of.plan),
         run(orrery::run(of)),
         view(run.view()),
-        plan(plan_trace(view, grid, TraceOptions{})) {}
+        plan(plan_operations(view, grid, TraceOptions{})) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 

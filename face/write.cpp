@@ -1,7 +1,10 @@
 #include "orrery/write.hpp"
 
 #include "config/text/output_file.hpp"
+#include "config/text/output_folder.hpp"
 #include "face/recorded_state.hpp"
+#include "reports/page/run_page.hpp"
+#include "reports/picture/picture.hpp"
 #include "reports/writers.hpp"
 
 namespace orrery {
@@ -12,6 +15,25 @@ void write_csv(const Report& report, const Sink& sink) { write_csv(report, {}, s
 
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink) {
   return write_trace(run.state().view, run.state().grid, options, sink);
+}
+
+void write_picture(const RecordedRun& run, const PictureOptions& options, const Sink& sink) {
+  write_picture(run.state().view, run.state().grid, run.report(), options, sink);
+}
+
+TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder) {
+  OutputFolder output(folder);
+  const TraceInfo info =
+      write_kineto(run.state().view, run.state().grid, options,
+                   [&](const std::string& name, const std::function<void(const Sink&)>& write) {
+                     write_file(output.file(name), write);
+                   });
+  output.put_in_place();
+  return info;
+}
+
+void write_page(const RecordedRun& run, const Sink& sink) {
+  write_run_page({run.report(), "", &run.state().view, &run.state().grid}, sink);
 }
 
 void write_file(const std::string& path, const std::function<void(const Sink&)>& write) {

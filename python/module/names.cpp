@@ -12,7 +12,7 @@
 #include "python/module/bindings.hpp"
 #include "python/module/errors.hpp"
 #include "python/module/python_from_json.hpp"
-#include "reports/trace_labels.hpp"
+#include "reports/trace/labels.hpp"
 
 namespace orrery::python {
 namespace {

@@ -46,12 +46,14 @@ SearchProgress progress_to(const py::object& callback) {
   };
 }
 
-SearchRequest request_of(const std::string& method, const std::string& objective, const Names& pareto,
-                         const std::optional<std::string>& budget, std::size_t top, std::uint64_t seed,
-                         std::int64_t threads) {
+SearchRequest request_of(const Space& space, const std::string& method,
+                         const std::optional<std::string>& objective, const Names& pareto,
+                         const Names& limits, const std::optional<std::string>& budget, std::size_t top,
+                         std::uint64_t seed, std::int64_t threads) {
   SearchRequest request;
   request.method = method;
-  request.objective = Objective(objective);
+  request.objective = objective ? Objective(*objective) : Objective(usual_objective(space));
+  for (const std::string& limit : limits) request.limits.emplace_back(limit);
   for (const std::string& key : pareto) request.pareto.emplace_back(key);
   if (budget) request.budget = parse_budget(*budget);
   request.top = top;
@@ -61,11 +63,12 @@ SearchRequest request_of(const std::string& method, const std::string& objective
 }
 
 /// (the result as `orrery plan --json` writes it, what it prints).
-py::tuple plan(const BoundSpace& space, const std::string& method, const std::string& objective,
-               const Names& pareto, const std::optional<std::string>& budget, std::size_t top,
-               std::uint64_t seed, std::int64_t threads, const py::object& progress,
-               const py::object& dict_type) {
-  const SearchRequest request = request_of(method, objective, pareto, budget, top, seed, threads);
+py::tuple plan(const BoundSpace& space, const std::string& method,
+               const std::optional<std::string>& objective, const Names& pareto, const Names& limits,
+               const std::optional<std::string>& budget, std::size_t top, std::uint64_t seed,
+               std::int64_t threads, const py::object& progress, const py::object& dict_type) {
+  const SearchRequest request =
+      request_of(space.space(), method, objective, pareto, limits, budget, top, seed, threads);
   std::string json, text;
   {
     const py::gil_scoped_release released;
@@ -91,8 +94,8 @@ void bind_plan(py::module_& module) {
   module.def("usual_description", &usual_description, py::arg("text"), py::arg("source"),
              py::arg("overrides"), py::arg("calibrations"));
   module.def("plan", &plan, py::arg("space"), py::arg("method"), py::arg("objective"), py::arg("pareto"),
-             py::arg("budget"), py::arg("top"), py::arg("seed"), py::arg("threads"), py::arg("progress"),
-             py::arg("dict_type"));
+             py::arg("limits"), py::arg("budget"), py::arg("top"), py::arg("seed"), py::arg("threads"),
+             py::arg("progress"), py::arg("dict_type"));
 }
 
 }  // namespace orrery::python

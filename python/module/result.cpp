@@ -152,6 +152,7 @@ void bind_results(py::module_& module) {
       .def(
           "summary", [](const Result& self) { return text_of(summary(self)); },
           "The text that `orrery simulate` prints.");
+  bind_picture(result);
   bind_timeline(result);
 }
 

@@ -57,5 +57,7 @@ class Result {
 
 /// Binds Result.record() to the class.
 void bind_timeline(py::class_<Result, std::shared_ptr<Result>>& result);
+/// Binds Result.write_svg() to the class.
+void bind_picture(py::class_<Result, std::shared_ptr<Result>>& result);
 
 }  // namespace orrery::python

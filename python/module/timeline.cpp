@@ -38,7 +38,7 @@ using Timeline = std::vector<TimelineRow>;
 class TimelineWriter {
  public:
   TimelineWriter(const RecordedRun::State& state, const TraceOptions& options)
-      : state_(state), plan_(plan_trace(state.view, state.grid, options)) {}
+      : state_(state), plan_(plan_operations(state.view, state.grid, options)) {}
 
   Timeline write() {
     Timeline rows;

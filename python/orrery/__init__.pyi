@@ -73,10 +73,36 @@ class Result:
     critical_path_s: Section
     stats: Section
     what_if: list[Section] | None
+    # Of experiments that serve requests; others have none of them.
+    ttft_s: float | None
+    ttft_s_p50: float | None
+    ttft_s_p90: float | None
+    ttft_s_p99: float | None
+    tpot_s: float | None
+    tpot_s_p50: float | None
+    tpot_s_p90: float | None
+    tpot_s_p99: float | None
+    end_to_end_s: float | None
+    end_to_end_s_p50: float | None
+    end_to_end_s_p90: float | None
+    end_to_end_s_p99: float | None
+    queue_s: float | None
+    queue_s_p50: float | None
+    queue_s_p90: float | None
+    queue_s_p99: float | None
+    requests_per_s: float | None
+    output_tokens_per_s: float | None
+    output_tokens_per_s_per_gpu: float | None
+    tokens_per_s_per_gpu: float | None
+    goodput_requests_per_s: float | None
+    usd_per_million_output_tokens: float | None
+    serving: Section
     @property
     def timeline(self) -> numpy.typing.NDArray[numpy.void]: ...
     def record(self, ranks: Sequence[int] | None = ..., steps: Sequence[int] | None = ...,
                most_rows: int = ...) -> numpy.typing.NDArray[numpy.void]: ...
+    def write_svg(self, path: str | PathLike[str], *, stages: Sequence[int] | None = ..., from_s: float = ...,
+                  to_s: float | None = ..., width: int = ..., memory: bool = ...) -> None: ...
     def __getitem__(self, path: str) -> Any: ...
     def __contains__(self, path: str) -> bool: ...
     def keys(self) -> list[str]: ...
@@ -127,7 +153,8 @@ class Plan(Section):
     gap: float | None
 
 def plan(experiment: _Experiment | None = ..., search: str = ..., *, space: Space | _Experiment | None = ...,
-         objective: str = ..., budget: int | str | None = ..., top: int = ..., pareto: str | Iterable[str] = ...,
+         objective: str | None = ..., budget: int | str | None = ..., top: int = ..., pareto: str | Iterable[str] = ...,
+         limits: Mapping[str, float] | None = ...,
          seed: int = ..., threads: int = ..., overrides: _Overrides = ..., calibrations: _Paths = ...,
          progress: Callable[[int], object] | None = ..., **keywords: Any) -> Plan: ...
 

@@ -19,31 +19,35 @@ class Plan(Section):
         return self.text
 
 
-def plan(experiment=None, search="exhaustive", *, space=None, objective="step_time_s", budget=None, top=5, pareto=(), seed=0,
-         threads=0, overrides=None, calibrations=(), progress=None, **keywords):
+def plan(experiment=None, search="exhaustive", *, space=None, objective=None, budget=None, top=5, pareto=(), limits=None,
+         seed=0, threads=0, overrides=None, calibrations=(), progress=None, **keywords):
     """The Plan with the best points of a space.
 
     experiment  as for `simulate`; None: that of the space
     search      a method out of `orrery.METHODS`
     space       a Space or what one is made of, with the experiment in it or given beside it; None: the usual degrees of
                 freedom around the experiment
-    objective   a number of the result; min:KEY and max:KEY say what is better where the name does not
+    objective   a number of the result; min:KEY and max:KEY say what is better where the name does not; None: step_time_s,
+                or tokens_per_s_per_gpu of requests that are served
     budget      so many simulations, or seconds as a text: "30s"; None: as many as it takes
     top         best points to report
     pareto      numbers to weigh the objective against, such as ["memory.peak_gb"]
+    limits      the most that numbers of the result may be, or the least where more is better: {"ttft_s_p99": 0.5}
     seed        of searches that draw lots
     threads     that simulate, 0: one per core
     progress    called with the number of simulations done, from time to time
     (the others as for `simulate`, and only with an experiment)
 
-    Raises ExperimentError where no point is valid and fits, and says what removed how many. Ctrl-C ends the search
+    `best` is empty where points are valid and none fits into memory. Raises ExperimentError where no point is valid, and
+    says what removed how many. Ctrl-C ends the search
     between simulations.
     """
     texts, paths = override_list(overrides, keywords), path_list(calibrations)
     searched = _space(experiment, space, texts, paths)
     weighed = pareto.split(",") if isinstance(pareto, str) else list(pareto)
-    found, text = _orrery.plan(searched._native, search, objective, weighed, None if budget is None else str(budget), top, seed,
-                               threads, progress, Section)
+    kept = [f"{key}={value}" for key, value in (limits or {}).items()]
+    found, text = _orrery.plan(searched._native, search, objective, weighed, kept, None if budget is None else str(budget), top,
+                               seed, threads, progress, Section)
     for result in [*found.best, *found.get("pareto", ())]:
         result["point"] = {key: _value(value) for key, value in result.point.items()}
     plan = Plan(found)

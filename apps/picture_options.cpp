@@ -1,0 +1,198 @@
+#include "apps/picture_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/option_checks.hpp"
+#include "apps/rank_list.hpp"
+#include "apps/text_columns.hpp"
+#include "orrery/error.hpp"
+#include "orrery/file_ending.hpp"
+#include "orrery/rank_grid.hpp"
+#include "reports/picture/picture.hpp"
+#include "reports/picture/png.hpp"
+#include "reports/picture/serving_picture.hpp"
+#include "sim/run/asynchronous_run.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kSchedule = "schedule";
+constexpr const char* kMemory = "memory";
+constexpr const char* kTopology = "topology";
+
+const std::vector<std::string>& drawings() {
+  static const std::vector<std::string> names{kSchedule, kMemory, kTopology};
+  return names;
+}
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+/// Names of drawings with commas between them.
+CLI::Validator some_of_the_drawings() {
+  return {[check = one_of(drawings())](const std::string& list) -> std::string {
+            std::vector<std::string> parts = names_in(list);
+            for (std::string& part : parts) {
+              if (std::string wrong = check(part); !wrong.empty()) return wrong;
+            }
+            std::ranges::sort(parts);
+            const auto twice = std::ranges::adjacent_find(parts);
+            return twice == parts.end() ? "" : "found " + quote(*twice) + " twice";
+          },
+          fmt::format("{}", fmt::join(drawings(), "|"))};
+}
+
+/// What `draw` gives; what it refuses stands on the command line.
+template <class Draw>
+auto as_asked(const Draw& draw) {
+  try {
+    return draw();
+  } catch (const InputError& error) {
+    throw InputError({Diagnostic{"command line", 0, 0, "", error.diagnostics().front().message}});
+  }
+}
+
+bool is_png(const std::string& file) { return has_ending(file, ".png"); }
+
+/// What links carry is not recorded of requests that are served.
+void require_no_topology(const PictureArguments& arguments) {
+  if (arguments.drawn.empty()) return;
+  const std::vector<std::string> names = names_in(arguments.drawn);
+  if (std::ranges::find(names, kTopology) != names.end())
+    throw InputError({Diagnostic{"command line", 0, 0, "",
+                                 "--draw: found \"topology\", allowed of an experiment that serves requests "
+                                 "are schedule and memory"}});
+}
+
+/// --svg-stages and its like, for `option`.
+void add_part(CLI::App& app, const std::string& option, CLI::Option* of, DrawnPart& part) {
+  app.add_option(option + "-stages", part.stages, "Pipeline stages in it, such as 0-3")
+      ->type_name("NUMBERS")
+      ->check(not_empty("numbers, such as 0-3"))
+      ->needs(of);
+  app.add_option(option + "-time", part.time, "From when to when, such as 0.5..2s or 25..50%")
+      ->type_name("FROM..TO")
+      ->check(not_empty("FROM..TO, such as 0.5..2s"))
+      ->needs(of);
+}
+
+std::vector<std::uint32_t> stages_of(const DrawnPart& part, const Experiment& experiment,
+                                     const std::string& option) {
+  return parse_number_list(part.stages, static_cast<std::uint64_t>(experiment.plan.pipeline_parallel),
+                           option);
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> add_picture_options(CLI::App& app, PictureArguments& arguments) {
+  CLI::Option* svg = add_output(app, "--svg", arguments.file,
+                                "Draw the schedule as SVG, or as PNG if the name ends in .png");
+  add_part(app, "--svg", svg, arguments.file_part);
+  app.add_option("--svg-width", arguments.file_part.width, "Pixels of its width, by default 1200")
+      ->needs(svg)
+      ->check(integer_within(PictureOptions::kLeastWidth, PictureOptions::kMostWidth));
+  app.add_flag("--svg-memory", arguments.memory, "Also the memory of each stage over time")->needs(svg);
+  CLI::Option* draw =
+      app.add_option("--draw", arguments.drawn,
+                     "Draw with characters: schedule, memory, topology, or several with commas")
+          ->type_name("NAMES")
+          ->check(some_of_the_drawings());
+  add_part(app, "--draw", draw, arguments.drawn_part);
+  app.add_option("--draw-width", arguments.drawn_part.width, "Columns, by default those of the terminal")
+      ->needs(draw)
+      ->check(integer_within(CharacterOptions::kLeastColumns, CharacterOptions::kMostColumns));
+  return {svg, draw};
+}
+
+Pictures::Pictures(const PictureArguments& arguments, const Experiment& experiment, Outputs& outputs)
+    : arguments_(arguments),
+      experiment_(experiment),
+      file_stages_(stages_of(arguments.file_part, experiment, "--svg-stages")),
+      drawn_stages_(stages_of(arguments.drawn_part, experiment, "--draw-stages")),
+      file_time_(parse_time_range(arguments.file_part.time, "--svg-time")),
+      drawn_time_(parse_time_range(arguments.drawn_part.time, "--draw-time")) {
+  if (arguments.any() && !experiment.inference) require_one_timeline(experiment);
+  if (experiment.inference) require_no_topology(arguments);
+  if (is_png(arguments.file)) require_png_writer();
+  file_ = outputs.open(arguments.file);
+  if (!arguments.drawn.empty() && outputs.use_standard_output())
+    throw InputError(
+        {Diagnostic{"command line", 0, 0, "", "--draw and another output go to standard output"}});
+}
+
+void Pictures::write(const RunView& run, const Report& report) const {
+  write_file(run.timeline.makespan_ps, [&](const PictureOptions& options, const Sink& sink) {
+    write_picture(run, RankGrid(experiment_.plan), report, options, sink);
+  });
+}
+
+void Pictures::write(const ServingRecord& record, const Report& report) const {
+  write_file(record.duration_ps, [&](const PictureOptions& options, const Sink& sink) {
+    write_serving_picture(record, report, options, sink);
+  });
+}
+
+void Pictures::write_file(Picoseconds makespan,
+                          const std::function<void(const PictureOptions&, const Sink&)>& write) const {
+  if (file_ == nullptr) return;
+  PictureOptions options{file_stages_, file_time_.from_ps(makespan), file_time_.to_ps(makespan)};
+  if (arguments_.file_part.width > 0) options.width = arguments_.file_part.width;
+  options.memory = arguments_.memory;
+  std::string svg;
+  as_asked([&] { write(options, [&svg](std::string_view text) { svg += text; }); });
+  is_png(arguments_.file) ? write_png(svg, to(*file_)) : file_->write(svg);
+}
+
+std::string Pictures::drawn(const RunView& run, const Report& report) const {
+  if (arguments_.drawn.empty()) return "";
+  const CharacterOptions options = character_options(run.timeline.makespan_ps);
+  return as_asked([&] { return drawings_of(run, report, options); });
+}
+
+std::string Pictures::drawn(const ServingRecord& record) const {
+  std::string text;
+  if (arguments_.drawn.empty()) return text;
+  const CharacterOptions options = character_options(record.duration_ps);
+  for (const std::string& name : names_in(arguments_.drawn)) {
+    if (!text.empty()) text += "\n";
+    text += as_asked([&] {
+      return name == kSchedule ? "Schedule\n" + draw_serving_schedule(record, options)
+                               : "Memory\n" + draw_serving_memory(record, options);
+    });
+  }
+  return text;
+}
+
+CharacterOptions Pictures::character_options(Picoseconds makespan) const {
+  CharacterOptions options{drawn_stages_, drawn_time_.from_ps(makespan), drawn_time_.to_ps(makespan)};
+  options.columns = arguments_.drawn_part.width > 0
+                        ? arguments_.drawn_part.width
+                        : std::min(text_columns(), CharacterOptions::kMostColumns);
+  options.colour = colour_on_standard_output();
+  return options;
+}
+
+std::string Pictures::drawings_of(const RunView& run, const Report& report,
+                                  const CharacterOptions& options) const {
+  const RankGrid grid(experiment_.plan);
+  std::string text;
+  for (const std::string& name : names_in(arguments_.drawn)) {
+    if (!text.empty()) text += "\n";
+    if (name == kSchedule) text += "Schedule\n" + draw_schedule(run, grid, options);
+    if (name == kMemory) text += "Memory\n" + draw_memory(run, grid, report, options);
+    if (name == kTopology) text += "Topology\n" + draw_topology(experiment_.cluster, run, options.columns);
+  }
+  return text;
+}
+
+}  // namespace orrery

@@ -1,0 +1,74 @@
+// Options of commands that draw a run: --svg and --draw, with what they draw, from when to when and how wide.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/outputs.hpp"
+#include "apps/time_range.hpp"
+#include "orrery/experiment.hpp"
+#include "orrery/serving_record.hpp"
+#include "orrery/write.hpp"
+#include "reports/picture/characters.hpp"
+#include "sim/metrics/build_report.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace orrery {
+
+/// What part of a run is drawn, as given.
+struct DrawnPart {
+  std::string stages;  ///< a list of numbers; empty: all
+  std::string time;    ///< FROM..TO; empty: all of it
+  int width = 0;       ///< 0: the default
+};
+
+struct PictureArguments {
+  std::string file;   ///< SVG, or PNG by its name; empty: none
+  std::string drawn;  ///< in characters: names with commas between them; empty: none
+  DrawnPart file_part;
+  DrawnPart drawn_part;
+  bool memory = false;
+
+  [[nodiscard]] bool any() const { return !file.empty() || !drawn.empty(); }
+};
+
+/// Adds the options; returns --svg and --draw, which options for other things exclude.
+std::vector<CLI::Option*> add_picture_options(CLI::App& app, PictureArguments& arguments);
+
+/// The pictures of one run: opened and checked before it, drawn after it.
+class Pictures {
+ public:
+  /// @throws InputError for stages that the plan does not have, RunError where no PNG can be written
+  Pictures(const PictureArguments& arguments, const Experiment& experiment, Outputs& outputs);
+
+  /// @throws InputError for a time behind the end of the run
+  void write(const RunView& run, const Report& report) const;
+  /// What --draw asks for, below headings; empty where it asks for nothing.
+  [[nodiscard]] std::string drawn(const RunView& run, const Report& report) const;
+  /// The same of requests that were served.
+  void write(const ServingRecord& record, const Report& report) const;
+  [[nodiscard]] std::string drawn(const ServingRecord& record) const;
+
+ private:
+  void write_file(Picoseconds makespan,
+                  const std::function<void(const PictureOptions&, const Sink&)>& write) const;
+  [[nodiscard]] CharacterOptions character_options(Picoseconds makespan) const;
+  [[nodiscard]] std::string drawings_of(const RunView& run, const Report& report,
+                                        const CharacterOptions& options) const;
+
+  const PictureArguments& arguments_;
+  const Experiment& experiment_;
+  std::vector<std::uint32_t> file_stages_;
+  std::vector<std::uint32_t> drawn_stages_;
+  TimeRange file_time_;
+  TimeRange drawn_time_;
+  OutputFile* file_;
+};
+
+}  // namespace orrery
