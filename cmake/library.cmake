@@ -17,9 +17,18 @@ target_link_libraries(orrery PRIVATE fmt::fmt yaml-cpp ZLIB::ZLIB)
 set_target_properties(orrery PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION})
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/orrery)
-install(TARGETS orrery EXPORT orrery_targets)
-install(DIRECTORY include/orrery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
-install(EXPORT orrery_targets NAMESPACE orrery:: FILE orrery-targets.cmake DESTINATION ${package_folder})
+install(TARGETS orrery EXPORT orrery_targets COMPONENT development)
+install(DIRECTORY include/orrery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+        FILES_MATCHING PATTERN *.hpp)
+install(EXPORT orrery_targets NAMESPACE orrery:: FILE orrery-targets.cmake DESTINATION ${package_folder}
+        COMPONENT development)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/orrery-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/orrery-config.cmake ${PROJECT_BINARY_DIR}/orrery-config-version.cmake
-        DESTINATION ${package_folder})
+        DESTINATION ${package_folder} COMPONENT development)
+
+# For builds without CMake: found from where the file lies, so that an installation may be moved.
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH to_prefix /${pkgconfig_folder} /)
+string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+configure_file(cmake/orrery.pc.in orrery.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/orrery.pc DESTINATION ${pkgconfig_folder} COMPONENT development)
