@@ -3,9 +3,6 @@
 // The driver counts predecessors and creates an activity when the last of them ends, so only running
 // activities exist: SimGrid 3.32 keeps activities in one list and leaves it by linear search, which makes a
 // graph tied by add_successor quadratic.
-//
-//   simgrid_workloads ring|ring-actors RANKS | steps REPLICAS STEPS | flows equal|random ROUNDS | gossip
-//   ROUNDS
 
 #include <array>
 #include <cstdint>
@@ -389,10 +386,10 @@ int main(int argc, char** argv) {
   } else if (what == "gossip") {
     tasks = run_gossip(engine, number(1));
   } else {
-    std::fprintf(stderr,
-                 "usage: simgrid_workloads ring|ring-actors RANKS | steps REPLICAS STEPS | flows "
-                 "equal|random ROUNDS | "
-                 "gossip ROUNDS\n");
+    std::fputs(
+        "usage: simgrid_workloads ring|ring-actors RANKS | steps REPLICAS STEPS | flows equal|random ROUNDS "
+        "| gossip ROUNDS\n",
+        stderr);
     return 2;
   }
   std::printf("{\"tasks\": %llu, \"simulated_s\": %.12f, \"version\": \"SimGrid %d.%d\"}\n",

@@ -126,7 +126,7 @@ class SynchronizationCommands(CommandLineCase):
         wrong("found more than", self.experiment, "--vary", "simulation.seed=" + ",".join(map(str, range(101))), "--vary", "plan.bucket_mb=" + ",".join(map(str, range(100))))
         wrong("standard input is named twice", "-", "-")
         wrong("allowed the cluster's 8 GPUs", self.experiment, "--vary", "plan.data_parallel=3,5")
-        wrong("", self.experiment, "--html", self.path / "x.html")
+        wrong('found option "--page"', self.experiment, "--page", self.path / "x.html")
         text = self.experiment.read_text()
         self.assertEqual(orrery("compare", self.experiment, "--json", self.experiment).returncode, 2)
         self.assertEqual(self.experiment.read_text(), text)

@@ -113,6 +113,19 @@ TEST_CASE("a calibration joins the catalog under its name, and what is wrong in 
   CHECK(wrong(R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1}}})").find("source: missing") !=
         std::string::npos);
   CHECK(wrong(R"({"constants": {}})").find("/part: missing") != std::string::npos);
+  CHECK(wrong(R"({"part": "software", "constants": {}, "serving_errors": {}})") ==
+        "f.json:1:57: /serving_errors: found object, allowed a list of objects");
+  CHECK(wrong(R"({"part": "software", "constants": {}, "serving_errors": [
+ {"figure": "ttft", "gpus": [], "rows": 9, "p10": 0, "p90": 1}]})")
+            .starts_with("f.json:2:13: /serving_errors/0/figure: found \"ttft\", allowed one of ttft_s"));
+  CHECK(wrong(R"({"part": "software", "constants": {}, "serving_errors": [
+ {"figure": "ttft_s", "gpus": "h100", "rows": 9, "p10": 0, "p90": 1}]})") ==
+        "f.json:2:31: /serving_errors/0/gpus: found \"h100\", allowed a list of texts");
+  CHECK(wrong(R"({"part": "software", "constants": {}, "serving_errors": [
+ {"figure": "ttft_s", "gpus": [], "rows": 9, "p10": 0.5, "p90": -0.5}]})") ==
+        "f.json:2:65: /serving_errors/0/p90: found -0.5, allowed p10 (0.5) or more");
+  CHECK(wrong(R"({"part": "software", "constants": {}, "serving_errors": [{"figure": "ttft_s"}]})")
+            .find("missing") != std::string::npos);
   CHECK(wrong(R"({"part": "gpu", "constants": {}, "inherit": "x"})").find("did you mean \"inherits\"?") !=
         std::string::npos);
 }

@@ -78,6 +78,10 @@ TEST_CASE("a change of any key changes the content of its part of an experiment"
   check_all(simulation_fields());
   check_all(software_fields());
   check_all(training_fields());
+  check_all(inference_fields());
+  check_all(token_lengths_fields());
+  check_all(speculation_fields());
+  check_all(disaggregation_fields());
   check_all(accuracy_fields());
   check_all(problem_fields());
   check_all(worker_change_fields());

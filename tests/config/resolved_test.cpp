@@ -118,3 +118,19 @@ TEST_CASE("no cluster of the catalog gets a warning") {
     CHECK(read.positions.warnings(read.experiment).empty());
   }
 }
+
+TEST_CASE("a resolved experiment that serves requests is what it was made from") {
+  for (const char* inference :
+       {R"("prompt_tokens": 100, "output_tokens": 10, "batching": "static", "batch_size": 4)",
+        R"("prompt_tokens": {"distribution": "log-normal", "mean": 90, "deviation": 40, "max": 400},
+           "output_tokens": {"distribution": "uniform", "min": 2, "max": 90}, "requests_per_s": 2,
+           "requests": 50, "chunked_prefill": true, "guaranteed_no_evict": true, "kv_precision": "fp8", "weight_precision": "int4",
+           "speculative": {"num_speculative_tokens": 3, "acceptance_rate": 0.7},
+           "disaggregated": {"prefill": 3, "decode": 5}, "ttft_target_s": 0.5, "prefix_reuse": 0.25)"}) {
+    CAPTURE(inference);
+    check_again(read_whole(R"({"model": "llama-7b", "cluster": "dgx-h100", "plan": {"data_parallel": 8},
+                              "inference": {)" +
+                               std::string(inference) + "}}",
+                           "e.json"));
+  }
+}

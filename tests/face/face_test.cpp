@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <orrery/orrery.hpp>
 #include <set>
 #include <sstream>
@@ -139,8 +140,10 @@ TEST_CASE("every format is written to a sink and to a file, whole or not at all"
   CHECK(text_of([&](const Sink& sink) { write_csv(report, sink); }).find("\n") != std::string::npos);
   CHECK(text_of([&](const Sink& sink) { write_summary(report, {}, sink); }).find("GPUs") !=
         std::string::npos);
+  CHECK(text_of([&](const Sink& sink) { write_page(run, sink); }).starts_with("<!doctype html>"));
   const std::string trace = text_of([&](const Sink& sink) { CHECK(write_trace(run, {}, sink).ranks == 8); });
   CHECK(trace.find("traceEvents") != std::string::npos);
+  CHECK(text_of([&](const Sink& sink) { write_picture(run, {}, sink); }).ends_with("</svg>\n"));
   const Folder folder;
   const std::filesystem::path path = folder.path / "result.json";
   CHECK_THROWS_AS(write_file(path.string(),
@@ -172,4 +175,39 @@ TEST_CASE("all that can be named is listed, and each name of a kind once") {
   CHECK_THROWS_AS(static_cast<void>(catalog_entry(NameKind::gossip, "ring")), InputError);
   CHECK(experiment_schema().find("draft-07") != std::string::npos);
   CHECK(!version().empty());
+}
+
+TEST_CASE("the name of a file says which format its trace has") {
+  CHECK(trace_format("t.json") == TraceFormat::chrome);
+  CHECK(trace_format("-") == TraceFormat::chrome);
+  CHECK(trace_format("a.speedscope.json.gz") == TraceFormat::speedscope);
+  CHECK(trace_format("t.pftrace") == TraceFormat::perfetto);
+  CHECK(trace_format("T.PFTRACE.GZ") == TraceFormat::perfetto);
+  CHECK(trace_format("t.pftrace.gz") == TraceFormat::perfetto);
+  const RecordedRun run = record(parse_experiment(kText));
+  const auto text = [&](TraceFormat format) {
+    TraceOptions options;
+    options.format = format;
+    return text_of([&](const Sink& sink) { write_trace(run, options, sink); });
+  };
+  CHECK(text(TraceFormat::speedscope).starts_with(R"({"$schema":"https://www.speedscope.app)"));
+  CHECK(text(TraceFormat::perfetto).starts_with('\x0a'));  // field 1, a packet
+}
+
+TEST_CASE("traces of single ranks go into a folder, whole or not at all") {
+  const RecordedRun run = record(parse_experiment(kText));
+  const Folder folder;
+  const std::filesystem::path traces = folder.path / "traces";
+  const auto write = [&](const std::vector<std::uint32_t>& ranks) {
+    TraceOptions options;
+    options.ranks = ranks;
+    return write_kineto(run, options, traces.string()).ranks;
+  };
+  CHECK_THROWS_AS(write({8}), InputError);
+  CHECK(!std::filesystem::exists(traces));
+  CHECK(write({1, 6}) == 2);
+  CHECK(std::filesystem::exists(traces / "rank6.json.gz"));
+  CHECK_THROWS_AS(write({1}), RunError);
+  CHECK(std::distance(std::filesystem::directory_iterator(traces), {}) == 2);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }

@@ -19,8 +19,10 @@ ANY = None
 FACE = ["include/orrery"]
 WORKLOADS = ["workloads", "workloads/collectives", "workloads/schedules"]
 TOPOLOGIES = ["topologies", "topologies/gossip"]
-SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/asynchronous", "sim/run"]
+SIM = ["sim/network", "sim/engine", "sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics", "sim/asynchronous", "sim/serving", "sim/run"]
+METRICS = ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
+REPORTS = ["reports", "reports/trace", "reports/picture", "reports/page"]
 PLANNER = ["planner/space", "planner/methods", "planner/emit", "planner/sweep"]
 STUDIES = ["studies/compare", "studies/elastic", "studies/sensitivity", "studies/validate", "studies/calibrate", "studies/converge"]
 MAY_INCLUDE = {
@@ -38,21 +40,25 @@ MAY_INCLUDE = {
     "sim/tasks": FACE + ["sim/matching", "sim/cost", "sim/symmetry"],
     "sim/metrics": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks"],
     "sim/asynchronous": FACE + ["sim/network", "sim/cost", "sim/tasks", "sim/metrics"],
+    "sim/serving": FACE,
     "sim/run": FACE + SIM + TOPOLOGIES + WORKLOADS,
     "config/text": FACE + ["config/schema"],
     "config/schema": FACE + ["config/text"] + TOPOLOGIES + WORKLOADS,
     "config/catalog": FACE + ["config/text", "config/schema"],
     "config/experiment": FACE + CONFIG + TOPOLOGIES + WORKLOADS,
-    "reports": FACE + ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"],
+    "reports": FACE + METRICS,
+    "reports/trace": FACE + METRICS + ["reports"],
+    "reports/picture": FACE + METRICS + ["reports"],
+    "reports/page": FACE + METRICS + ["reports", "reports/trace", "reports/picture"],
     "planner/space": FACE + CONFIG,
-    "planner/methods": FACE + CONFIG + SIM + TOPOLOGIES + WORKLOADS + ["planner/space", "reports"],
+    "planner/methods": FACE + CONFIG + SIM + TOPOLOGIES + WORKLOADS + ["planner/space"] + REPORTS,
     "planner/emit": FACE + CONFIG,
-    "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods", "reports"],
-    "studies/converge": FACE + ["topologies/gossip"],
-    "studies/compare": FACE + CONFIG + ["planner/space", "reports", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
+    "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods"] + REPORTS,
+    "studies/converge": FACE + REPORTS + ["topologies/gossip"],
+    "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/run", "studies/converge", "topologies/gossip"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
-    "studies/validate": FACE + CONFIG + ["reports", "sim/metrics", "sim/run"],
+    "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
     "face": [],  # filled in below: everything but studies, apps, tests and bench
     "python": [],  # filled in below: everything but studies, apps, tests and bench
@@ -94,6 +100,7 @@ ALLOWED_PHRASES = ("NetworkModel", "network_model")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")', re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;{]*)?\s*\{", re.MULTILINE)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -123,6 +130,7 @@ class Project:
         for path, text in self.files.items():
             self.check_file(path, text)
         self.check_cycles()
+        self.check_types()
         return self.problems
 
     def fail(self, path, line, message):
@@ -192,6 +200,17 @@ class Project:
         for match in WORD.finditer(code):
             if match.group(0).lower() in FOREIGN_WORDS:
                 self.fail(path, line_of(code, match.start()), f"'{match.group(0)}' is a word this room must not know")
+
+    def check_types(self):
+        """Types of one name in two headers would be one type to the linker (the one-definition rule)."""
+        places = {}
+        for path, text in self.files.items():
+            if path.endswith(".hpp") and self.room(path) not in OUTERMOST:
+                for match in TYPE.finditer(text):
+                    places.setdefault(match.group(1), []).append((path, line_of(text, match.start())))
+        for name, found in places.items():
+            for path, line in found[1:]:
+                self.fail(path, line, f"defines {name}, which {found[0][0]} defines too")
 
     def check_cycles(self):
         done, open_files = set(), []
@@ -270,6 +289,7 @@ BREACHES = [
     ("apps/bad.cpp", '#include "apps/none.hpp"\n', "no file of this project"),
     ("apps/bad.cpp", '#include "tests/helper.hpp"\n', "may not include tests"),
     ("sim/nowhere/bad.cpp", "\n", "lies in no room"),
+    ("reports/bad.hpp", "struct Twice {\n};\nclass Twice final {\n};\n", "defines Twice, which reports/bad.hpp defines too"),
     ("topologies/bad.hpp", '#include "topologies/worse.hpp"\n', "headers include each other"),
 ]
 

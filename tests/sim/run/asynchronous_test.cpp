@@ -143,7 +143,8 @@ TEST_CASE("a run too short for an exchange says so") {
 
 TEST_CASE("there is no timeline of all ranks") {
   CHECK_THROWS_WITH_AS(require_one_timeline(read(workers_of_one_gpu(2, kSyncs[0]))),
-                       doctest::Contains("found \"ad-psgd\" for a timeline"), InputError);
+                       doctest::Contains("found \"ad-psgd\", whose workers have no timeline in common"),
+                       InputError);
   CHECK_NOTHROW(require_one_timeline(read(workers_of_one_gpu(2, R"("method": "gossip")"))));
 }
 

@@ -95,10 +95,11 @@ TEST_CASE("a rank's part of a sequence says how many share it") {
 
 TEST_CASE("sequences of a million tokens run, and cost what their attention does") {
   const auto long_context = [](const std::string& type, const char* sequence) {
-    return read(R"({"model": {"base": "llama3.1-405b"}, "cluster": {"base": "dgx-h100", "nodes": 128},
-      "plan": {"tensor_parallel": 8, "pipeline_parallel": 2, "stage_layers": [63, 63], "context_parallel": 64,
+    return read(
+        R"({"model": {"base": "llama3.1-405b", "layers": 14}, "cluster": {"base": "dgx-h100", "nodes": 128},
+      "plan": {"tensor_parallel": 8, "pipeline_parallel": 2, "stage_layers": [7, 7], "context_parallel": 64,
                "sequence_parallel": true, "global_batch_size": 2, "recompute": "full"}})",
-                {"plan.context_parallel_type=" + type, std::string("model.seq_length=") + sequence});
+        {"plan.context_parallel_type=" + type, std::string("model.seq_length=") + sequence});
   };
   for (const char* type : {"ring", "hierarchical", "all-gather"}) {
     CAPTURE(type);

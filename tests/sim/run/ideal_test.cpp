@@ -85,19 +85,33 @@ TEST_CASE("no stack has a constant that is better than that of the stack ideal")
   for (const std::string& stack : stacks()) {
     CAPTURE(stack);
     const Software s = read(text, {"stack=" + stack}).software;
-    for (const double Software::*const cost :
-         {&Software::forward_issue_us, &Software::backward_issue_us, &Software::collective_issue_us,
-          &Software::tensor_skew_us, &Software::tensor_wait_us, &Software::parameter_issue_us,
-          &Software::pass_overhead_us, &Software::step_overhead_ms, &Software::many_nodes_wait_ms,
-          &Software::elementwise_traffic, &Software::forward_bytes_per_logit,
-          &Software::backward_bytes_per_logit, &Software::optimizer_bytes_per_parameter,
-          &Software::accumulation_bytes_per_parameter, &Software::packed_attention_columns,
-          &Software::data_reduce_wait_ms, &Software::exchange_wait_ms, &Software::jitter})
+    for (const double Software::*const cost : {&Software::forward_issue_us,
+                                               &Software::backward_issue_us,
+                                               &Software::collective_issue_us,
+                                               &Software::tensor_skew_us,
+                                               &Software::tensor_wait_us,
+                                               &Software::parameter_issue_us,
+                                               &Software::pass_overhead_us,
+                                               &Software::step_overhead_ms,
+                                               &Software::many_nodes_wait_ms,
+                                               &Software::elementwise_traffic,
+                                               &Software::forward_bytes_per_logit,
+                                               &Software::backward_bytes_per_logit,
+                                               &Software::optimizer_bytes_per_parameter,
+                                               &Software::accumulation_bytes_per_parameter,
+                                               &Software::packed_attention_columns,
+                                               &Software::data_reduce_wait_ms,
+                                               &Software::exchange_wait_ms,
+                                               &Software::jitter,
+                                               &Software::iteration_us,
+                                               &Software::request_us,
+                                               &Software::front_end_ms})
       CHECK(s.*cost >= bound.*cost);
     for (const double Software::*const speed :
          {&Software::gemm_speed, &Software::flash_speed, &Software::convolution_speed,
           &Software::parameter_gather_efficiency, &Software::split_node_efficiency,
-          &Software::data_reduce_efficiency, &Software::tensor_overlap})
+          &Software::data_reduce_efficiency, &Software::tensor_overlap, &Software::weight_read_share,
+          &Software::widened_read_share, &Software::cached_attention_share, &Software::grouped_query_reuse})
       CHECK(s.*speed <= bound.*speed);
     CHECK(s.gradient_bytes >= bound.gradient_bytes);
   }

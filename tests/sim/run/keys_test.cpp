@@ -11,6 +11,7 @@
 #include "config/experiment/schema.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/report_text.hpp"
 
@@ -132,6 +133,27 @@ const std::vector<std::string> kExperiments{
                                         {"from": "gpu1", "to": "switch", "gb_per_s": 12, "latency_us": 2}]}},
         "plan": {"tensor_parallel": 2, "global_batch_size": 1, "precision": "tf32",
                  "tensor_partition": ["column", "row", "row"]}})",
+    // Requests of one length, of which none is fast enough; no host that outlasts kernels.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
+        "stack": "ideal", "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"tensor_parallel": 2, "data_parallel": 2},
+        "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16,
+                      "ttft_target_s": 1e-9}})",
+    // Requests that arrive at a rate, at replicas for prompts; grouped queries, weights in 8 bits.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 2, "vocab": 1024,
+                  "seq_length": 256},
+        "stack": "ideal", "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"data_parallel": 4},
+        "inference": {"prompt_tokens": {"distribution": "log-normal", "mean": 40, "deviation": 40},
+                      "output_tokens": {"distribution": "log-normal", "mean": 20, "deviation": 20},
+                      "requests_per_s": 1000, "requests": 40, "disaggregated": {"prefill": 1, "decode": 3},
+                      "weight_precision": "int8",
+                      "tpot_target_s": 1e-9}})",
+    // Proposed tokens, and stages.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"pipeline_parallel": 2, "data_parallel": 2},
+        "inference": {"prompt_tokens": {"distribution": "uniform", "min": 5, "max": 90},
+                      "output_tokens": {"distribution": "uniform", "min": 5, "max": 90},
+                      "batch_size": 4, "requests": 16,
+                      "speculative": {"num_speculative_tokens": 2, "acceptance_rate": 0.7, "draft_share": 0.1}}})",
 };
 
 /// Values of keys that take more than numbers and fixed names.
@@ -183,9 +205,13 @@ const Values kMoreValues{
 
 /// Keys that no value can be changed of alone.
 const std::set<std::string> kFixed{
-    "id",                  // of a line of a batch, not of the experiment
-    "model.kind",          // another kind has other keys
-    "plan.data_parallel",  // follows from the GPUs
+    "id",                              // of a line of a batch, not of the experiment
+    "model.kind",                      // another kind has other keys
+    "plan.data_parallel",              // follows from the GPUs
+    "inference.disaggregated.decode",  // together data_parallel
+    "inference.disaggregated.prefill",
+    "inference.output_tokens.distribution",  // another one has other keys
+    "inference.prompt_tokens.distribution",
 };
 
 /// Keys of which a report tells nothing, as it tells nothing of problem.*, which is for converge.
@@ -197,6 +223,7 @@ const std::set<std::string> kUntold{
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes
     "data_parallel_sync.compression.error_decay",
+    "software.widened_product_speed",  // memory bounds all products of these small models
 };
 
 /// Adds values to try of every key below a node of a JSON Schema, `key`.
@@ -222,8 +249,11 @@ struct Met {
   std::set<std::string> told;
 };
 
+/// Under the sanitizers each experiment is met with other values of the keys.
+constexpr std::size_t kOneValueIn = test::kSanitized ? 12 : 1;
+
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.
-void compare_all(const std::string& text, const Values& values, Met& met) {
+void compare_all(const std::string& text, const Values& values, std::size_t turn, Met& met) {
   Simulator simulator;
   const Experiment unchanged = read(text);
   const std::string report = text_of(simulator.simulate(unchanged));
@@ -239,6 +269,7 @@ void compare_all(const std::string& text, const Values& values, Met& met) {
     const std::string& key = entry.first;
     CAPTURE(key);
     for (const std::string& value : entry.second) {
+      if (turn++ % kOneValueIn != 0) continue;
       CAPTURE(value);
       try {
         compare(key, value);
@@ -254,10 +285,12 @@ TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
   Values values = kMoreValues;
   add_values(json::parse(json_schema("experiment", menus())), "", values);
   Met met;
-  for (const std::string& text : kExperiments) {
-    CAPTURE(text);
-    compare_all(text, values, met);
+  for (std::size_t i = 0; i < kExperiments.size(); ++i) {
+    CAPTURE(kExperiments[i]);
+    compare_all(kExperiments[i], values, i, met);
   }
+  CHECK(values.size() > 200);
+  if (kOneValueIn > 1) return;
   for (const auto& entry : values) {
     const std::string& key = entry.first;
     CAPTURE(key);
@@ -265,5 +298,4 @@ TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
     if (met.changed.contains(key))
       CHECK(met.told.contains(key) != (kUntold.contains(key) || key.starts_with("problem.")));
   }
-  CHECK(values.size() > 200);
 }

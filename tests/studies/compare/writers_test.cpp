@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -130,6 +131,49 @@ TEST_CASE("JSON and CSV agree with each other and with the rows") {
             "name,plan.stage_layers,plan.bucket_mb,method,topology,wire,feasible,reasons,workers,") == 0);
   CHECK(lines[0].find(",step_time_s,") != std::string::npos);
   CHECK(lines[2].find("small,[12],1e1,all-reduce,auto,bf16,true,,8,") == 0);
+}
+
+/// Whole multiples of a trillionth, which seconds are in picoseconds.
+std::int64_t picoseconds(const nlohmann::json& seconds) { return std::llround(seconds.get<double>() * 1e12); }
+
+std::int64_t sum_of(const nlohmann::json& terms, const char* member, double unit) {
+  std::int64_t sum = 0;
+  for (const auto& term : terms) sum += std::llround(term[member].get<double>() / unit);
+  return sum;
+}
+
+TEST_CASE("--why attributes the difference from the first row to the picosecond and the byte") {
+  ComparisonRequest asked = request({"plan.tensor_parallel=1,2,5", "plan.micro_batch_size=2,4"});
+  asked.why = true;
+  const Comparison comparison = compare(asked, 2);
+  std::string text;
+  write_comparison_json(comparison, [&text](std::string_view part) { text += part; });
+  const auto rows = nlohmann::json::parse(text)["rows"];
+  REQUIRE(rows.size() == 6);
+  CHECK(rows[0]["why"].is_null());  // the first itself
+  CHECK(rows[5]["why"].is_null());  // 8 GPUs, tensor groups of 5
+  for (const std::size_t i : {1U, 2U, 3U}) {
+    CAPTURE(i);
+    const auto& why = rows[i]["why"];
+    CHECK(why["first"] == 0);
+    const std::int64_t difference =
+        picoseconds(rows[i]["result"]["step_time_s"]) - picoseconds(rows[0]["result"]["step_time_s"]);
+    CHECK(difference != 0);
+    CHECK(picoseconds(why["step_time_s"]) == difference);
+    CHECK(sum_of(why["breakdown_s"], "difference", 1e-12) == difference);
+    CHECK(sum_of(why["critical_path_s"], "difference", 1e-12) == difference);
+    const auto peak = [&](std::size_t row) {
+      return std::llround(rows[row]["result"]["memory"]["peak_gb"].get<double>() * 1e9);
+    };
+    CHECK(sum_of(why["memory_gb"], "difference", 1e-9) == peak(i) - peak(0));
+    for (const auto& term : why["breakdown_s"])
+      CHECK(term["row"].get<double>() ==
+            doctest::Approx(rows[i]["result"]["breakdown_s"][term["term"].get<std::string>()].get<double>())
+                .epsilon(1e-9));
+  }
+  CHECK(text_of(comparison).find("Why the step of tensor_parallel=1, micro_batch_size=4 is ") !=
+        std::string::npos);
+  CHECK(text_of(compare(request({}), 1)).find("Why") == std::string::npos);
 }
 
 TEST_CASE("a chart has a line per combination of the other keys") {

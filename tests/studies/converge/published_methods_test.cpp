@@ -42,7 +42,7 @@ class Lines {
 
  private:
   const ConvergenceSetup& setup_;
-  std::unique_ptr<Objective> objective_;
+  std::unique_ptr<LearningObjective> objective_;
   GossipGraph graph_;
 };
 

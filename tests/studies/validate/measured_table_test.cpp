@@ -5,6 +5,7 @@
 #include <random>
 
 #include "config/catalog/catalog.hpp"
+#include "studies/validate/validate.hpp"
 #include "tests/studies/validate/tables.hpp"
 
 using namespace orrery;
@@ -95,7 +96,7 @@ TEST_CASE("problems name the cell they come from") {
   CHECK(diagnostics("name,modle.layers,measured.step_time_s\na,1,1\n") ==
         "folder/t.csv:1:6: found \"modle.layers\", allowed a key of an experiment, measured.KEY, case, "
         "planner, "
-        "planner.step_time_s, source, note; did you mean \"model.layers\"?");
+        "planner.step_time_s, kept_back, source, note; did you mean \"model.layers\"?");
   CHECK(
       diagnostics("name,measured.step_time\na,1\n") ==
       "folder/t.csv:1:6: found \"measured.step_time\", allowed measured. and a figure of the result; did you "
@@ -205,4 +206,26 @@ TEST_CASE("a row may name its case and what a planner predicted; remarks stand a
   CHECK(diagnostics(with("planner.step_time_s", "soon")) ==
         "folder/t.csv:2:31: found \"soon\" for planner.step_time_s, allowed a number above 0");
   CHECK(diagnostics("# nothing else").starts_with("folder/t.csv:1:1: found no rows"));
+}
+
+TEST_CASE("figures of requests are measured of experiments that serve, and rows may be kept back from fits") {
+  const std::string served =
+      "name,model,cluster.base,cluster.nodes,cluster.gpus_per_node,inference.prompt_tokens,"
+      "inference.output_tokens,measured.ttft_s,measured.tpot_s,kept_back\n";
+  const MeasuredTable table = read(served +
+                                   "a,gpt3-125m,dgx-a100-80gb,1,1,100,10,0.1,0.01,true\n"
+                                   "b,gpt3-125m,dgx-a100-80gb,1,1,100,10,0.1,,\n");
+  CHECK(table.keys == std::vector<std::string>{"ttft_s", "tpot_s"});
+  CHECK(table.rows[0].measured.size() == 2);
+  CHECK(table.rows[0].kept_back);
+  CHECK_FALSE(table.rows[1].kept_back);
+  const TableResult result = validate({table}, 1).front();
+  CHECK(result.key_figures() == std::vector<std::string>{"tpot_s", "ttft_s"});
+  CHECK(result.statistics.at("ttft_s").rows == 2);
+  CHECK(result.kept_back.at("ttft_s").rows == 1);
+  CHECK(diagnostics(with("kept_back", "yes")) ==
+        "folder/t.csv:2:31: found \"yes\" for kept_back, allowed false or true");
+  CHECK(diagnostics(with("measured.ttft_s", "0.1")) ==
+        "folder/t.csv:2:31: found measured.ttft_s in a row without inference, allowed where requests are "
+        "served");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,10 +20,12 @@ namespace orrery::test {
 /// What a valid trace holds.
 struct TraceContents {
   std::uint64_t slices = 0;
+  std::uint64_t passes = 0;  ///< of those
+  std::uint64_t steps = 0;
   std::uint64_t flows = 0;
   std::uint64_t counters = 0;
   std::set<std::int64_t> processes;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ns;  ///< by (pid, tid): sum of durations
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ns;  ///< by (pid, tid): sum of operations
   std::map<std::string, std::uint64_t> names;                        ///< slices by name
   std::map<std::pair<std::int64_t, std::string>, double> highest;    ///< by (pid, counter name + series)
   nlohmann::json json;
@@ -49,7 +52,14 @@ class TraceCheck {
   struct Slice {
     std::int64_t start, finish;       // ns
     double double_start, double_sum;  // us, as a reader adds them
+    int depth;                        // 0: step; 1: pass; 2: operation
     Json event;
+
+    [[nodiscard]] bool empty() const { return start == finish; }
+    /// The end for a reader that takes `base` off the start before it adds in double.
+    [[nodiscard]] double rebased_end(double base) const {
+      return double_start - base + (double_sum - double_start);
+    }
   };
 
   static void require(bool good, const std::string& rule, const Json& event) {
@@ -104,11 +114,14 @@ class TraceCheck {
     const std::int64_t duration = nanoseconds(event.at("dur"));
     require(duration >= 0, "dur >= 0", event);
     const double start = event.at("ts");
+    const int depth = event.at("cat") == "step" ? 0 : event.at("cat") == "pass" ? 1 : 2;
     slices_[thread(event)].push_back(
-        {ts, ts + duration, start, start + event.at("dur").get<double>(), event});
-    contents_.ns[{event.at("pid"), event.at("tid")}] += duration;
+        {ts, ts + duration, start, start + event.at("dur").get<double>(), depth, event});
+    if (depth == 2) contents_.ns[{event.at("pid"), event.at("tid")}] += duration;
     ++contents_.names[event.at("name")];
     ++contents_.slices;
+    if (depth == 0) ++contents_.steps;
+    if (depth == 1) ++contents_.passes;
   }
 
   void flow(const Json& event, std::int64_t ts) {
@@ -131,20 +144,31 @@ class TraceCheck {
     ++contents_.counters;
   }
 
-  /// Slices of a thread do not touch, in whole ns and for a reader that takes the thread's first time
-  /// off before it adds in double.
+  /// Slices of a thread lie in each other, operations in passes in steps, or do not touch: in whole ns and
+  /// for a reader that takes the thread's first time off before it adds in double.
   void slices() const {
     for (const auto& [thread, slices] : slices_) {
-      const double base = slices.front().double_start;
-      for (std::size_t i = 1; i < slices.size(); ++i) {
-        const Slice& before = slices[i - 1];
-        const bool empty = before.finish == before.start;
-        require(before.finish + (empty ? 0 : 1) <= slices[i].start, "apart", slices[i].event);
-        require(before.double_sum <= slices[i].double_start, "disjoint in double", slices[i].event);
-        const double rebased = before.double_start - base + (before.double_sum - before.double_start);
-        require(rebased <= slices[i].double_start - base, "disjoint when rebased", slices[i].event);
+      std::vector<const Slice*> open;
+      for (const Slice& slice : slices) {
+        for (; !open.empty() && open.back()->depth >= slice.depth; open.pop_back())
+          apart(*open.back(), slice, slices.front().double_start);
+        if (!open.empty()) within(*open.back(), slice, slices.front().double_start);
+        const bool in_parent = slice.depth == 0 || (!open.empty() && open.back()->depth + 1 == slice.depth);
+        require(in_parent || thread.second != 1, "in its pass or step", slice.event);
+        open.push_back(&slice);
       }
     }
+  }
+  static void apart(const Slice& before, const Slice& slice, double base) {
+    require(before.finish + (before.empty() ? 0 : 1) <= slice.start, "apart", slice.event);
+    require(before.double_sum <= slice.double_start, "disjoint in double", slice.event);
+    require(before.rebased_end(base) <= slice.double_start - base, "disjoint when rebased", slice.event);
+  }
+  static void within(const Slice& parent, const Slice& slice, double base) {
+    require(parent.start <= slice.start, "begins in its parent", slice.event);
+    require(slice.finish + (parent.empty() ? 0 : 1) <= parent.finish, "ends in its parent", slice.event);
+    require(slice.double_sum <= parent.double_sum, "ends in its parent in double", slice.event);
+    require(slice.rebased_end(base) <= parent.rebased_end(base), "ends in it when rebased", slice.event);
   }
 
   struct FlowEnd {
@@ -164,19 +188,15 @@ class TraceCheck {
     }
   }
 
+  /// Viewers bind an arrow to the innermost slice: the last one to begin before it.
   void inside(const FlowEnd& end) const {
     const auto& slices = slices_.at(end.thread);
-    bool found = false;
-    for (auto slice = first_ending_after(slices, end.ts); slice != slices.end() && slice->start < end.ts;
-         ++slice) {
-      found = found || (slice->start < end.ts && end.ts < slice->finish);
-    }
-    require(found, "flow strictly inside its slice", end.event);
-  }
-  static std::vector<Slice>::const_iterator first_ending_after(const std::vector<Slice>& slices,
-                                                               std::int64_t ts) {
-    return std::upper_bound(slices.begin(), slices.end(), ts,
-                            [](std::int64_t t, const Slice& s) { return t < s.finish; });
+    const auto next = std::partition_point(slices.begin(), slices.end(),
+                                           [&end](const Slice& slice) { return slice.start < end.ts; });
+    require(next != slices.begin(), "flow after the first slice", end.event);
+    const Slice& slice = *std::prev(next);
+    require(end.ts < slice.finish, "flow strictly inside its slice", end.event);
+    require(slice.depth == 2, "flow of an operation", end.event);
   }
 
   TraceContents contents_;

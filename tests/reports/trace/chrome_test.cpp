@@ -1,59 +1,13 @@
 #include <doctest/doctest.h>
 
 #include "orrery/error.hpp"
-#include "orrery/rank_grid.hpp"
-#include "reports/writers.hpp"
-#include "tests/reports/trace_check.hpp"
-#include "tests/sim/metrics/run_fixture.hpp"
+#include "tests/reports/trace/trace_check.hpp"
+#include "tests/reports/trace/traced_runs.hpp"
 
 using namespace orrery;
 using namespace orrery::test;
 
 namespace {
-
-Plan plan_of(std::int64_t tensor, std::int64_t pipeline) {
-  Plan plan;
-  plan.tensor_parallel = tensor;
-  plan.pipeline_parallel = pipeline;
-  return plan;
-}
-
-struct Written {
-  TraceInfo info;
-  std::string text;
-};
-
-Written write(const RunFixture& run, const Plan& plan, const TraceOptions& options = {}) {
-  Written out;
-  out.info =
-      write_trace(run.view(), RankGrid(plan), options, [&out](std::string_view part) { out.text += part; });
-  return out;
-}
-
-/// Sender 0-5 ns, message 5-9 ns, receiver 9-12 ns.
-struct PairRun : RunFixture {
-  PairRun() : RunFixture(2) {
-    add_group({0, 1}, Slot::forward_out, Slot::forward_in);
-    const auto work = add_work(0);
-    const auto message = add_message(Collective::send_recv, 8'000, Dimension::pipeline);
-    const auto first = add_task(0, 5'000);
-    const auto send = add_task(5'000, 10'000, {first});
-    const auto second = add_task(10'000, 13'500, {send});
-    workload.stage_memory.resize(2);
-    workload.stage_memory[0].standing = 6'000'000;
-    workload.stage_memory[1].standing = 4'000'000;
-    add_op(0, compute_op(work, Phase::forward, Part::attention, 3, 7, 500'000), first);
-    add_op(
-        0,
-        communicate_op(message, Stream::send_forward, Slot::forward_out, Phase::forward, Part::stage, -1, 7),
-        send);
-    add_op(
-        1,
-        communicate_op(message, Stream::recv_forward, Slot::forward_in, Phase::forward, Part::stage, -1, 7),
-        send);
-    add_op(1, compute_op(work, Phase::backward, Part::mlp, 4, 7, -500'000), second);
-  }
-};
 
 constexpr std::string_view kPairTrace = R"trace({"displayTimeUnit":"ms","metadata":{"seed":0},"traceEvents":[
 {"ph":"M","pid":10,"name":"process_name","args":{"name":"rank 0: tp 0 dp 0 pp 0 (node 0, gpu 0)"}},
@@ -68,8 +22,11 @@ constexpr std::string_view kPairTrace = R"trace({"displayTimeUnit":"ms","metadat
 {"ph":"M","pid":11,"tid":1,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"M","pid":11,"tid":5,"name":"thread_name","args":{"name":"recv forward"}},
 {"ph":"M","pid":11,"tid":5,"name":"thread_sort_index","args":{"sort_index":5}},
-{"ph":"X","pid":10,"tid":1,"ts":0.000,"dur":0.005,"name":"forward attention","cat":"forward","args":{"layer":3,"microbatch":7}},
+{"ph":"X","pid":10,"tid":1,"ts":0.000,"dur":0.013,"name":"step","cat":"step","args":{"step":0}},
+{"ph":"X","pid":10,"tid":1,"ts":0.000,"dur":0.005,"name":"forward pass","cat":"pass","args":{"microbatch":7}},
+{"ph":"X","pid":10,"tid":1,"ts":0.000,"dur":0.004,"name":"forward attention","cat":"forward","args":{"layer":3,"microbatch":7}},
 {"ph":"C","pid":10,"ts":0.000,"name":"memory GB","args":{"total":0.0065}},
+{"ph":"X","pid":11,"tid":1,"ts":0.000,"dur":0.013,"name":"step","cat":"step","args":{"step":0}},
 {"ph":"C","pid":11,"ts":0.000,"name":"memory GB","args":{"total":0.004}},
 {"ph":"X","pid":10,"tid":4,"ts":0.005,"dur":0.005,"name":"send forward","cat":"forward","args":{"microbatch":7,"group":0,"ranks":2,"bytes":8000}},
 {"ph":"C","pid":10,"ts":0.005,"name":"link GB/s","args":{"pipeline":1600}},
@@ -77,7 +34,8 @@ constexpr std::string_view kPairTrace = R"trace({"displayTimeUnit":"ms","metadat
 {"ph":"s","pid":10,"tid":4,"ts":0.006,"id":3,"name":"p2p","cat":"p2p"},
 {"ph":"f","bp":"e","pid":11,"tid":5,"ts":0.008,"id":3,"name":"p2p","cat":"p2p"},
 {"ph":"C","pid":10,"ts":0.010,"name":"link GB/s","args":{"pipeline":0}},
-{"ph":"X","pid":11,"tid":1,"ts":0.010,"dur":0.003,"name":"backward mlp","cat":"backward","args":{"layer":4,"microbatch":7}},
+{"ph":"X","pid":11,"tid":1,"ts":0.010,"dur":0.002,"name":"backward pass","cat":"pass","args":{"microbatch":7}},
+{"ph":"X","pid":11,"tid":1,"ts":0.010,"dur":0.001,"name":"backward mlp","cat":"backward","args":{"layer":4,"microbatch":7}},
 {"ph":"C","pid":11,"ts":0.013,"name":"memory GB","args":{"total":0.0035}}
 ]}
 )trace";
@@ -114,24 +72,65 @@ TEST_CASE("slices of compute add up to the report's compute, host and optimizer 
   for (const auto& [key, ns] : contents.ns) {
     if (key.second == 1) compute_ns += ns;
   }
-  // Each of the (2 * 4 * 4 + 1) slices of each of 6 ranks is rounded by less than 2 ns.
+  // Each of the (2 * 4 * 4 + 1) slices of each of 6 ranks is rounded by less than 2 ns, and the last ones of
+  // the 2 * 4 + 1 passes of a rank end 1 ns before those, and these 1 ns before each other or the step.
   const auto exact = static_cast<double>(b.compute_ps + b.host_ps + b.optimizer_ps) / 1000;
-  CHECK(std::abs(exact - static_cast<double>(compute_ns)) < 2 * 33 * 6);
+  CHECK(std::abs(exact - static_cast<double>(compute_ns)) < (2 * 33 + 2 * 9) * 6);
 }
 
 TEST_CASE("touching slices do not overlap for a reader that adds in double") {
   // 0.1 + 0.2 > 0.3 in double, and others once a reader rebases times: slices that touch are printed 1 ns
-  // shorter.
+  // shorter, and so is the pass that they are in, which ends with the step, and the last one in it.
   RunFixture run(1);
   const auto work = run.add_work(0);
-  for (const auto& [start, finish] : {std::pair{100'000, 300'000}, {300'000, 400'000}, {400'000, 400'900}}) {
+  for (const auto& [start, finish] : {std::pair{100'000, 300'000}, {300'000, 400'000}, {400'000, 402'900}}) {
     run.add_op(0, compute_op(work, Phase::forward, Part::layer), run.add_task(start, finish));
   }
   const Written trace = write(run, plan_of(1, 1));
   CHECK(trace.text.find(R"("ts":0.100,"dur":0.199)") != std::string::npos);
   CHECK(trace.text.find(R"("ts":0.300,"dur":0.099)") != std::string::npos);
   CHECK(trace.text.find(R"("ts":0.400,"dur":0.000)") != std::string::npos);
-  CHECK(TraceCheck::run(trace.text).slices == 3);
+  CHECK(trace.text.find(R"("ts":0.000,"dur":0.402,"name":"step")") != std::string::npos);
+  CHECK(trace.text.find(R"("ts":0.100,"dur":0.301,"name":"optimizer","cat":"pass")") != std::string::npos);
+  CHECK(TraceCheck::run(trace.text).slices == 5);
+}
+
+TEST_CASE("operations shorter than 1 ns stay in their pass and keep apart") {
+  for (const Picoseconds length : {100, 500, 900, 1000, 1100, 2000}) {
+    CAPTURE(length);
+    RunFixture run(1);
+    const auto work = run.add_work(0);
+    Picoseconds now = 0;
+    for (std::int32_t m = 0; m < 8; ++m) {
+      for (std::int32_t layer = 0; layer < 3; ++layer, now += length)
+        run.add_op(0, compute_op(work, Phase::forward, Part::layer, layer, m),
+                   run.add_task(now, now + length));
+    }
+    const TraceContents contents = TraceCheck::run(write(run, plan_of(1, 1)).text);
+    CHECK(contents.slices == 1 + 8 + 24);
+  }
+}
+
+TEST_CASE("levels leave out what is finer: passes without operations, steps without passes") {
+  RandomPipeline pipeline({2, 3, 4, 1'000'000, 2'000'000, true}, 1);
+  TraceOptions options;
+  const TraceContents all = TraceCheck::run(write(pipeline.fixture, plan_of(2, 2), options).text);
+  // Of 4 ranks: a step, 3 passes forward, 3 backward and the optimizer.
+  CHECK(all.steps == 4);
+  CHECK(all.passes == 4 * 7);
+  options.level = TraceLevel::pass;
+  const Written passes = write(pipeline.fixture, plan_of(2, 2), options);
+  CHECK(passes.info.spans == 4 + 4 * 7);
+  CHECK(TraceCheck::run(passes.text).slices == 4 + 4 * 7);
+  CHECK(TraceCheck::run(passes.text).highest == all.highest);
+  options.level = TraceLevel::step;
+  CHECK(TraceCheck::run(write(pipeline.fixture, plan_of(2, 2), options).text).slices == 4);
+  // Ranks are chosen by what the level shows: 4 of 1 + 7 spans are within 32, those with operations are not.
+  options.max_spans = 32;
+  options.level = TraceLevel::pass;
+  CHECK(write(pipeline.fixture, plan_of(2, 2), options).info.ranks == 4);
+  options.level = TraceLevel::operation;
+  CHECK(write(pipeline.fixture, plan_of(2, 2), options).info.ranks == 2);
 }
 
 TEST_CASE("ranks can be chosen, and arrows need both ends") {
@@ -167,8 +166,10 @@ TEST_CASE("steps can be chosen") {
   TraceOptions options;
   options.steps = {1};
   const Written trace = write(run, plan_of(1, 1), options);
-  CHECK(TraceCheck::run(trace.text).slices == 1);
-  CHECK(trace.text.find(R"("ts":1.000,"dur":1.000)") != std::string::npos);
+  CHECK(TraceCheck::run(trace.text).slices == 3);
+  CHECK(trace.text.find(R"("ts":1.000,"dur":1.000,"name":"step")") != std::string::npos);
+  CHECK(trace.text.find(R"("ts":1.000,"dur":0.999,"name":"optimizer","cat":"pass")") != std::string::npos);
+  CHECK(trace.text.find(R"("ts":1.000,"dur":0.998)") != std::string::npos);
   CHECK(trace.text.find(R"("args":{"step":1)") != std::string::npos);
 }
 

@@ -1,0 +1,58 @@
+// The scripts compiled in: what is not the project's own is what its README says it is.
+#include "reports/page/assets.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace orrery {
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("the files of uPlot are those whose checksums its README gives") {
+  const std::string readme = read_text(ORRERY_SOURCE_DIR "/third_party/uplot/README.md");
+  for (const std::string name : {"uPlot.iife.min.js", "uPlot.min.css"}) {
+    CAPTURE(name);
+    const auto asset = std::ranges::find(page_assets(), name, &PageAsset::name);
+    REQUIRE(asset != page_assets().end());
+    CHECK(readme.find(std::string(asset->sha256) + "  " + name + "\n") != std::string::npos);
+    CHECK(asset->text == read_text(ORRERY_SOURCE_DIR "/third_party/uplot/" + name));
+  }
+}
+
+TEST_CASE("scripts can stand in a page as they are") {
+  CHECK(page_assets().size() >= 8);
+  for (const PageAsset& asset : page_assets()) {
+    CAPTURE(asset.name);
+    CHECK(asset.sha256.size() == 64);
+    CHECK(asset.text.find("</script") == std::string_view::npos);
+    CHECK(asset.text.find("</style") == std::string_view::npos);
+    CHECK(asset.text.find("<!--") == std::string_view::npos);
+    CHECK(asset.text.find('\r') ==
+          std::string_view::npos);  // a page would be read with other line ends than hashed
+  }
+}
+
+TEST_CASE("scripts of the project reach nothing outside and put no text into a page as HTML") {
+  for (const PageAsset& asset : page_assets()) {
+    if (asset.name.starts_with("uPlot")) continue;
+    CAPTURE(asset.name);
+    for (const char* word : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
+                             "fetch(", "XMLHttpRequest", "WebSocket", "import(", "@import", "url("})
+      CHECK(asset.text.find(word) == std::string_view::npos);
+    CHECK(std::ranges::count(asset.text, '\n') <= 400);
+  }
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,14 @@
+// Whether the sanitizers watch this build: what only repeats the same paths is then done less often.
+#pragma once
+
+namespace orrery::test {
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace orrery::test

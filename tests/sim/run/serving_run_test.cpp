@@ -1,0 +1,135 @@
+// Experiments that serve requests, from their text to the report.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/experiment/read_experiment.hpp"
+#include "config/schema/menus.hpp"
+#include "orrery/error.hpp"
+#include "orrery/simulate.hpp"
+#include "sim/run/run.hpp"
+
+using namespace orrery;
+
+namespace {
+
+Experiment serving_experiment(const std::vector<std::string>& overrides) {
+  static const Catalog catalog = Catalog::embedded();
+  static const Menus all = menus();
+  return read_experiment_text(R"({"model": "llama3.1-8b", "cluster": "dgx-h100",
+      "plan": {"data_parallel": 8},
+      "inference": {"prompt_tokens": 500, "output_tokens": 20, "batch_size": 4, "requests": 64}})",
+                              "e.json", overrides, catalog, all)
+      .experiment;
+}
+
+}  // namespace
+
+TEST_CASE("an experiment with inference serves its requests, alone or after others") {
+  Simulator simulator;
+  const Experiment experiment = serving_experiment({});
+  const Report report = simulate(experiment);
+  REQUIRE(report.serving);
+  CHECK(report.feasible);
+  CHECK(report.makespan_ps == 0);  // no step
+  CHECK(report.serving->requests == 64);
+  CHECK(report.serving->output_tokens == 64 * 20);
+  for (int i = 0; i < 2; ++i)
+    CHECK(simulator.simulate(experiment).serving->duration_ps == report.serving->duration_ps);
+  CHECK(simulator.simulate(serving_experiment({"inference.output_tokens=21"})).serving->duration_ps >
+        report.serving->duration_ps);
+}
+
+TEST_CASE("replicas that are alike serve as much each, however many they are") {
+  const Report eight = simulate(serving_experiment({}));
+  const Report one = simulate(
+      serving_experiment({"cluster.gpus_per_node=1", "plan.data_parallel=1", "inference.requests=8"}));
+  CHECK(one.serving->duration_ps == eight.serving->duration_ps);
+  CHECK(one.serving->output_tokens_per_s() * 8 == doctest::Approx(eight.serving->output_tokens_per_s()));
+}
+
+TEST_CASE("what does not fit is infeasible, with the reason and without figures") {
+  const Experiment large = serving_experiment({"model.base=llama3.1-70b"});
+  for (const Report& report : {simulate(large), account_memory(large)}) {
+    CHECK_FALSE(report.feasible);
+    REQUIRE(report.reasons.size() == 1);
+    CHECK(report.reasons[0].starts_with("weights of 141.1 GB and activations"));
+    CHECK(report.serving->duration_ps == 0);
+  }
+  CHECK(account_memory(serving_experiment({})).feasible);
+}
+
+TEST_CASE("rates beyond capacity end, and are called so") {
+  const Report report =
+      simulate(serving_experiment({"inference.requests_per_s=1e6", "inference.requests=2000"}));
+  CHECK(report.serving->unstable);
+  REQUIRE_FALSE(report.warnings.empty());
+  CHECK(report.warnings[0].find("the queue grows by") != std::string::npos);
+}
+
+TEST_CASE("a batch that grows instead of a queue is beyond capacity too") {
+  const std::vector<std::string> many{"cluster.gpus_per_node=1",       "plan.data_parallel=1",
+                                      "inference.batch_size=null",     "inference.prompt_tokens=10",
+                                      "inference.output_tokens=500",   "inference.requests=800",
+                                      "inference.chunked_prefill=true"};
+  std::vector<std::string> beyond = many;
+  beyond.emplace_back("inference.requests_per_s=200");
+  const Report report = simulate(serving_experiment(beyond));
+  CHECK(report.serving->unstable);
+  CHECK(report.serving->queue_growth_per_s == doctest::Approx(200).epsilon(0.1));  // none ends meanwhile
+  std::vector<std::string> within = many;
+  within.emplace_back("inference.requests_per_s=5");
+  CHECK_FALSE(simulate(serving_experiment(within)).serving->unstable);
+}
+
+TEST_CASE("experiments that serve are of an engine unless they name a stack") {
+  CHECK(serving_experiment({}).stack == "vllm-2025");
+  CHECK(serving_experiment({"stack=nemo-2024"}).stack == "nemo-2024");
+}
+
+TEST_CASE("logits of proposals, and tokens of large batches, take memory") {
+  const auto workspace = [](const std::vector<std::string>& changes) {
+    return account_memory(serving_experiment(changes)).serving->workspace_bytes;
+  };
+  const std::vector<std::string> plain{"inference.batch_size=256", "inference.chunked_prefill=true"};
+  std::vector<std::string> proposing = plain;
+  proposing.emplace_back(R"(inference.speculative={"num_speculative_tokens": 64, "acceptance_rate": 0.5})");
+  // 64 more logits of a request in 16 and in 32 bits, and as many tokens more than a pass of prompts has.
+  CHECK(workspace(proposing) - workspace(plain) > Bytes{256} * 64 * 128256 * 6);
+  std::vector<std::string> small = plain;
+  small.emplace_back("inference.max_num_batched_tokens=64");
+  std::vector<std::string> equal = plain;
+  equal.emplace_back("inference.max_num_batched_tokens=256");
+  CHECK(workspace(small) == workspace(equal));  // outputs of 256 requests go through it anyway
+}
+
+TEST_CASE("requests have no step to look at") {
+  CHECK_THROWS_AS(static_cast<void>(run(serving_experiment({}))), InputError);
+}
+
+TEST_CASE("figures have the range of runs that no fit saw, on GPUs and with models that were measured") {
+  Experiment experiment = serving_experiment({});
+  CalibrationDomains domains;
+  domains.serving = {{"ttft_s", false, {"h100"}, 9, -0.5, 1},
+                     {"tpot_s", true, {"h100"}, 9, -0.1, 0.1},
+                     {"output_tokens_per_s", false, {"h200"}, 9, -0.1, 0.1}};
+  experiment.domains = std::make_shared<const CalibrationDomains>(domains);
+  const Report report = simulate(experiment);
+  REQUIRE(report.serving->ranges.size() == 1);
+  CHECK(report.serving->ranges[0].figure == "ttft_s");
+  CHECK(report.serving->ranges[0].low == report.serving->ttft_s.mean * 0.5);
+  CHECK(report.serving->ranges[0].high == report.serving->ttft_s.mean * 2);
+  CHECK(report.assumptions.back().ends_with(": time to first token -50 to +100 % (9 runs on h100)"));
+
+  domains.serving.erase(domains.serving.begin());
+  experiment.domains = std::make_shared<const CalibrationDomains>(domains);
+  const Report unknown = simulate(experiment);
+  CHECK(unknown.serving->ranges.empty());
+  CHECK(unknown.assumptions.back() ==
+        "no run of a model without experts was measured on h100 under stack vllm-2025 (measured: dense "
+        "models on "
+        "h200; "
+        "models with experts on h100): latencies and throughput have no range");
+}

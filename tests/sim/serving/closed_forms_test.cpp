@@ -1,0 +1,241 @@
+#include <doctest/doctest.h>
+
+#include "serving_support.hpp"
+
+namespace orrery {
+namespace {
+
+using serving_test::fixed_lengths;
+using serving_test::keeps_laws;
+using serving_test::LinearCost;
+using serving_test::served;
+
+TEST_CASE("one request takes its prompt's pass and one pass for each further token") {
+  LinearCost cost;
+  cost.context_ps = 3;
+  cost.host_ps = 7;
+  const ServedRun run = served(fixed_lengths(100, 5, 1, 1), cost);
+  REQUIRE(keeps_laws(run, 1));
+  // prompt: 100 * 1000 + 7; token i = 1..4 after it: 100 + 3 * (100 + i) + 7
+  CHECK(run.requests[0].first_token_ps == 100'007);
+  CHECK(run.requests[0].end_ps == 100'007 + 4 * 107 + 3 * (101 + 102 + 103 + 104));
+  CHECK(run.serving.tpot_s.mean == doctest::Approx((4 * 107 + 3 * 410) / 4 * 1e-12));
+  CHECK(run.serving.times.prefill_ps == 100'000);
+  CHECK(run.serving.times.decode_ps == 400 + 3 * 410);
+  CHECK(run.serving.times.host_ps == 5 * 7);
+  CHECK(run.serving.iterations == 5);
+}
+
+TEST_CASE("a batch of b requests of one length goes together") {
+  for (const Batching batching : {Batching::continuous, Batching::fixed}) {
+    CAPTURE(batching);
+    LinearCost cost;
+    cost.pass_ps = 5000;
+    Inference inference = fixed_lengths(10, 21, 8, 16);
+    inference.batching = batching;
+    const ServedRun run = served(inference, cost);
+    REQUIRE(keeps_laws(run, 1));
+    // Twice: 8 prompts of 10 tokens, 80'000, and 20 passes of 5000 + 8 * 100 = 5800: 116'000
+    CHECK(run.serving.duration_ps == 2 * 196'000);
+    CHECK(run.serving.ttft_s.p99 == doctest::Approx(80e-9));
+    CHECK(run.serving.tpot_s.p50 == doctest::Approx(5.8e-9));
+    CHECK(run.serving.output_tokens_per_s() == doctest::Approx(16 * 21 / 392e-9));
+    CHECK(run.serving.batch_mean == 8);
+  }
+}
+
+TEST_CASE("rows of ended requests stay in a static batch, and leave a continuous one") {
+  LinearCost cost;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 10, 2}, {0, 10, 4}});
+  inference.batch_size = 2;
+  inference.batching = Batching::fixed;
+  // 20 prompt tokens, then 3 passes with two rows
+  CHECK(served(inference, cost).serving.duration_ps == 20'000 + 3 * 200);
+  inference.batching = Batching::continuous;
+  CHECK(served(inference, cost).serving.duration_ps == 20'000 + 200 + 2 * 100);
+}
+
+TEST_CASE("a static batch waits until it is full, the last one until no more come") {
+  LinearCost cost;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 1, 1}, {50'000, 1, 1}, {60'000, 1, 1}});
+  inference.batch_size = 2;
+  inference.batching = Batching::fixed;
+  const ServedRun run = served(inference, cost);
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[0].end_ps == 52'000);
+  CHECK(run.requests[2].end_ps == 61'000);
+}
+
+TEST_CASE("whole prompts hold decoding up, chunks go beside it") {
+  LinearCost cost;
+  cost.pass_ps = 1000;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 10, 11}, {10'001, 100, 1}});
+  const ServedRun whole = served(inference, cost);
+  REQUIRE(keeps_laws(whole, 1));
+  // The first request's pass until 11'100, the second one's prompt until 111'100, nine more passes
+  CHECK(whole.requests[1].first_token_ps == 111'100);
+  CHECK(whole.requests[0].end_ps == 111'100 + 9 * 1100);
+  inference.chunked_prefill = true;
+  inference.max_batched_tokens = 26;
+  const ServedRun chunked = served(inference, cost);
+  REQUIRE(keeps_laws(chunked, 1));
+  // Four iterations of a pass and 25 tokens each, 26'100, then five passes alone
+  CHECK(chunked.requests[1].first_token_ps == 11'100 + 4 * 26'100);
+  CHECK(chunked.requests[0].end_ps == 11'100 + 4 * 26'100 + 5 * 1100);
+  CHECK(chunked.serving.times.mixed_ps == 4 * 26'100);
+}
+
+TEST_CASE("where the cost is linear, a chunked prompt takes as long as a whole one") {
+  for (const std::int64_t chunk : {1, 7, 100, 333, 1000, 5000}) {
+    CAPTURE(chunk);
+    LinearCost cost;
+    Inference inference = fixed_lengths(1000, 1, 1, 3);
+    inference.chunked_prefill = true;
+    inference.max_batched_tokens = chunk;
+    const ServedRun run = served(inference, cost);
+    REQUIRE(keeps_laws(run, 1));
+    CHECK(run.serving.duration_ps == 3'000'000);
+    std::int64_t pairs = 0;
+    for (const IterationBatch& batch : cost.seen) pairs += batch.prompt_pairs;
+    CHECK(pairs == 3 * 1000 * 1001 / 2);  // every token attends to those before it and itself
+  }
+}
+
+TEST_CASE("the throughput of a pipeline is that of its slowest stage") {
+  LinearCost cost;
+  cost.prompt_ps = 100;
+  cost.speeds = {2, 5, 3, 4};
+  cost.handover = 11;
+  const ServedRun run = served(fixed_lengths(1, 1000, 8, 8), cost);
+  REQUIRE(keeps_laws(run, 4));
+  // Four lanes of two requests: the slowest stage takes 5 * 200 ps for each of 1000 passes of a lane, and is
+  // never idle from the first to the last one.
+  CHECK(run.serving.duration_ps == 2 * 200 + 11 + 4 * 1000 * 5 * 200 + 11 + 3 * 200 + 11 + 4 * 200);
+}
+
+TEST_CASE("N pipelines pass N tokens in the time of their slowest stage") {
+  // The law of throughput: of N instances whose slowest stage takes t, N / t once they are full. Four stages
+  // hold four lanes of one request; a pass of a lane through the slowest stage takes 5 * 100 ps.
+  for (const std::int64_t instances : {1, 2, 4}) {
+    LinearCost cost;
+    cost.prompt_ps = 100;
+    cost.speeds = {2, 5, 3, 4};
+    constexpr std::int64_t kPasses = 1000;
+    const ServedRun run = served(fixed_lengths(1, kPasses, 4, 4 * instances), cost, 1'000'000, instances);
+    REQUIRE(keeps_laws(run, 4));
+    const Picoseconds fill = (2 + 3 + 4) * 100;
+    CHECK(run.serving.duration_ps == fill + 4 * kPasses * 5 * 100);
+    CHECK(run.serving.output_tokens == 4 * kPasses * instances);
+  }
+}
+
+TEST_CASE("replicas share requests evenly") {
+  LinearCost cost;
+  for (const std::int64_t replicas : {1, 2, 4, 8}) {
+    CAPTURE(replicas);
+    const ServedRun run = served(fixed_lengths(10, 11, 4, 64), cost, 1'000'000, replicas);
+    REQUIRE(keeps_laws(run, 1));
+    // 64 / replicas / 4 batches, each 40'000 + 10 * 400
+    CHECK(run.serving.duration_ps == 16 / replicas * 44'000);
+    CHECK(run.serving.busy_share() == doctest::Approx(1));
+  }
+}
+
+TEST_CASE("replicas for outputs get keys and values from those for prompts") {
+  LinearCost cost;
+  cost.token_transfer_ps = 50;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 10, 3}, {0, 10, 3}});
+  inference.max_batched_tokens = 10;  // one prompt at a time
+  inference.disaggregated = {1, 1};
+  const ServedRun run = served(inference, cost, 1000, 2);
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[0].first_token_ps == 10'000);
+  CHECK(run.requests[0].transfer_start_ps == 10'000);
+  CHECK(run.requests[0].end_ps == 10'500 + 2 * 100);
+  CHECK(run.requests[1].first_token_ps == 20'000);
+  CHECK(run.requests[1].end_ps == 20'500 + 2 * 100);
+  CHECK(run.serving.times.idle_ps == 2 * 20'700 - 20'000 - 400);
+}
+
+TEST_CASE("keys and values leave a replica one request after the other") {
+  LinearCost cost;
+  cost.token_transfer_ps = 50;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 10, 3}, {0, 10, 3}});
+  inference.disaggregated = {1, 1};
+  const ServedRun run = served(inference, cost, 1000, 2);
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[0].transfer_start_ps == 20'000);
+  CHECK(run.requests[1].transfer_start_ps == 20'500);
+}
+
+TEST_CASE("a prefix that is there already is neither computed nor sent nor held twice") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(100, 2, 2, 2);
+  inference.prefix_reuse = 0.5;
+  inference.page_tokens = 16;
+  const ServedRun run = served(inference, cost, 16 * 11);
+  REQUIRE(keeps_laws(run, 1));
+  // 50 tokens are three whole pages: 52 tokens to compute. Pages: 3 in common and 4 for each
+  CHECK(run.requests[0].first_token_ps == 2 * 52'000);
+  CHECK(run.serving.cache_peak == doctest::Approx(1));
+  CHECK(cost.seen[0].prompt_pairs == 2 * (52 * 48 + 52 * 53 / 2));
+  CHECK(cost.seen[0].prompt_context == 200);
+}
+
+TEST_CASE("speculation with every proposal taken makes k + 1 tokens a pass") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(10, 21, 1, 1);
+  inference.speculation = {3, 1, 0.1};
+  const ServedRun run = served(inference, cost);
+  REQUIRE(keeps_laws(run, 1));
+  // 20 tokens in 5 passes: 100 ps each, and 3 proposals of 10 ps
+  CHECK(run.serving.duration_ps == 10'000 + 5 * 130);
+  inference.speculation.acceptance = 0;
+  CHECK(served(inference, cost).serving.duration_ps == 10'000 + 20 * 130);
+}
+
+TEST_CASE("accepted tokens follow Leviathan's expectation") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(1, 100'001, 1, 1);
+  inference.speculation = {4, 0.7, 0};
+  const ServedRun run = served(inference, cost);
+  REQUIRE(keeps_laws(run, 1));
+  // (1 - 0.7^5) / (1 - 0.7) = 2.7731 tokens a pass (Leviathan et al. 2023, equation 1)
+  const double passes = static_cast<double>(run.serving.iterations - 1);
+  CHECK(100'000 / passes == doctest::Approx(2.7731).epsilon(0.01));
+}
+
+}  // namespace
+
+TEST_CASE("the front end delays requests on their way to the queue") {
+  LinearCost cost;
+  const Inference inference = fixed_lengths(20, 10, 1, 2);
+  const ServedRun run = serve({inference, 1000, 1, {0, 0, 1, 1000}, 1, 5000}, cost);
+  REQUIRE(keeps_laws(run, 1));
+  // 5,000, then a prompt of 20,000; nine passes of 100; the other request comes when this one has ended.
+  CHECK(run.serving.ttft_s.mean == doctest::Approx(25'000e-12));
+  CHECK(run.serving.tpot_s.mean == doctest::Approx(100e-12));
+  CHECK(run.serving.duration_ps == 2 * (25'000 + 900));
+}
+
+TEST_CASE("requests that have the pages for all of it from the beginning on never lose them") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(64, 97, 4, 4);  // prompts of 4 pages of 16, 10 in the end
+  const ServedRun grown = served(inference, cost, 320);
+  REQUIRE(keeps_laws(grown, 1));
+  CHECK(grown.serving.batch_most == 4);  // 16 of 20 pages
+  CHECK(grown.serving.preemptions > 0);
+  inference.guaranteed_no_evict = true;
+  const ServedRun reserved = served(inference, cost, 320);
+  REQUIRE(keeps_laws(reserved, 1));
+  CHECK(reserved.serving.batch_most == 2);
+  CHECK(reserved.serving.preemptions == 0);
+  CHECK(reserved.serving.cache_peak == 1);
+}
+
+}  // namespace orrery
