@@ -13,7 +13,7 @@ namespace {
 /// cores do the direct one.
 constexpr double kWinograd = 16.0 / 36;
 
-/// Rows of products with widened weights up to which these are read once; with more, they compute as any other.
+/// Rows of a product up to which widened weights are read once; with more it computes as any other.
 constexpr std::int64_t kFewRows = 64;
 
 class KernelPricer {
