@@ -31,7 +31,7 @@ ResultSelection selected_keys(const KeySelection& selection, bool json_or_csv, b
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= selection.only->size();) {
     const std::size_t comma = std::min(selection.only->find(',', begin), selection.only->size());
-    const std::string name = selection.only->substr(begin, comma - begin);
+    const std::string name = ResultSelection::key_of(selection.only->substr(begin, comma - begin));
     if (std::ranges::find(known, name) == known.end()) {
       refuse_only(": found " + quote(name) +
                   ", allowed are keys of the result with commas between them, such as "

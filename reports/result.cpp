@@ -155,6 +155,18 @@ std::vector<std::string_view> ResultSelection::names() {
   return names;
 }
 
+std::string ResultSelection::key_of(std::string_view name) {
+  constexpr std::string_view kUnit = "_s";
+  constexpr std::size_t kPercentile = 4;  // _p99
+  const std::vector<std::string_view> known = names();
+  if (std::ranges::find(known, name) != known.end() || !name.ends_with(kUnit)) return std::string(name);
+  const std::string_view stem = name.substr(0, name.size() - kUnit.size());
+  if (stem.size() <= kPercentile) return std::string(name);
+  const std::size_t at = stem.size() - kPercentile;
+  std::string turned = std::string(stem.substr(0, at)) + std::string(kUnit) + std::string(stem.substr(at));
+  return std::ranges::find(known, turned) != known.end() ? turned : std::string(name);
+}
+
 std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys) {
   std::vector<ResultFigure> figures;
   for (const ResultKey* key : keys.keys()) {

@@ -75,6 +75,13 @@ Json of_queue(const R& report, Value S::*value) {
   });
 }
 
+/// Null where too few requests arrive to tell.
+Json unstable(const R& report) {
+  return of_served(report, [](const S& serving) {
+    return serving.arrivals_per_s > 0 && serving.unstable ? Json(*serving.unstable) : Json();
+  });
+}
+
 Json gigabytes_of(const R& report, Bytes S::*bytes) {
   return report.serving ? Json(static_cast<double>((*report.serving).*bytes) / 1e9) : absent();
 }
@@ -140,7 +147,7 @@ const ResultKey kServingKeys[] = {
     {"serving.good_requests", [](const R& r) { return of(r, &S::good_requests); }},
     {"serving.arrivals_per_s", [](const R& r) { return of_queue(r, &S::arrivals_per_s); }},
     {"serving.queue_growth_per_s", [](const R& r) { return of_queue(r, &S::queue_growth_per_s); }},
-    {"serving.unstable", [](const R& r) { return of_queue(r, &S::unstable); }},
+    {"serving.unstable", unstable},
     {"serving.iterations", [](const R& r) { return of(r, &S::iterations); }},
     {"serving.batch_mean", [](const R& r) { return of(r, &S::batch_mean); }},
     {"serving.batch_max", [](const R& r) { return of(r, &S::batch_most); }},

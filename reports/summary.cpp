@@ -200,20 +200,27 @@ class Summary {
            100 * static_cast<double>(s.good_requests) / static_cast<double>(s.requests));
     if (s.arrivals_per_s > 0)
       line("  {:<11}{:>13}   {}", "arrivals", fmt::format("{}/s", three_digits(s.arrivals_per_s)),
-           s.unstable ? painted("1;31", fmt::format("UNSTABLE: the queue grows by {:.3g} requests/s",
-                                                    s.queue_growth_per_s))
-                      : "the queue is stable");
+           queue_state(s));
     if (s.preemptions > 0)
       wrapped("  ", fmt::format("{} times a request lost its place in the cache: {} tokens computed again",
                                 s.preemptions, s.recomputed_tokens));
+  }
+
+  [[nodiscard]] std::string queue_state(const Serving& s) const {
+    if (!s.unstable) return "too few to tell whether the queue grows";
+    if (!*s.unstable) return "the queue is stable";
+    return painted("1;31",
+                   fmt::format("UNSTABLE: the queue grows by {:.3g} requests/s", s.queue_growth_per_s));
   }
 
   void latencies(const Serving& s) {
     heading("Latency");
     line("  {:<24}{:>12}{:>12}{:>12}{:>12}", "", "mean", "p50", "p90", "p99");
     const auto row = [this](std::string_view name, const Distribution& d) {
-      line("  {:<24}{:>12}{:>12}{:>12}{:>12}", name, duration(d.mean), duration(d.p50), duration(d.p90),
-           duration(d.p99));
+      std::string cells = fmt::format("{:>12}{:>12}{:>12}{:>12}", duration(d.mean), duration(d.p50),
+                                      duration(d.p90), duration(d.p99));
+      cells.erase(cells.find_last_not_of(' ') + 1);
+      line("  {:<24}{}", name, cells);
     };
     row("time to first token", s.ttft_s);
     if (s.output_tokens > s.requests) row("time per output token", s.tpot_s);

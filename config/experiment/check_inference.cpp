@@ -1,6 +1,7 @@
 // What of an experiment that serves requests contradicts itself, or belongs to training.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@ class InferenceCheck {
       return add("", fmt::format("found a model of kind {}, allowed a transformer",
                                  kModelKindNames[static_cast<std::size_t>(experiment_.model.kind)]));
     check_lengths();
+    check_positions();
     check_batching();
     check_replicas();
     check_reach();
@@ -51,18 +53,18 @@ class InferenceCheck {
   /// Lengths that are given may not leave the context; lengths without a limit are cut to it.
   void check_lengths() {
     if (inference_.trace.has_value()) return;
-    const std::int64_t prompt = greatest(inference_.prompt);
-    const std::int64_t output = greatest(inference_.output);
+    const std::int64_t prompt = needed(inference_.prompt);
+    const std::int64_t output = needed(inference_.output);
     if (prompt + output <= context()) return;
     add("prompt_tokens", fmt::format("found requests of {} + {} tokens, allowed {} (max_model_len, or "
                                      "model.seq_length without one)",
                                      prompt, output, context()));
   }
 
-  /// Where there is no limit, the least.
-  static std::int64_t greatest(const TokenLengths& lengths) {
-    if (lengths.kind == LengthKind::fixed) return lengths.mean;
-    return lengths.most > 0 ? lengths.most : lengths.least;
+  /// The greatest, or where there is no limit the mean.
+  static std::int64_t needed(const TokenLengths& lengths) {
+    return lengths.kind != LengthKind::fixed && lengths.most > 0 ? lengths.most
+                                                                 : std::max(lengths.mean, lengths.least);
   }
 
   void check_batching() {
@@ -71,6 +73,9 @@ class InferenceCheck {
       add("max_num_batched_tokens",
           fmt::format("found {}, allowed from {} on: one and those proposed of a request",
                       inference_.max_batched_tokens, per_request));
+    if (static_cast<double>(inference_.iteration_tokens(context())) > kMaxTokens)
+      add("batch_size", fmt::format("found {} tokens of prompts in an iteration, allowed {:.0e}",
+                                    inference_.iteration_tokens(context()), kMaxTokens));
     if (inference_.batching == Batching::continuous) return;
     if (inference_.chunked_prefill)
       add("chunked_prefill", "found true, allowed with continuous batching only");
@@ -87,6 +92,29 @@ class InferenceCheck {
     if (split.prefill + split.decode != replicas)
       add("disaggregated", fmt::format("found {} + {} replicas, allowed data_parallel {}", split.prefill,
                                        split.decode, replicas));
+    const std::int64_t shared = replicas_that_share_experts();
+    if (split.prefill % shared != 0 || split.decode % shared != 0)
+      add("disaggregated",
+          fmt::format(
+              "found {} + {} replicas, allowed multiples of {}, as so many share the experts of a layer "
+              "(expert_parallel {})",
+              split.prefill, split.decode, shared, experiment_.plan.expert_parallel));
+  }
+
+  [[nodiscard]] std::int64_t replicas_that_share_experts() const {
+    const Plan& plan = experiment_.plan;
+    if (experiment_.model.experts == 0) return 1;
+    const std::int64_t ranks = plan.tensor_parallel * plan.context_parallel;
+    return std::max<std::int64_t>(1, plan.expert_parallel * plan.expert_tensor_parallel / ranks);
+  }
+
+  /// A table of positions has an end.
+  void check_positions() {
+    const Model& model = experiment_.model;
+    if (model.positions == Positions::learned && context() > model.seq_length)
+      add("max_model_len", fmt::format("found {}, allowed up to the {} positions that the model learned "
+                                       "(model.seq_length)",
+                                       context(), model.seq_length));
   }
 
   /// That times and numbers of iterations stay within what can be counted and waited for.

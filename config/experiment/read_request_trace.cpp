@@ -66,6 +66,12 @@ std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   return era * 146'097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719'468;
 }
 
+bool is_date(std::int64_t year, std::int64_t month, std::int64_t day) {
+  if (month < 1 || month > 12 || day < 1) return false;
+  const std::int64_t next = month == 12 ? days_of(year + 1, 1, 1) : days_of(year, month + 1, 1);
+  return day <= next - days_of(year, month, 1);
+}
+
 /// Seconds by which a clock is ahead that ends in Z, +01:00 or -05:30, which is cut off; nothing where it
 /// does not.
 double take_zone(std::string_view& text) {
@@ -96,7 +102,9 @@ std::optional<double> date_of(std::string_view text) {
   const auto hour = number_of<std::int64_t>(text.substr(11, 2));
   const auto minute = number_of<std::int64_t>(text.substr(14, 2));
   const auto second = number_of<double>(text.substr(kSecondsAt));
-  if (!year || !month || !day || !hour || !minute || !second || *month < 1 || *month > 12)
+  if (!year || !month || !day || !hour || !minute || !second || !is_date(*year, *month, *day))
+    return std::nullopt;
+  if (*hour < 0 || *hour > 23 || *minute < 0 || *minute > 59 || !(*second >= 0 && *second < 61))
     return std::nullopt;
   return static_cast<double>(days_of(*year, *month, *day) * 86'400 + *hour * 3600 + *minute * 60) + *second -
          ahead;
@@ -140,12 +148,26 @@ class TraceReader {
   void find_columns() {
     columns_ = cells_.size();
     for (std::size_t column = 0; column < kColumns; ++column) {
-      std::size_t at = 0;
-      const auto is_one = [&](std::string_view name) { return name == cells_[at]; };
-      while (at < columns_ && std::ranges::none_of(kNames[column], is_one)) ++at;
-      if (at == columns_) return refuse(fmt::format("found no column {}", joined(std::span(kNames[column]))));
-      at_[column] = at;
+      const std::span names(kNames[column]);
+      const auto is_one = [&](std::string_view cell) {
+        return std::ranges::find(names, cell) != names.end();
+      };
+      const auto at = std::ranges::find_if(cells_, is_one);
+      if (at == cells_.end())
+        return refuse(fmt::format("found no column {}{}", joined(names), nearest(names)));
+      if (std::ranges::count_if(cells_, is_one) > 1)
+        return refuse(fmt::format("found several columns {}, allowed one", joined(names)));
+      at_[column] = static_cast<std::size_t>(at - cells_.begin());
     }
+  }
+
+  /// What a column may have been called by mistake: ", but ..." or nothing.
+  [[nodiscard]] std::string nearest(std::span<const std::string_view> names) const {
+    for (const std::string_view cell : cells_) {
+      const std::string meant = hint(cell, names);
+      if (!meant.empty()) return fmt::format(", but {}{}", quote(cell), meant);
+    }
+    return {};
   }
 
   /// From the first one, in order.

@@ -59,8 +59,11 @@ const std::vector<Field<Inference>>& inference_fields() {
 }
 
 const Field<Inference>& request_count_field() {
-  static const Field<Inference> field = FieldTable<Inference>::integer(
-      "requests", 1, kMostRequests, &Inference::requests, "one full batch of every replica", "to serve");
+  static const Field<Inference> field =
+      FieldTable<Inference>::integer("requests", 1, kMostRequests, &Inference::requests,
+                                     "one full batch of every replica; ten where lengths are drawn or "
+                                     "requests arrive at a rate, 1000 at least at a rate",
+                                     "to serve");
   return field;
 }
 

@@ -110,8 +110,10 @@ struct Inference {
   std::int64_t batch_size = 0;  ///< requests in flight on a replica at most; 0: as many as the cache holds
   double requests_per_s =
       0;  ///< arrivals by a Poisson process over all replicas; 0: as many as there is room for at all times
-  std::int64_t requests = 0;  ///< to serve in all; 0: one full batch of every replica
-  RequestTrace trace;         ///< arrivals and lengths from a file; nothing: drawn by the four above
+  /// To serve in all. 0: one full batch of every replica, ten where lengths are drawn or at a rate, 1000 at
+  /// least at a rate.
+  std::int64_t requests = 0;
+  RequestTrace trace;  ///< arrivals and lengths from a file; nothing: drawn by the four above
   /// Long prompts go in pieces beside decoding (Agrawal et al. 2024); else whole, while nobody decodes.
   bool chunked_prefill = false;
   /// Tokens of an iteration at most; where prompts go whole those of its prompts, but for a single longer
@@ -139,6 +141,18 @@ struct Inference {
   /// Whether a new request comes whenever one has ended, so that their number in flight stays the same.
   [[nodiscard]] bool is_closed_loop() const { return !trace.has_value() && requests_per_s == 0; }
   [[nodiscard]] bool is_disaggregated() const { return disaggregated.prefill > 0; }
+  /// Tokens of a mean prompt and output, rounded up; each 1 at least.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> mean_lengths() const {
+    if (!trace.has_value() || (*trace).empty()) return {prompt.mean, output.mean};
+    std::int64_t prompts = 0;
+    std::int64_t outputs = 0;
+    for (const RequestSpec& request : *trace) {
+      prompts += request.prompt_tokens;
+      outputs += request.output_tokens;
+    }
+    const auto count = static_cast<std::int64_t>((*trace).size());
+    return {(prompts + count - 1) / count, (outputs + count - 1) / count};
+  }
   /// Of requests of `context` tokens at most.
   [[nodiscard]] std::int64_t longest_prompt(std::int64_t context) const {
     if (trace.has_value())

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,9 +82,12 @@ struct Serving {
   Distribution end_to_end_s;  ///< from the arrival to the last token
   Distribution queue_s;       ///< from the arrival to the first iteration
 
-  double arrivals_per_s = 0;       ///< offered; 0: new requests come as old ones end
-  double queue_growth_per_s = 0;   ///< of requests in the system, over the second half of the arrivals
-  bool unstable = false;           ///< they grew by more than chance explains
+  double arrivals_per_s = 0;      ///< offered; 0: new requests come as old ones end
+  double queue_growth_per_s = 0;  ///< of requests in the system, over the second half of the arrivals
+  double late_ends_per_s = 0;     ///< requests that ended in that time
+  /// Whether they grew by more than chance explains; nothing where too few arrive to tell.
+  std::optional<bool> unstable;
+  std::int64_t cut_requests = 0;   ///< whose drawn lengths were cut to what a request may have
   std::int64_t good_requests = 0;  ///< that kept all targets
 
   std::int64_t iterations = 0;

@@ -40,6 +40,8 @@ class ResultSelection {
 
   /// Keys, and the objects they lie in.
   [[nodiscard]] static std::vector<std::string_view> names();
+  /// The key that a name means: ttft_p99_s is ttft_s_p99. Other names as they are.
+  [[nodiscard]] static std::string key_of(std::string_view name);
   /// Whether a row of CSV has any of them.
   [[nodiscard]] bool has_row() const;
   /// What has to be measured for them.

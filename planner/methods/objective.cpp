@@ -56,7 +56,7 @@ bool more_is_better(std::string_view key) {
 
 Objective::Objective(std::string_view text, std::string_view option) {
   const bool turned = text.starts_with("min:") || text.starts_with("max:");
-  key_ = text.substr(turned ? 4 : 0);
+  key_ = ResultSelection::key_of(text.substr(turned ? 4 : 0));
   most_ = turned ? text.starts_with("max:") : more_is_better(key_);
   const std::vector<std::string_view> known = ResultSelection::names();
   if (std::ranges::find(known, key_) == known.end())

@@ -100,7 +100,7 @@ void check_found(const Space& space, const SearchRequest& request, bool lacks_va
     refuse_option(fmt::format("--objective: no plan that was simulated has a value of {}",
                               quote(request.objective.key())));
   if (result.distinct == 0) refuse_empty(space, result);
-  if (result.infeasible + result.beyond < result.distinct)
+  if (result.infeasible + result.beyond + result.overloaded < result.distinct)
     refuse_option("--budget: it ended before a plan was simulated, allowed more");
 }
 

@@ -44,10 +44,11 @@ struct SearchRequest {
 struct Trial {
   std::vector<std::string> values;  ///< one per key of the space; "" where the key does nothing
   std::uint64_t index = 0;          ///< in the space; of values that are not in it, after all points
-  double cost = 0;                  ///< Objective::cost(); infinite beyond a limit
-  std::vector<double> pareto;       ///< the same of SearchRequest::pareto
+  double cost = 0;             ///< Objective::cost(); infinite beyond a limit, and where it cannot keep up
+  std::vector<double> pareto;  ///< the same of SearchRequest::pareto
   std::int64_t makespan_ps = 0;
   bool keeps_limits = true;  ///< SearchRequest::limits
+  bool keeps_up = true;      ///< with the requests that arrive: their queue does not grow
 };
 
 /// A point that is reported whole.
@@ -72,7 +73,8 @@ struct SearchResult {
   std::uint64_t infeasible = 0;  ///< of those, ones that do not fit into memory
   std::uint64_t bounded = 0;     ///< simulated without contention only, as a bound
   std::uint64_t simulated = 0;   ///< under the network of the experiment
-  std::uint64_t beyond = 0;      ///< of those, ones that do not keep all limits
+  std::uint64_t beyond = 0;      ///< of those, ones that do not keep all limits,
+  std::uint64_t overloaded = 0;  ///< and ones that do not keep up with the requests that arrive
   std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
   /// Points removed, by the condition or key that stands against them.
   std::map<std::string, std::uint64_t> removed;

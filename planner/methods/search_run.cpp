@@ -265,7 +265,8 @@ Trial SearchRun::trial_of(const Point& point) {
               report.makespan_ps};
   if (std::isinf(trial.cost)) lacks_value_ = true;
   trial.keeps_limits = keeps_limits(report);
-  if (!trial.keeps_limits) trial.cost = std::numeric_limits<double>::infinity();
+  trial.keeps_up = !report.serving || report.serving->unstable != true;
+  if (!trial.keeps_limits || !trial.keeps_up) trial.cost = std::numeric_limits<double>::infinity();
   return trial;
 }
 
@@ -300,8 +301,8 @@ void SearchRun::keep(const Point& point, const Trial& trial) {
   if (++counts_.simulated; trial.cost < cost_of(0))
     counts_.improvements.push_back({counts_.simulated, trial.cost});
   known_.emplace(point.content, trial);
-  if (!trial.keeps_limits) {
-    ++counts_.beyond;
+  if (!trial.keeps_limits || !trial.keeps_up) {
+    ++(trial.keeps_up ? counts_.beyond : counts_.overloaded);
     return;
   }
   trials_.insert(std::ranges::upper_bound(trials_, trial, better), trial);
@@ -389,6 +390,8 @@ SearchResult SearchRun::finish() {
     result.optimal = *result.gap == 0;
   }
   if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
+  if (result.overloaded > 0)
+    result.losers["simulated, but requests arrive faster than they are served"] = result.overloaded;
   if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
   if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;

@@ -110,7 +110,11 @@ class SearchText {
   }
 
   [[nodiscard]] std::string proof() const {
-    if (result_.best.empty() && result_.beyond > 0) return "No plan that was simulated keeps " + kept() + ".";
+    if (result_.best.empty() && result_.beyond + result_.overloaded > 0) {
+      if (result_.beyond == 0) return "No plan that was simulated keeps up with the requests that arrive.";
+      return "No plan that was simulated " + std::string(result_.overloaded > 0 ? "keeps up and " : "") +
+             "keeps " + kept() + ".";
+    }
     if (result_.best.empty()) return "No plan fits into memory.";
     const std::string within = request_.limits.empty() ? "" : " that keeps " + kept();
     if (result_.optimal) return "The first is optimal: no point of the space" + within + " is better.";

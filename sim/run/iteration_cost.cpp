@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -86,15 +87,24 @@ class StageMessages {
     return one_shot ? std::min(slowest, *one_shot) : slowest;
   }
 
-  /// A message from a rank of replica 0 to the one in its place in another replica.
-  Picoseconds between_replicas(std::int64_t stage, std::int64_t replica, Bytes bytes) {
-    RankCoordinates at{{Axis::pipeline, stage}};
-    const std::uint32_t from = spec_.grid.rank(at);
-    at[Axis::data] = replica;
-    const std::array<std::uint32_t, 2> pair{from, spec_.grid.rank(at)};
+  /// Every rank of a replica sends to the one in its place in another, all at the same time: the longest
+  /// message alone, or longer where the busiest link takes longer for all that cross it.
+  /// @param bytes  of a rank, by stage
+  Picoseconds between_replicas(std::uint32_t from, std::uint32_t to, std::span<const Bytes> bytes) {
+    const auto stride = static_cast<std::uint32_t>(spec_.grid.stride(Axis::data));
+    Picoseconds slowest = 0;
+    std::map<LinkId, Int128> loads;  // bytes * kWeightOne
     TransferPrice price;
-    pairs_.price({Collective::send_recv, bytes, Dimension::pipeline}, pair, price);
-    return price.alone_ps();
+    spec_.grid.for_each_member({}, {Axis::tensor, Axis::context, Axis::pipeline}, [&](std::uint32_t rank) {
+      const Bytes sent = bytes[static_cast<std::size_t>(spec_.grid.place(rank, Axis::pipeline))];
+      const std::array<std::uint32_t, 2> pair{rank + from * stride, rank + to * stride};
+      pairs_.price({Collective::send_recv, sent, Dimension::pipeline}, pair, price);
+      slowest = std::max(slowest, price.alone_ps());
+      for (const LinkUse& use : price.uses) loads[use.link] += static_cast<Int128>(sent) * use.weight;
+    });
+    for (const auto& [link, load] : loads)
+      slowest = std::max(slowest, transfer_ps(load, machine_->topology->link(link).bytes_per_s, kWeightOne));
+    return slowest;
   }
 
  private:
@@ -129,7 +139,8 @@ class SteppedIterationCost : public IterationCost {
       : experiment_(experiment),
         inference_(inference),
         steps_(experiment, inference),
-        messages_(experiment, memo) {}
+        messages_(experiment, memo),
+        attention_(steps_.model().kinds().size()) {}
 
   [[nodiscard]] std::uint32_t stages() const override {
     return static_cast<std::uint32_t>(steps_.model().stages().size());
@@ -168,19 +179,20 @@ class SteppedIterationCost : public IterationCost {
     return from_microseconds(experiment_.software.iteration_us + requests * experiment_.software.request_us);
   }
 
-  /// All GPUs of a replica send what they keep to those in their place at the same time.
-  Picoseconds transfer_ps(std::int64_t tokens) override {
-    const std::int64_t replica = inference_.disaggregated.prefill;
-    if (replica == 0 || replica >= experiment_.plan.data_parallel) return 0;
+  Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to, std::int64_t tokens) override {
     if (cached_.empty()) cached_ = stage_serving_memory(experiment_, inference_, 1);
-    Picoseconds slowest = 0;
-    for (std::size_t stage = 0; stage < cached_.size(); ++stage)
-      slowest = std::max(slowest, messages_.between_replicas(static_cast<std::int64_t>(stage), replica,
-                                                             cached_[stage].cache_per_token * tokens));
-    return slowest;
+    std::vector<Bytes> bytes;
+    for (const StageServingMemory& stage : cached_) bytes.push_back(stage.cache_per_token * tokens);
+    return messages_.between_replicas(from, to, bytes);
   }
 
  private:
+  struct LatestAttention {
+    IterationBatch batch;
+    bool graphs = false;
+    StepTimes times;
+  };
+
   /// Graphs are made for batches of decoding; prompts come in too many sizes.
   [[nodiscard]] bool runs_as_graph(const IterationBatch& batch) const {
     return experiment_.plan.cuda_graphs == CudaGraphs::step && batch.prompt_tokens == 0;
@@ -246,8 +258,15 @@ class SteppedIterationCost : public IterationCost {
     return at->second;
   }
 
-  StepTimes attention(std::size_t stage, std::size_t kind, const IterationBatch& batch, bool graphs) {
-    return times(stage, graphs, [&](IterationWriter& to) { steps_.write_attention(kind, batch, to); });
+  /// Without messages it is the same on all stages, which ask for it one after the other.
+  const StepTimes& attention(std::size_t stage, std::size_t kind, const IterationBatch& batch, bool graphs) {
+    LatestAttention& latest = attention_[kind];
+    const bool has_messages = experiment_.plan.context_parallel > 1;
+    if (has_messages || latest.graphs != graphs || latest.batch != batch) {
+      latest = {batch, graphs,
+                times(stage, graphs, [&](IterationWriter& to) { steps_.write_attention(kind, batch, to); })};
+    }
+    return latest.times;
   }
 
   const StepTimes& head(std::size_t stage, std::int64_t results, bool graphs) {
@@ -262,6 +281,7 @@ class SteppedIterationCost : public IterationCost {
   IterationSteps steps_;
   StageMessages messages_;
   std::vector<StageServingMemory> cached_;
+  std::vector<LatestAttention> attention_;                                             ///< by kind of layer
   std::array<std::unordered_map<std::int64_t, std::vector<StepTimes>>, 2> by_tokens_;  ///< [as graphs]
   std::array<std::unordered_map<std::int64_t, StepTimes>, 2> heads_;                   ///< by results
   std::map<std::pair<std::uint32_t, std::int64_t>, Picoseconds> handovers_;

@@ -91,14 +91,31 @@ class ServingExperiment {
     if (setup_.memory.usable == 0)
       report.assumptions.emplace_back(
           "the memory of the GPU is unknown: the cache holds any number of tokens");
-    if (figures_.range && report.feasible)
+    if (figures_.range && serving.duration_ps > 0)
       report.assumptions.push_back(ranges_sentence(experiment_, serving.ranges));
-    if (serving.unstable)
-      report.warnings.push_back(fmt::format(
-          "{:.3g} requests arrive per second and {:.3g} end while they do: the queue grows by {:.3g} per "
-          "second, and latencies are those of a run that stops after {} requests",
-          serving.arrivals_per_s, serving.arrivals_per_s - serving.queue_growth_per_s,
+    add_warnings(serving, report.warnings);
+  }
+
+  static void add_warnings(const Serving& serving, std::vector<std::string>& warnings) {
+    if (serving.cut_requests > 0)
+      warnings.push_back(
+          fmt::format("the drawn lengths of {} of {} requests were cut to what the context (max_model_len, "
+                      "else model.seq_length) leaves of them",
+                      serving.cut_requests, serving.requests));
+    if (serving.arrivals_per_s == 0) return;
+    if (!serving.unstable) {
+      warnings.push_back(
+          fmt::format("{} requests are too few to tell whether the queue grows: give more with "
+                      "inference.requests",
+                      serving.requests));
+    } else if (*serving.unstable) {
+      warnings.push_back(fmt::format(
+          "of the requests of the second half {:.3g} arrive per second and {:.3g} end while they do: the "
+          "queue "
+          "grows by {:.3g} per second, and latencies are those of a run that stops after {} requests",
+          serving.late_ends_per_s + serving.queue_growth_per_s, serving.late_ends_per_s,
           serving.queue_growth_per_s, serving.requests));
+    }
   }
 
   const Experiment& experiment_;

@@ -53,8 +53,9 @@ std::int64_t most_in_flight(const Inference& inference, std::int64_t pages) {
   if (inference.batch_size > 0) return inference.batch_size;
   const bool is_needed = inference.is_closed_loop() || inference.batching == Batching::fixed;
   if (!is_needed) return 0;
-  const std::int64_t own = pages_for(inference, inference.prompt.mean + inference.output.mean - 1) -
-                           reused_tokens(inference, inference.prompt.mean) / inference.page_tokens;
+  const auto [prompt, output] = inference.mean_lengths();
+  const std::int64_t own =
+      pages_for(inference, prompt + output - 1) - reused_tokens(inference, prompt) / inference.page_tokens;
   return std::max<std::int64_t>(1, pages / std::max<std::int64_t>(1, own));
 }
 

@@ -41,8 +41,9 @@ class IterationCost {
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
   [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
-  /// Keys and values of so many tokens from a replica for prompts to one for outputs.
-  [[nodiscard]] virtual Picoseconds transfer_ps(std::int64_t tokens) = 0;
+  /// Keys and values of so many tokens from one replica to another.
+  [[nodiscard]] virtual Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to,
+                                                std::int64_t tokens) = 0;
 };
 
 /// What a replica keeps, per GPU of its fullest stage.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
 namespace orrery {
 namespace {
@@ -44,53 +45,31 @@ void measure_requests(const FinishedRun& run, Serving& serving) {
   serving.queue_s = distribution_of(std::move(queue));
 }
 
-/// Requests that have come and not ended, as each one from `first` on arrives.
-std::vector<double> in_system_at_arrivals(const std::vector<ServedRequest>& requests, std::size_t first) {
-  std::vector<Picoseconds> ends;
-  for (const ServedRequest& request : requests) ends.push_back(request.end_ps);
-  std::ranges::sort(ends);
-  std::vector<double> present;
-  for (std::size_t r = first; r < requests.size(); ++r) {
-    const auto ended = std::ranges::upper_bound(ends, requests[r].spec.arrival_ps) - ends.begin();
-    present.push_back(static_cast<double>(r + 1) - static_cast<double>(ended));
-  }
-  return present;
+/// Whether a number of requests grows to which `came` were added while `growth` more came than ended. One
+/// that keeps its level strays from it by chance, by less than three standard deviations of `came`, a Poisson
+/// count, almost always. Where it has grown by more than one, so few cannot tell.
+std::optional<bool> grows(double growth, double came) {
+  const double deviation = std::sqrt(came);
+  if (growth > 3 * deviation) return true;
+  return growth > deviation ? std::nullopt : std::optional(false);
 }
 
-/// Slope of the regression of `values` on the arrivals from `first` on, per second.
-double slope(const std::vector<ServedRequest>& requests, std::size_t first,
-             const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  double mean_time = 0;
-  double mean_value = 0;
-  for (std::size_t r = 0; r < values.size(); ++r) {
-    mean_time += to_seconds(requests[first + r].spec.arrival_ps) / count;
-    mean_value += values[r] / count;
-  }
-  double product = 0;
-  double square = 0;
-  for (std::size_t r = 0; r < values.size(); ++r) {
-    const double time = to_seconds(requests[first + r].spec.arrival_ps) - mean_time;
-    product += time * (values[r] - mean_value);
-    square += time * time;
-  }
-  return square > 0 ? product / square : 0;
-}
-
-/// The second half of the arrivals tells, when the system is no longer filling. A number of requests that
-/// does not grow strays from a level by chance alone: by less than three standard deviations of the number of
-/// arrivals, a Poisson count, almost always.
+/// The second half of the arrivals tells, when the system is no longer filling.
 void measure_queue(const FinishedRun& run, Serving& serving) {
   const std::vector<ServedRequest>& requests = run.requests;
-  const auto seconds = [&](std::size_t from) {
-    return to_seconds(requests.back().spec.arrival_ps - requests[from].spec.arrival_ps);
-  };
-  if (run.inference.is_closed_loop() || seconds(0) <= 0) return;
-  serving.arrivals_per_s = static_cast<double>(requests.size() - 1) / seconds(0);
+  const Picoseconds last = requests.back().spec.arrival_ps;
+  const auto seconds_from = [&](std::size_t r) { return to_seconds(last - requests[r].spec.arrival_ps); };
+  if (run.inference.is_closed_loop() || seconds_from(0) <= 0) return;
+  serving.arrivals_per_s = static_cast<double>(requests.size() - 1) / seconds_from(0);
   const std::size_t half = requests.size() / 2;
-  serving.queue_growth_per_s = slope(requests, half, in_system_at_arrivals(requests, half));
-  const auto count = static_cast<double>(requests.size() - half);
-  serving.unstable = serving.queue_growth_per_s * seconds(half) > 3 * std::sqrt(count);
+  if (seconds_from(half) <= 0) return;
+  const Picoseconds begin = requests[half].spec.arrival_ps;
+  const auto came = static_cast<double>(requests.size() - 1 - half);
+  const auto ended = static_cast<double>(std::ranges::count_if(
+      requests, [&](const ServedRequest& r) { return r.end_ps > begin && r.end_ps <= last; }));
+  serving.late_ends_per_s = ended / seconds_from(half);
+  serving.queue_growth_per_s = (came - ended) / seconds_from(half);
+  serving.unstable = grows(came - ended, came);
 }
 
 void measure_replicas(const FinishedRun& run, Serving& serving) {

@@ -19,6 +19,12 @@ Replica::Replica(const ServingRules& rules, const ReplicaShape& shape, Iteration
   in_lane_.resize(lanes_.size());
 }
 
+/// Lanes may take fewer than the replica: what they decode has to fit into an iteration.
+bool Replica::has_place() const {
+  const std::uint32_t lane = emptiest_lane();
+  return lanes_[lane].limit() == 0 || in_lane_[lane] < lanes_[lane].limit();
+}
+
 bool Replica::is_waiting() const {
   return std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.is_waiting(); });
 }

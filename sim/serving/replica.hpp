@@ -41,7 +41,7 @@ class Replica {
 
   /// Requests that are its own now, until they have ended or are handed over.
   [[nodiscard]] std::int64_t assigned() const { return assigned_; }
-  [[nodiscard]] bool has_place() const { return limit_ == 0 || assigned_ < limit_; }
+  [[nodiscard]] bool has_place() const;
   /// Whether requests wait to be computed.
   [[nodiscard]] bool is_waiting() const;
   /// How many of them.

@@ -24,12 +24,21 @@ class LengthSource {
     shift_ = -variance / 2;
   }
 
-  /// From the least length to `most`, and to the greatest one where there is one.
-  std::int64_t next(std::int64_t most) {
-    if (lengths_.most > 0) most = std::min(most, lengths_.most);
-    const std::int64_t least = std::min(lengths_.least, most);
-    return std::clamp(drawn(least, most), least, most);
+  /// The shortest there is.
+  [[nodiscard]] std::int64_t least() const {
+    return lengths_.kind == LengthKind::fixed ? lengths_.mean : lengths_.least;
   }
+
+  /// From the least length to the greatest one, where there is one, and then to `room` at most.
+  std::int64_t next(std::int64_t room) {
+    constexpr std::int64_t kNoMost = std::int64_t{1} << 40;
+    const std::int64_t most = lengths_.most > 0 ? lengths_.most : kNoMost;
+    const std::int64_t length = std::clamp(drawn(lengths_.least, most), std::min(lengths_.least, most), most);
+    was_cut_ = length > room;
+    return std::min(length, room);
+  }
+  /// The latest one.
+  [[nodiscard]] bool was_cut() const { return was_cut_; }
 
  private:
   std::int64_t drawn(std::int64_t least, std::int64_t most) {
@@ -45,6 +54,7 @@ class LengthSource {
   Draws draws_;
   double scale_ = 0;
   double shift_ = 0;
+  bool was_cut_ = false;
 };
 
 }  // namespace
@@ -54,23 +64,25 @@ std::int64_t reused_tokens(const Inference& inference, std::int64_t prompt_token
   return std::min(there, prompt_tokens - 1) / inference.page_tokens * inference.page_tokens;
 }
 
-std::vector<RequestSpec> make_requests(const Inference& inference, std::int64_t context, std::int64_t count,
-                                       std::uint64_t seed) {
-  if (inference.trace.has_value()) return *inference.trace;
+MadeRequests make_requests(const Inference& inference, std::int64_t context, std::int64_t count,
+                           std::uint64_t seed) {
+  if (inference.trace.has_value()) return {*inference.trace};
   LengthSource prompts(inference.prompt, seed, kPrompts);
   LengthSource outputs(inference.output, seed, kOutputs);
   Draws arrivals(seed, kArrivals);
-  std::vector<RequestSpec> requests(static_cast<std::size_t>(count));
+  MadeRequests made;
+  made.requests.resize(static_cast<std::size_t>(count));
   Picoseconds now = 0;
-  for (RequestSpec& request : requests) {
+  for (RequestSpec& request : made.requests) {
     request.arrival_ps = now;
-    request.prompt_tokens = prompts.next(context - 1);
+    request.prompt_tokens = prompts.next(std::max<std::int64_t>(1, context - outputs.least()));
     request.output_tokens = outputs.next(context - request.prompt_tokens);
+    if (prompts.was_cut() || outputs.was_cut()) ++made.cut;
     if (inference.is_closed_loop()) continue;
     const double gap_s = arrivals.exponential() / inference.requests_per_s;  // a Poisson process
     now += static_cast<Picoseconds>(gap_s * 1e12 + 0.5);
   }
-  return requests;
+  return made;
 }
 
 }  // namespace orrery

@@ -11,10 +11,16 @@ namespace orrery {
 /// Tokens of a prompt whose keys and values are in the cache already: whole pages, and never all of it.
 [[nodiscard]] std::int64_t reused_tokens(const Inference& inference, std::int64_t prompt_tokens);
 
+struct MadeRequests {
+  std::vector<RequestSpec> requests;
+  std::int64_t cut = 0;  ///< whose lengths were drawn longer than the context leaves
+};
+
 /// `count` requests in order of their arrival, the first one at 0; a trace has its own number. Where new
 /// requests come as old ones end, all arrivals are 0.
-/// @param context  most tokens of a request, at least 2: outputs are cut to what their prompt leaves of it
-[[nodiscard]] std::vector<RequestSpec> make_requests(const Inference& inference, std::int64_t context,
-                                                     std::int64_t count, std::uint64_t seed);
+/// @param context  most tokens of a request, at least 2: prompts are cut to what the least output leaves of
+///   it, outputs to what their prompt does
+[[nodiscard]] MadeRequests make_requests(const Inference& inference, std::int64_t context, std::int64_t count,
+                                         std::uint64_t seed);
 
 }  // namespace orrery

@@ -1,9 +1,13 @@
 #include "sim/serving/serve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "orrery/error.hpp"
@@ -38,11 +42,31 @@ struct ServingEvent {
 struct ReplicaServer {
   Replica replica;
   bool begins = false;                   ///< an event to begin an iteration is on its way
-  Picoseconds sends_until = 0;           ///< keys and values leave one request after the other
+  Picoseconds sends_until = 0;           ///< keys and values leave one request after the other,
+  Picoseconds receives_until = 0;        ///< and come in one after the other
   std::deque<std::uint32_t> expected{};  ///< requests whose keys and values are to come here
 
   ReplicaServer(const ServingRules& rules, const ReplicaShape& shape, IterationCost& cost)
       : replica(rules, shape, cost) {}
+};
+
+/// Replicas of one role, the one with the fewest requests first, of equal ones that of the lowest number.
+class LoadOrder {
+ public:
+  explicit LoadOrder(std::size_t replicas) : loads_(replicas) {}
+
+  void set(std::uint32_t replica, std::int64_t load) {
+    std::optional<std::int64_t>& known = loads_[replica];
+    if (known == load) return;
+    if (known) order_.erase({*known, replica});
+    order_.emplace(load, replica);
+    known = load;
+  }
+  [[nodiscard]] std::uint32_t emptiest() const { return order_.begin()->second; }
+
+ private:
+  std::vector<std::optional<std::int64_t>> loads_;
+  std::set<std::pair<std::int64_t, std::uint32_t>> order_;
 };
 
 class ServingLoop {
@@ -56,9 +80,13 @@ class ServingLoop {
         prompt_servers_(inference_.is_disaggregated() ? inference_.disaggregated.prefill : setup.replicas),
         in_flight_(limit *
                    (inference_.is_disaggregated() ? inference_.disaggregated.decode : setup.replicas)),
-        front_end_ps_(setup.front_end_ps) {
-    for (std::int64_t r = 0; r < setup.replicas; ++r)
+        front_end_ps_(setup.front_end_ps),
+        for_prompts_(static_cast<std::size_t>(setup.replicas)),
+        for_outputs_(static_cast<std::size_t>(setup.replicas)) {
+    for (std::int64_t r = 0; r < setup.replicas; ++r) {
       servers_.emplace_back(rules_, shape_of(r, room, limit), cost);
+      count_load(static_cast<std::uint32_t>(r));
+    }
   }
 
   void run() {
@@ -93,7 +121,8 @@ class ServingLoop {
     const auto number = static_cast<std::uint32_t>(replica);
     if (!inference_.is_disaggregated())
       return {number, ReplicaRole::both, limit, room.pages, room.lasting_pages};
-    if (replica < prompt_servers_) return {number, ReplicaRole::prefill, 0, room.pages, room.lasting_pages};
+    if (replica < prompt_servers_)
+      return {number, ReplicaRole::prefill, inference_.batch_size, room.pages, room.lasting_pages};
     return {number, ReplicaRole::decode, limit, room.pages, room.lasting_pages};
   }
 
@@ -138,9 +167,10 @@ class ServingLoop {
 
   /// Joins the replica with the fewest requests.
   void enter(std::uint32_t number) {
-    const std::uint32_t to = emptiest(0, prompt_servers_);
+    const std::uint32_t to = for_prompts_.emptiest();
     requests_[number].replica = to;
     servers_[to].replica.enqueue(number);
+    count_load(to);
     ++entered_;
     note(to);
     wake(to);
@@ -150,17 +180,11 @@ class ServingLoop {
 
   [[nodiscard]] bool is_complete() const { return entered_ == requests_.size(); }
 
-  /// Of the replicas from `first` on, before `last`; of equal ones the first.
-  [[nodiscard]] std::uint32_t emptiest(std::int64_t first, std::int64_t last) const {
-    const auto load = [this](std::int64_t r) {
-      const ReplicaServer& server = servers_[static_cast<std::size_t>(r)];
-      return server.replica.assigned() + static_cast<std::int64_t>(server.expected.size());
-    };
-    std::int64_t best = first;
-    for (std::int64_t r = first + 1; r < last; ++r) {
-      if (load(r) < load(best)) best = r;
-    }
-    return static_cast<std::uint32_t>(best);
+  /// Requests that a replica has and those that are to come to it, for the order of its role.
+  void count_load(std::uint32_t number) {
+    const ReplicaServer& server = servers_[number];
+    LoadOrder& order = number < prompt_servers_ ? for_prompts_ : for_outputs_;
+    order.set(number, server.replica.assigned() + static_cast<std::int64_t>(server.expected.size()));
   }
 
   void wake(std::uint32_t number) {
@@ -189,6 +213,7 @@ class ServingLoop {
     const std::int64_t used = server.replica.pages().used();
     server.replica.finish(lane, now_, outcome_);
     add_used(server.replica.pages().used() - used);
+    count_load(number);
     note(number);
     in_system_ -= static_cast<std::int64_t>(outcome_.ended.size());
     for (const std::uint32_t request : outcome_.prefilled) hand_over(request);
@@ -209,8 +234,9 @@ class ServingLoop {
 
   /// To the replica for outputs with the fewest requests, whose turn comes when it has pages.
   void hand_over(std::uint32_t request) {
-    const std::uint32_t to = emptiest(prompt_servers_, static_cast<std::int64_t>(servers_.size()));
+    const std::uint32_t to = for_outputs_.emptiest();
     servers_[to].expected.push_back(request);
+    count_load(to);
     expect_next(to);
   }
 
@@ -225,6 +251,7 @@ class ServingLoop {
       add_used(server.replica.pages().used() - used);
       note(number);
       server.expected.pop_front();
+      count_load(number);
       transfer(request, number);
     }
   }
@@ -233,10 +260,12 @@ class ServingLoop {
     ServedRequest& request = requests_[number];
     ReplicaServer& sender = servers_[request.replica];
     request.decode_replica = to;
+    ReplicaServer& receiver = servers_[to];
     const std::int64_t prompt = request.spec.prompt_tokens;
-    request.transfer_start_ps = std::max(now_, sender.sends_until);
-    sender.sends_until =
-        request.transfer_start_ps + cost_.transfer_ps(prompt - reused_tokens(inference_, prompt));
+    request.transfer_start_ps = std::max({now_, sender.sends_until, receiver.receives_until});
+    sender.sends_until = receiver.receives_until =
+        request.transfer_start_ps +
+        cost_.transfer_ps(request.replica, to, prompt - reused_tokens(inference_, prompt));
     push(sender.sends_until, ServingEventKind::transferred, to, number);
   }
 
@@ -272,6 +301,8 @@ class ServingLoop {
   std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
   std::int64_t in_flight_;       ///< requests in the system, where new ones come as old ones end
   Picoseconds front_end_ps_;
+  LoadOrder for_prompts_;
+  LoadOrder for_outputs_;
   std::deque<ReplicaServer> servers_;
   std::priority_queue<ServingEvent, std::vector<ServingEvent>, std::greater<>> events_;
   std::uint64_t made_ = 0;   ///< events
@@ -286,15 +317,43 @@ class ServingLoop {
   IterationOutcome outcome_;
 };
 
+/// Requests to serve where the experiment does not say: a full batch of every replica; ten of them where
+/// lengths are drawn, since a batch alone mostly waits for its longest; and at a rate 1000 at least, to see
+/// whether the queue grows.
 std::int64_t count_of(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
-  if (inference.requests > 0) return inference.requests;
-  return std::max<std::int64_t>(1, limit) * replicas;
+  if (inference.requests > 0 || inference.trace.has_value()) return inference.requests;
+  constexpr double kMost = 1e7;
+  constexpr double kMostTokens = 1e9;
+  constexpr std::int64_t kOfRate = 1000;
+  const bool is_drawn =
+      inference.prompt.kind != LengthKind::fixed || inference.output.kind != LengthKind::fixed;
+  const std::int64_t batches = is_drawn || !inference.is_closed_loop() ? 10 : 1;
+  const std::int64_t least = inference.is_closed_loop() ? 1 : kOfRate;
+  const double full = static_cast<double>(limit) * static_cast<double>(replicas * batches);
+  const double tokens = full * static_cast<double>(inference.output.mean);
+  if (full > kMost || tokens > kMostTokens)
+    throw InputError(
+        "/inference/requests",
+        fmt::format("found none, and {} of every replica are {:.3g} requests with {:.3g} tokens to "
+                    "make, allowed {:.0e} with {:.0e}: give requests or a smaller batch_size",
+                    batches == 1 ? "a full batch" : "ten full batches", full, tokens, kMost, kMostTokens));
+  const std::int64_t count = std::max(least, static_cast<std::int64_t>(full));
+  constexpr double kMostArrivalSeconds = 1e6;
+  if (inference.requests_per_s * kMostArrivalSeconds < static_cast<double>(count) &&
+      !inference.is_closed_loop())
+    throw InputError(
+        "/inference/requests_per_s",
+        fmt::format("found {:.3g}, at which {} requests take {:.3g} s to arrive, allowed {:.0e} s",
+                    inference.requests_per_s, count, static_cast<double>(count) / inference.requests_per_s,
+                    kMostArrivalSeconds));
+  return count;
 }
 
 /// What is to be served, and the room for it.
 struct ServingLoad {
   std::int64_t limit = 0;  ///< requests in flight on a replica
   std::vector<RequestSpec> requests;
+  std::int64_t cut = 0;  ///< of them, as MadeRequests says
   CacheRoom room;
 };
 
@@ -305,8 +364,10 @@ ServingLoad load_of(const ServingSetup& setup) {
   // The room is known before the requests are, but for what they need of it.
   ServingLoad load;
   load.limit = most_in_flight(inference, cache_room(setup, {}).pages);
-  load.requests =
+  MadeRequests made =
       make_requests(inference, setup.context_tokens, count_of(inference, load.limit, replicas), setup.seed);
+  load.requests = std::move(made.requests);
+  load.cut = made.cut;
   load.room = cache_room(setup, load.requests);
   return load;
 }
@@ -328,6 +389,7 @@ ServedRun serve(const ServingSetup& setup, IterationCost& cost, ServingRecord* r
   ServingLoop loop(setup, load.room, load.limit, requests, cost, record != nullptr ? &recorder : nullptr);
   loop.run();
   run = loop.result(load.room);
+  run.serving.cut_requests = load.cut;
   if (record != nullptr) {
     recorder.add_requests(requests);
     record->pages = load.room.pages;

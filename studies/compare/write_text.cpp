@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -32,6 +33,7 @@ class ComparisonText {
     widths();
     incomparable();
     left_out();
+    queues();
     unrated();
     reasons();
     if (comparison_.why) why();
@@ -158,6 +160,18 @@ class ComparisonText {
       for (const std::string& sentence : row.left_out) say(sentence, row, sentences);
     }
     list("Left out", sentences);
+  }
+
+  /// Rows whose latencies depend on how many requests are served.
+  void queues() {
+    Sentences sentences;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!row.serves() || row.report->serving->arrivals_per_s == 0) continue;
+      const std::optional<bool>& grows = row.report->serving->unstable;
+      if (!grows) say("too few requests to tell whether the queue grows", row, sentences);
+      if (grows == true) say("it grows: requests arrive faster than they are served", row, sentences);
+    }
+    list("Queues", sentences);
   }
 
   void reasons() {

@@ -118,7 +118,7 @@ TEST_CASE("errors inside a calibration name it, missing keys do not") {
 TEST_CASE("a calibration file needs a part, and a value and a source for every constant") {
   check_refused(
       R"({"part": "gpu", "constants": {"sustained_clock": {"value": 1}}})",
-      "/constants/sustained_clock/source: missing; every constant needs it: text of at most 1000 bytes");
+      "/constants/sustained_clock/source: missing; every constant needs it: text of at most 40000 bytes");
   check_refused(R"({"part": "gpu", "constants": {"sustained_clock": {"source": "measured"}}})",
                 "/constants/sustained_clock/value: missing; every constant needs it: the constant");
   check_refused(

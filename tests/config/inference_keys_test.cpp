@@ -81,7 +81,14 @@ TEST_CASE("a request longer than the context is refused by name") {
   CHECK(diagnostics(serving(R"("prompt_tokens": 22, "output_tokens": 10)")).empty());
   CHECK(refuses(serving(R"("prompt_tokens": 23, "output_tokens": 10)"),
                 "/inference/prompt_tokens: found requests of 23 + 10 tokens, allowed 32 (max_model_len"));
-  CHECK(diagnostics(serving(R"("prompt_tokens": 23, "output_tokens": 10, "max_model_len": 33)")).empty());
+  const std::string longer = R"("prompt_tokens": 23, "output_tokens": 10, "max_model_len": 33)";
+  CHECK(refuses(serving(longer), "/inference/max_model_len: found 33, allowed up to the 32 positions"));
+  CHECK(diagnostics(R"({"model": {"base": "tiny", "positions": "rotary"}, "cluster": "box", "inference": {)" +
+                    longer + "}}")
+            .empty());
+  CHECK(refuses(serving(R"("prompt_tokens": {"distribution": "log-normal", "mean": 30, "deviation": 1},
+                          "output_tokens": 10)"),
+                "/inference/prompt_tokens: found requests of 30 + 10 tokens, allowed 32"));
 }
 
 TEST_CASE("what contradicts itself, or is of training, is refused") {
@@ -136,6 +143,11 @@ TEST_CASE("a file of requests that is wrong is refused with its line") {
   says("", "found no requests");
   says(names, "found no requests");
   says("a,b\n1,2\n", ":1:1: found no column arrival_s");
+  says("arrival_s,prompt_token,output_tokens\n",
+       "found no column prompt_tokens, ContextTokens, num_prefill_tokens, but \"prompt_token\"");
+  says("arrival_s,prompt_tokens,prompt_tokens,output_tokens\n", "found several columns prompt_tokens");
+  says(names + "2023-02-29 10:00:00.5,1,1\n", ":2:1: found arrival \"2023-02-29 10:00:00.5\"");
+  says(names + "2023-02-28 25:00:00.5,1,1\n", ":2:1: found arrival");
   says(names + "0,1,1\n1,1\n", ":3:1: found 2 values, allowed 3");
   says(names + "1,1,1\n0.5,1,1\n", ":3:1: found arrival \"0.5\" after a later one");
   says(names + "0,30,3\n", ":2:1: found a request of 30 + 3 tokens, allowed 32");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "orrery/error.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/parallel/wire_width.hpp"
 
@@ -15,6 +16,16 @@ constexpr double kDiagonalColumns = 64;
 
 /// Logits are made in 16 bits, widened to 32, and read again where a token is chosen.
 constexpr double kBytesPerLogit = 2 + 4 + 4;
+
+/// FLOPs of so many pairs of tokens. @throws InputError where they cannot be counted
+std::int64_t flops_of_pairs(std::int64_t pairs, std::int64_t each) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(pairs, each, &product))
+    throw InputError("/inference",
+                     "found an attention of more than 2^63 FLOPs in an iteration, allowed fewer: "
+                     "shorter prompts, or pieces of them (chunked_prefill)");
+  return product;
+}
 
 void add_all(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -149,7 +160,7 @@ std::vector<Kernel> IterationSteps::prompt_kernels(const ServedLayer& layer, con
       attended.tokens * key_value_width(model, heads);
   const bool whole = batch.prompt_context == batch.prompt_tokens && ranks == 1 && !layer.content().windowed();
   Kernel kernel{Kernel::Kind::attention, products, rows, rows, model.query_dim(), moved * element_, 0};
-  kernel.flops = divide_up(attended.pairs, ranks) * core_flops(model, heads.query, 1);
+  kernel.flops = flops_of_pairs(divide_up(attended.pairs, ranks), core_flops(model, heads.query, 1));
   kernel.causal = whole;
   if (whole) return {kernel};
   kernel.n = std::max<std::int64_t>(1, divide_up(attended.pairs, batch.prompt_tokens));
@@ -188,13 +199,13 @@ std::vector<Kernel> IterationSteps::decoding_kernels(const ServedLayer& layer, c
     const double again = static_cast<double>(heads.query) / static_cast<double>(heads.key_value) - 1;
     const double times = 1 + again * (1 - experiment_.software.grouped_query_reuse);
     kernel.bytes = scaled(read, times).bytes + batch.decode_tokens * asked * element_;
-    kernel.flops = pairs * core_flops(model, heads.query, 1);
+    kernel.flops = flops_of_pairs(pairs, core_flops(model, heads.query, 1));
     return {kernel};
   }
   const LatentAttention& latent = model.latent_attention;
   const std::int64_t wide = layer.cached_values() + latent.kv_rank;  // a query and what it finds
   kernel.bytes = read + batch.decode_tokens * heads.query * wide * element_;
-  kernel.flops = 2 * pairs * heads.query * wide;
+  kernel.flops = flops_of_pairs(pairs, 2 * heads.query * wide);
   return {gemm(batch.decode_tokens, latent.kv_rank, latent.nope_dim, heads.query), kernel,
           gemm(batch.decode_tokens, latent.value_dim, latent.kv_rank, heads.query)};
 }

@@ -102,7 +102,10 @@ void check_degrees(const Experiment& e, const Complain& complain) {
              "found expert_parallel " + std::to_string(plan.expert_parallel) + " x expert_tensor_parallel " +
                  std::to_string(plan.expert_tensor_parallel) + " = " + std::to_string(together) +
                  ", allowed a divisor of the " + std::to_string(plan.stage_ranks()) +
-                 " ranks of a stage (tensor_parallel x context_parallel x data_parallel)");
+                 " ranks of a stage (tensor_parallel x context_parallel x data_parallel)" +
+                 (plan.stage_ranks() % plan.expert_parallel == 0 && plan.expert_tensor_parallel > 1
+                      ? ", such as expert_tensor_parallel 1, whole experts on each rank"
+                      : ""));
 }
 
 /// Both grids must put the same ranks in a stage.

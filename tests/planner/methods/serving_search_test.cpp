@@ -93,6 +93,25 @@ TEST_CASE("a limit that nothing keeps is an answer, and one that is none is refu
     CHECK_THROWS_AS(Limit{wrong}, InputError);
 }
 
+TEST_CASE("no plan is the best that does not keep up with the requests") {
+  BaseExperiment base = served_base();
+  base.overrides = {"inference.requests_per_s=1000", "inference.requests=300"};
+  SpaceDescription description;
+  description.keys.push_back({"inference.batch_size", {"1", "2"}, false});
+  const Space space(std::move(description), base, Catalog::embedded(), menus());
+  const SearchRequest request = served_request({});
+  const SearchResult none = search(space, request);
+  CHECK(none.best.empty());
+  CHECK(none.overloaded == 2);
+  CHECK(search_text(none, space, request).find("No plan that was simulated keeps up") != std::string::npos);
+}
+
+TEST_CASE("the unit of a percentile may stand at its end") {
+  CHECK(Limit("ttft_p99_s=3").text() == "ttft_s_p99 <= 3");
+  CHECK(Objective("end_to_end_p50_s").key() == "end_to_end_s_p50");
+  CHECK_THROWS_AS(Objective("ttft_p98_s"), InputError);
+}
+
 TEST_CASE("methods for stages of training refuse requests") {
   SpaceDescription description;
   description.keys.push_back({"plan.stage_layers", {}, true});

@@ -9,6 +9,7 @@
 #include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "sim/run/iteration_cost.hpp"
 #include "sim/run/run.hpp"
 
 using namespace orrery;
@@ -64,7 +65,7 @@ TEST_CASE("what does not fit is infeasible, with the reason and without figures"
 TEST_CASE("rates beyond capacity end, and are called so") {
   const Report report =
       simulate(serving_experiment({"inference.requests_per_s=1e6", "inference.requests=2000"}));
-  CHECK(report.serving->unstable);
+  CHECK(report.serving->unstable == true);
   REQUIRE_FALSE(report.warnings.empty());
   CHECK(report.warnings[0].find("the queue grows by") != std::string::npos);
 }
@@ -77,11 +78,50 @@ TEST_CASE("a batch that grows instead of a queue is beyond capacity too") {
   std::vector<std::string> beyond = many;
   beyond.emplace_back("inference.requests_per_s=200");
   const Report report = simulate(serving_experiment(beyond));
-  CHECK(report.serving->unstable);
+  CHECK(report.serving->unstable == true);
   CHECK(report.serving->queue_growth_per_s == doctest::Approx(200).epsilon(0.1));  // none ends meanwhile
   std::vector<std::string> within = many;
   within.emplace_back("inference.requests_per_s=5");
-  CHECK_FALSE(simulate(serving_experiment(within)).serving->unstable);
+  CHECK(simulate(serving_experiment(within)).serving->unstable == false);
+}
+
+TEST_CASE("keys and values take longer to another node, and as long as the NICs that all ranks share") {
+  const Experiment two_nodes = serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4",
+                                                   "plan.data_parallel=4", "cluster.fabric.nics_per_node=1"});
+  Memo memo;
+  const auto cost = iteration_cost(two_nodes, *two_nodes.inference, memo);
+  const Picoseconds near = cost->transfer_ps(0, 1, 1000);
+  const Picoseconds far = cost->transfer_ps(0, 2, 1000);
+  CHECK(near == cost->transfer_ps(3, 2, 1000));
+  CHECK(far == cost->transfer_ps(3, 1, 1000));
+  CHECK(far > 4 * near);
+  const Experiment own_nics =
+      serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4", "plan.data_parallel=4"});
+  const auto wide = iteration_cost(own_nics, *own_nics.inference, memo);
+  CHECK(far > 3 * wide->transfer_ps(0, 2, 1000));  // four ranks by one NIC, or by one each
+}
+
+TEST_CASE("roles of replicas have whole groups that share experts") {
+  const std::vector<std::string> shared{"model=mixtral-8x7b", "plan.expert_parallel=4",
+                                        R"(inference.disaggregated={"prefill": 4, "decode": 4})"};
+  CHECK_NOTHROW(serving_experiment(shared));
+  std::vector<std::string> torn = shared;
+  torn.back() = R"(inference.disaggregated={"prefill": 2, "decode": 6})";
+  CHECK_THROWS_WITH_AS(serving_experiment(torn), doctest::Contains("allowed multiples of 4"), InputError);
+}
+
+TEST_CASE("prompts whose attention cannot be counted are refused") {
+  CHECK_THROWS_WITH_AS(
+      simulate(serving_experiment({"cluster.gpu.memory_gb=1000000", "inference.max_model_len=1e8",
+                                   "inference.output_tokens=2", "inference.requests=1",
+                                   "inference.batch_size=1", "inference.prompt_tokens=99000000",
+                                   "plan.data_parallel=1", "cluster.gpus_per_node=1"})),
+      doctest::Contains("more than 2^63 FLOPs"), InputError);
+}
+
+TEST_CASE("memory alone has no range of latencies to speak of") {
+  for (const std::string& line : account_memory(serving_experiment({})).assumptions)
+    CHECK(line.find("measured") == std::string::npos);
 }
 
 TEST_CASE("experiments that serve are of an engine unless they name a stack") {

@@ -1,6 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "orrery/error.hpp"
 #include "serving_support.hpp"
+#include "sim/serving/requests.hpp"
 
 namespace orrery {
 namespace {
@@ -236,6 +242,97 @@ TEST_CASE("requests that have the pages for all of it from the beginning on neve
   CHECK(reserved.serving.batch_most == 2);
   CHECK(reserved.serving.preemptions == 0);
   CHECK(reserved.serving.cache_peak == 1);
+}
+
+TEST_CASE("keys and values come into a replica one request after the other") {
+  LinearCost cost;
+  cost.token_transfer_ps = 50;
+  Inference inference;
+  inference.trace = RequestTrace({{0, 10, 3}, {0, 10, 3}});
+  inference.disaggregated = {2, 1};
+  const ServedRun run = served(inference, cost, 1000, 3);
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[1].replica == 1);
+  CHECK(run.requests[1].first_token_ps == 10'000);  // at the same time as the other
+  CHECK(run.requests[0].transfer_start_ps == 10'000);
+  CHECK(run.requests[1].transfer_start_ps == 10'500);
+}
+
+TEST_CASE("replicas for outputs decode no more than an iteration holds") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(1, 50, 100, 12);
+  inference.chunked_prefill = true;
+  inference.max_batched_tokens = 4;
+  inference.disaggregated = {1, 1};
+  const ServedRun run = served(inference, cost, 10'000, 2);
+  REQUIRE(keeps_laws(run, 1));
+  std::int64_t most = 0;
+  for (const IterationBatch& batch : cost.seen) most = std::max(most, batch.tokens());
+  CHECK(most == 4);
+}
+
+TEST_CASE("a static batch of a file of requests is as large as the cache allows for their mean lengths") {
+  LinearCost cost;
+  Inference inference;
+  std::vector<RequestSpec> requests;
+  for (Picoseconds r = 0; r < 10; ++r) requests.push_back({r * 1'000'000, 10, 3});
+  inference.trace = RequestTrace(std::move(requests));
+  inference.batching = Batching::fixed;
+  const ServedRun run = served(inference, cost, 4 * 16);  // four pages, each for a request of 12 tokens
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[0].start_ps == 3'000'000);  // when the fourth has come
+}
+
+TEST_CASE("how many requests are served where nothing is said") {
+  LinearCost cost;
+  Inference inference = fixed_lengths(10, 5, 4, 0);
+  CHECK(served(inference, cost, 1000, 2).serving.requests == 4 * 2);
+  inference.output = {LengthKind::uniform, 5, 0, 2, 8};
+  CHECK(served(inference, cost, 1000, 2).serving.requests == 10 * 4 * 2);
+  inference.requests_per_s = 1e6;
+  CHECK(served(inference, cost, 1000, 2).serving.requests == 1000);
+  inference.batch_size = 1'000'000;
+  CHECK_THROWS_AS(static_cast<void>(served(inference, cost, 1000, 100)), InputError);
+  inference.batch_size = 4;
+  inference.requests_per_s = 1e-6;  // 1000 of them take 32 years to come
+  CHECK_THROWS_AS(static_cast<void>(served(inference, cost, 1000, 2)), InputError);
+}
+
+TEST_CASE("lengths that the context cuts leave room for the shortest output, and are counted") {
+  Inference inference = fixed_lengths(0, 10, 1, 0);
+  inference.prompt = {LengthKind::log_normal, 50, 40, 1, 0};
+  const MadeRequests made = make_requests(inference, 64, 1000, 1);
+  std::int64_t longest = 0;
+  for (const RequestSpec& request : made.requests) {
+    CHECK(request.output_tokens == 10);
+    longest += request.prompt_tokens == 54 ? 1 : 0;
+  }
+  CHECK(made.cut > 100);
+  CHECK(longest >= made.cut);
+  inference.prompt.most = 54;  // as the experiment says
+  CHECK(make_requests(inference, 64, 1000, 1).cut == 0);
+}
+
+TEST_CASE("the queue grows by what comes less what ends, and few requests cannot tell") {
+  LinearCost cost;
+  cost.prompt_ps = 4000;
+  const auto every_nanosecond = [](std::size_t count) {
+    Inference inference;
+    std::vector<RequestSpec> requests;
+    for (std::size_t r = 0; r < count; ++r) requests.push_back({static_cast<Picoseconds>(r) * 1000, 1, 1});
+    inference.trace = RequestTrace(std::move(requests));
+    inference.batch_size = 1;
+    return inference;
+  };
+  const Serving grows = served(every_nanosecond(40), cost).serving;
+  // In the 19 ns after the 21st has come 19 come, and 4 end: after 24, 28, 32 and 36 ns. 15 > 3 sqrt(19)
+  CHECK(grows.queue_growth_per_s == doctest::Approx(15 / 19e-9));
+  CHECK(grows.late_ends_per_s == doctest::Approx(4 / 19e-9));
+  CHECK(grows.unstable == true);
+  // 9 come in 9 ns and 2 end: after 12 and 16 ns. sqrt(9) < 7 < 3 sqrt(9)
+  CHECK_FALSE(served(every_nanosecond(20), cost).serving.unstable.has_value());
+  cost.prompt_ps = 1000;
+  CHECK(served(every_nanosecond(40), cost).serving.unstable == false);
 }
 
 }  // namespace orrery

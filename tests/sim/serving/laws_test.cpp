@@ -128,11 +128,11 @@ TEST_CASE("arrivals beyond capacity are reported with the growth of the queue") 
   inference.requests_per_s = 90e6;
   const ServedRun beyond = served(inference, cost);
   REQUIRE(keeps_laws(beyond, 1));
-  CHECK(beyond.serving.unstable);
+  CHECK(beyond.serving.unstable == true);
   const double capacity = beyond.serving.requests_per_s();
   CHECK(beyond.serving.queue_growth_per_s == doctest::Approx(90e6 - capacity).epsilon(0.1));
   inference.requests_per_s = 0.8 * capacity;
-  CHECK_FALSE(served(inference, cost).serving.unstable);
+  CHECK(served(inference, cost).serving.unstable == false);
 }
 
 TEST_CASE("a cache that cannot hold a request, or not even the weights, says so") {
@@ -164,7 +164,7 @@ TEST_CASE("drawn lengths and gaps have their means, and stay within their limits
   inference.prompt = {LengthKind::log_normal, 200, 150, 1, 0};
   inference.output = {LengthKind::uniform, 0, 0, 10, 30};
   inference.requests_per_s = 5;
-  const auto requests = make_requests(inference, 100'000, 20'000, 1);
+  const auto requests = make_requests(inference, 100'000, 20'000, 1).requests;
   double prompts = 0;
   double squares = 0;
   double outputs = 0;

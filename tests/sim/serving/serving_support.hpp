@@ -35,7 +35,9 @@ struct LinearCost : IterationCost {
   }
   Picoseconds handover_ps(std::uint32_t, const IterationBatch&) override { return handover; }
   Picoseconds between_ps(const IterationBatch&) override { return host_ps; }
-  Picoseconds transfer_ps(std::int64_t tokens) override { return token_transfer_ps * tokens; }
+  Picoseconds transfer_ps(std::uint32_t, std::uint32_t, std::int64_t tokens) override {
+    return token_transfer_ps * tokens;
+  }
 };
 
 /// `count` requests of the same lengths, `batch` in flight.
