@@ -14,8 +14,8 @@ namespace {
 
 /// What every page carries, before its own scripts.
 constexpr std::array<std::string_view, 3> kStyles{"uPlot.min.css", "page.css", "studies.css"};
-constexpr std::array<std::string_view, 6> kScripts{"uPlot.iife.min.js", "core.js", "format.js", "dom.js",
-                                                   "table.js",          "chart.js"};
+constexpr std::array<std::string_view, 7> kScripts{
+    "uPlot.iife.min.js", "core.js", "format.js", "dom.js", "table.js", "chart_series.js", "chart.js"};
 
 const PageAsset& asset(std::string_view name) {
   const auto found = std::ranges::find(page_assets(), name, &PageAsset::name);

@@ -29,8 +29,9 @@ std::string facts_of(const RunPageInput& input, const RunSpans& spans) {
 void write_run_page(const RunPageInput& input, const Sink& sink) {
   Page page;
   page.title = input.report.name.empty() ? "unnamed experiment" : input.report.name;
-  page.scripts = {"timeline_lanes.js", "timeline.js",   "run_model.js",   "run_search.js", "run_timelines.js",
-                  "run_figures.js",    "run_memory.js", "run_network.js", "run.js"};
+  page.scripts = {
+      "timeline_spans.js", "timeline_lanes.js", "timeline.js",   "run_model.js",   "run_search.js",
+      "run_timelines.js",  "run_figures.js",    "run_memory.js", "run_network.js", "run.js"};
   page.data = "{" + result_data(input.report, input.resolved) + ",\"run\":";
   if (input.run != nullptr && input.run->timeline.makespan_ps > 0) {
     const RunSpans spans(*input.run, *input.grid, input.max_spans);

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "reports/activity.hpp"
-#include "sim/metrics/breakdown.hpp"
 #include "sim/metrics/critical_path.hpp"
-#include "sim/metrics/passes.hpp"
 
 namespace orrery {
 namespace {
@@ -34,35 +32,125 @@ std::uint32_t class_of_task(const RunView& run, const ExpandedGraph::TaskGroup& 
   return kNone;
 }
 
+/// So many of them, the first and the last among them.
+std::vector<std::uint32_t> evenly_spread(const std::vector<std::uint32_t>& ranks, std::size_t count) {
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < count; ++i)
+    some.push_back(ranks[count > 1 ? i * (ranks.size() - 1) / (count - 1) : 0]);
+  return some;
+}
+
+/// Before which no more than `most` begin; `end` where all of them do.
+template <class Timed>
+Picoseconds begin_of_rest(const std::vector<Timed>& all, std::uint64_t most, Picoseconds end) {
+  if (all.size() <= most) return end;
+  std::vector<Picoseconds> starts;
+  starts.reserve(all.size());
+  for (const Timed& one : all) starts.push_back(one.start_ps);
+  const auto first_left_out = starts.begin() + static_cast<std::ptrdiff_t>(most);
+  std::ranges::nth_element(starts, first_left_out);
+  return *first_left_out;
+}
+
+/// Leaves those that begin before `until`, and what `owners` says of each.
+template <class Timed>
+void cut(std::vector<Timed>& all, std::vector<std::uint32_t>& owners, Picoseconds until) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].start_ps >= until) continue;
+    all[kept] = all[i];
+    owners[kept++] = owners[i];
+  }
+  all.resize(kept);
+  owners.resize(kept);
+}
+
 }  // namespace
 
 RunSpans::RunSpans(const RunView& run, const RankGrid& grid, std::uint64_t max_spans)
-    : run_(run), grid_(grid), plan_(plan_operations(run, grid, TraceOptions{})), names_(labels_.names()) {
-  choose_classes(max_spans);
+    : run_(run),
+      grid_(grid),
+      plan_(plan_operations(run, grid, TraceOptions{})),
+      names_(labels_.names()),
+      max_spans_(max_spans),
+      operations_until_(run.timeline.makespan_ps),
+      schedule_until_(run.timeline.makespan_ps),
+      path_until_(run.timeline.makespan_ps) {
+  choose_classes();
+  choose_passes_and_waits();
+  choose_path();
 }
 
-void RunSpans::choose_classes(std::uint64_t max_spans) {
+std::vector<std::uint32_t> RunSpans::ranks_on_page() const {
+  const std::vector<std::uint32_t> ranks = ranks_within(plan_, grid_, max_spans_, true);
+  for (std::size_t count = ranks.size(); count > 1; --count) {
+    std::vector<std::uint32_t> some = evenly_spread(ranks, count);
+    if (spans_of(some) <= max_spans_) return some;
+  }
+  return {ranks.front()};
+}
+
+std::uint64_t RunSpans::spans_of(const std::vector<std::uint32_t>& ranks) const {
+  std::vector<bool> seen(run_.expanded.classes());
+  std::uint64_t spans = 0;
+  for (const std::uint32_t rank : ranks) {
+    const std::uint32_t id = run_.expanded.representatives.class_of_rank[rank];
+    if (!seen[id]) spans += run_.workload.programs[run_.expanded.program[id]].ops.size();
+    seen[id] = true;
+  }
+  return spans;
+}
+
+void RunSpans::choose_classes() {
   place_of_class_.assign(run_.expanded.classes(), kNone);
   first_op_.assign(run_.workload.programs.size(), kNone);
   span_of_task_.assign(run_.timeline.start_ps.size(), kNone);
   std::uint32_t first_op = 0;
-  for (const std::uint32_t rank : ranks_within(plan_, grid_, max_spans, true)) {
+  for (const std::uint32_t rank : ranks_on_page()) {
     const std::uint32_t id = run_.expanded.representatives.class_of_rank[rank];
     if (place_of_class_[id] != kNone) continue;
-    const Class one{id, run_.expanded.program[id], spans_};
-    const auto ops = static_cast<std::uint32_t>(ops_of(one).size());
-    if (first_op_[one.program] == kNone) {
-      first_op_[one.program] = first_op;
-      first_op += ops;
-    }
-    for (std::uint32_t op = 0; op < ops; ++op) {
-      std::uint32_t& span = span_of_task_[run_.expanded.task(id, op)];
-      if (span == kNone) span = spans_ + op;
-    }
-    place_of_class_[id] = static_cast<std::uint32_t>(classes_.size());
-    classes_.push_back(one);
-    spans_ += ops;
+    const Class& one = add_class(id);
+    if (first_op_[one.program] != kNone) continue;
+    first_op_[one.program] = first_op;
+    first_op += one.ops;
   }
+}
+
+const RunSpans::Class& RunSpans::add_class(std::uint32_t id) {
+  const std::uint32_t program = run_.expanded.program[id];
+  const std::vector<Op>& all = run_.workload.programs[program].ops;
+  const auto ops = static_cast<std::uint32_t>(std::min<std::uint64_t>(all.size(), max_spans_));
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    std::uint32_t& span = span_of_task_[run_.expanded.task(id, op)];
+    if (span == kNone) span = spans_ + op;
+  }
+  for (std::uint32_t op = ops; op < all.size(); ++op) {
+    if (all[op].stream != Stream::compute) continue;
+    operations_until_ = run_.timeline.start_ps[run_.expanded.task(id, op)];
+    break;
+  }
+  place_of_class_[id] = static_cast<std::uint32_t>(classes_.size());
+  classes_.push_back({id, program, spans_, ops});
+  spans_ += ops;
+  return classes_.back();
+}
+
+void RunSpans::choose_passes_and_waits() {
+  const std::vector<std::uint32_t> ranks = stage_ranks();
+  for (std::uint32_t stage = 0; stage < ranks.size(); ++stage) {
+    const std::vector<PassSpan> some = passes_of(run_, ranks[stage]);
+    passes_.insert(passes_.end(), some.begin(), some.end());
+    pass_stages_.resize(passes_.size(), stage);
+  }
+  for (std::uint32_t place = 0; place < classes_.size(); ++place) {
+    const std::vector<Wait> some = waits_of(run_, classes_[place].id);
+    waits_.insert(waits_.end(), some.begin(), some.end());
+    wait_places_.resize(waits_.size(), place);
+  }
+  schedule_until_ = std::min(begin_of_rest(passes_, max_spans_, run_.timeline.makespan_ps),
+                             begin_of_rest(waits_, max_spans_, run_.timeline.makespan_ps));
+  cut(passes_, pass_stages_, schedule_until_);
+  cut(waits_, wait_places_, schedule_until_);
 }
 
 std::uint16_t RunSpans::label_of(const Op& op) const {
@@ -125,69 +213,57 @@ std::vector<std::uint32_t> RunSpans::stage_ranks() const {
 }
 
 void RunSpans::add_passes(Page& page) const {
-  std::vector<PassSpan> passes;
-  std::vector<std::uint32_t> stages;
-  const std::vector<std::uint32_t> ranks = stage_ranks();
-  for (std::uint32_t stage = 0; stage < ranks.size(); ++stage) {
-    const std::vector<PassSpan> some = passes_of(run_, ranks[stage]);
-    passes.insert(passes.end(), some.begin(), some.end());
-    stages.resize(passes.size(), stage);
-  }
-  page.add_column("pass.stage", stages);
-  page.add_column<std::uint8_t>("pass.phase", passes, &PassSpan::phase);
-  page.add_column<std::int32_t>("pass.microBatch", passes, &PassSpan::micro_batch);
-  page.add_column<std::int32_t>("pass.chunk", passes, &PassSpan::chunk);
-  page.add_column<std::int32_t>("pass.step", passes, &PassSpan::step);
-  page.add_column<std::uint32_t>("pass.firstOp", passes, &PassSpan::first_op);
-  page.add_column<std::uint32_t>("pass.lastOp", passes, &PassSpan::last_op);
-  page.add_column<double>("pass.start", passes, &PassSpan::start_ps);
-  page.add_column<double>("pass.finish", passes, &PassSpan::finish_ps);
+  page.add_column("pass.stage", pass_stages_);
+  page.add_column<std::uint8_t>("pass.phase", passes_, &PassSpan::phase);
+  page.add_column<std::int32_t>("pass.microBatch", passes_, &PassSpan::micro_batch);
+  page.add_column<std::int32_t>("pass.chunk", passes_, &PassSpan::chunk);
+  page.add_column<std::int32_t>("pass.step", passes_, &PassSpan::step);
+  page.add_column<std::uint32_t>("pass.firstOp", passes_, &PassSpan::first_op);
+  page.add_column<std::uint32_t>("pass.lastOp", passes_, &PassSpan::last_op);
+  page.add_column<double>("pass.start", passes_, &PassSpan::start_ps);
+  page.add_column<double>("pass.finish", passes_, &PassSpan::finish_ps);
 }
 
 void RunSpans::add_waits(Page& page) const {
-  std::vector<Wait> waits;
-  std::vector<std::uint32_t> places;
-  for (std::uint32_t place = 0; place < classes_.size(); ++place) {
-    const std::vector<Wait> some = waits_of(run_, classes_[place].id);
-    waits.insert(waits.end(), some.begin(), some.end());
-    places.resize(waits.size(), place);
+  page.add_column("wait.class", wait_places_);
+  page.add_column<std::uint8_t>("wait.cause", waits_, &Wait::cause);
+  page.add_column<double>("wait.start", waits_, &Wait::start_ps);
+  page.add_column<double>("wait.finish", waits_, &Wait::finish_ps);
+}
+
+void RunSpans::choose_path() {
+  const auto& groups = run_.expanded.task_groups;
+  std::vector<CriticalTask> tasks = critical_tasks(run_.expanded.graph, run_.timeline);
+  std::ranges::reverse(tasks);
+  if (tasks.size() > max_spans_) {
+    path_until_ = run_.timeline.start_ps[tasks[max_spans_].task];
+    tasks.resize(max_spans_);
   }
-  page.add_column("wait.class", places);
-  page.add_column<std::uint8_t>("wait.cause", waits, &Wait::cause);
-  page.add_column<double>("wait.start", waits, &Wait::start_ps);
-  page.add_column<double>("wait.finish", waits, &Wait::finish_ps);
+  for (const CriticalTask& step : tasks) {
+    const auto& group =
+        *std::prev(std::ranges::upper_bound(groups, step.task, {}, &ExpandedGraph::TaskGroup::first_task));
+    path_.push_back({step.task, class_of_task(run_, group, step.task),
+                     &run_.workload.programs[group.program].ops[group.op]});
+  }
 }
 
 void RunSpans::add_path(Page& page) const {
-  struct Step {
-    std::uint32_t task = 0;
-    std::uint32_t of = 0;  ///< a class
-    const Op* op = nullptr;
-  };
-  std::vector<Step> path;
-  const auto& groups = run_.expanded.task_groups;
-  for (const CriticalTask& step : critical_tasks(run_.expanded.graph, run_.timeline)) {
-    const auto& group =
-        *std::prev(std::ranges::upper_bound(groups, step.task, {}, &ExpandedGraph::TaskGroup::first_task));
-    path.push_back({step.task, class_of_task(run_, group, step.task),
-                    &run_.workload.programs[group.program].ops[group.op]});
-  }
-  std::ranges::reverse(path);
-  page.add_column<double>("path.start", path,
-                          [&](const Step& step) { return run_.timeline.start_ps[step.task]; });
-  page.add_column<double>("path.finish", path,
-                          [&](const Step& step) { return run_.timeline.finish_ps[step.task]; });
-  page.add_column<std::uint32_t>("path.span", path,
-                                 [&](const Step& step) { return span_of_task_[step.task]; });
-  page.add_column<std::uint32_t>("path.rank", path, [&](const Step& step) {
+  page.add_column<double>("path.start", path_,
+                          [&](const PathStep& step) { return run_.timeline.start_ps[step.task]; });
+  page.add_column<double>("path.finish", path_,
+                          [&](const PathStep& step) { return run_.timeline.finish_ps[step.task]; });
+  page.add_column<std::uint32_t>("path.span", path_,
+                                 [&](const PathStep& step) { return span_of_task_[step.task]; });
+  page.add_column<std::uint32_t>("path.rank", path_, [&](const PathStep& step) {
     return step.of == kNone ? kNone : run_.expanded.representatives.representative[step.of];
   });
-  page.add_column<std::uint16_t>("path.label", path, [&](const Step& step) { return label_of(*step.op); });
-  page.add_column<std::uint8_t>("path.activity", path,
-                                [&](const Step& step) { return activity_of(run_.workload, *step.op); });
-  page.add_column<std::int32_t>("path.microBatch", path,
-                                [](const Step& step) { return step.op->micro_batch; });
-  page.add_column<std::int32_t>("path.layer", path, [](const Step& step) { return step.op->layer; });
+  page.add_column<std::uint16_t>("path.label", path_,
+                                 [&](const PathStep& step) { return label_of(*step.op); });
+  page.add_column<std::uint8_t>("path.activity", path_,
+                                [&](const PathStep& step) { return activity_of(run_.workload, *step.op); });
+  page.add_column<std::int32_t>("path.microBatch", path_,
+                                [](const PathStep& step) { return step.op->micro_batch; });
+  page.add_column<std::int32_t>("path.layer", path_, [](const PathStep& step) { return step.op->layer; });
 }
 
 void RunSpans::write_facts(JsonText& text) const {
@@ -200,6 +276,10 @@ void RunSpans::write_facts(JsonText& text) const {
   number("steps", static_cast<std::uint64_t>(run_.workload.steps));
   number("makespan_ps", static_cast<std::uint64_t>(run_.timeline.makespan_ps));
   number("gpus_per_node", run_.topology.gpus_per_node());
+  number("max_spans", max_spans_);
+  number("operations_until_ps", static_cast<std::uint64_t>(operations_until_));
+  number("schedule_until_ps", static_cast<std::uint64_t>(schedule_until_));
+  number("path_until_ps", static_cast<std::uint64_t>(path_until_));
   write_classes(text);
   write_groups(text);
   write_messages(text);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,16 @@
 #include "reports/page/page.hpp"
 #include "reports/trace/labels.hpp"
 #include "reports/trace/plan.hpp"
+#include "sim/metrics/breakdown.hpp"
+#include "sim/metrics/passes.hpp"
 
 namespace orrery {
 
 class RunSpans {
  public:
-  /// Classes of all ranks, or fewer rather than more than `max_spans`, as ranks_within() says.
+  /// Classes of all ranks, or fewer rather than more than `max_spans`: as ranks_within() says, then of fewer
+  /// stages, evenly spread. Where one stage alone has more, its first operations. Of passes, waits and
+  /// the steps of the critical path each as many, the first ones.
   RunSpans(const RunView& run, const RankGrid& grid, std::uint64_t max_spans);
 
   /// Spans are numbered class by class, in the order of the operations of their programs.
@@ -30,9 +35,24 @@ class RunSpans {
     std::uint32_t id = 0;  ///< of the run
     std::uint32_t program = 0;
     std::uint32_t first_span = 0;
+    std::uint32_t ops = 0;  ///< the first of its program, on the page
   };
 
-  void choose_classes(std::uint64_t max_spans);
+  /// Of the critical path.
+  struct PathStep {
+    std::uint32_t task = 0;
+    std::uint32_t of = 0;  ///< a class of the run; kNone: of none
+    const Op* op = nullptr;
+  };
+
+  void choose_classes();
+  void choose_passes_and_waits();
+  void choose_path();
+  const Class& add_class(std::uint32_t id);
+  /// One or more.
+  [[nodiscard]] std::vector<std::uint32_t> ranks_on_page() const;
+  /// Of ranks that are simulated as one, once.
+  [[nodiscard]] std::uint64_t spans_of(const std::vector<std::uint32_t>& ranks) const;
   void add_operations(Page& page) const;
   void add_spans(Page& page) const;
   void add_passes(Page& page) const;
@@ -43,8 +63,9 @@ class RunSpans {
   void write_messages(JsonText& text) const;
   void write_grid(JsonText& text) const;
 
-  [[nodiscard]] const std::vector<Op>& ops_of(const Class& of) const {
-    return run_.workload.programs[of.program].ops;
+  /// Those on the page.
+  [[nodiscard]] std::span<const Op> ops_of(const Class& of) const {
+    return std::span(run_.workload.programs[of.program].ops).first(of.ops);
   }
   [[nodiscard]] std::uint16_t label_of(const Op& op) const;
   [[nodiscard]] std::uint32_t rank_of(const Class& of) const {
@@ -63,6 +84,15 @@ class RunSpans {
   std::vector<std::uint32_t> first_op_;        ///< per program: of the columns of operations
   std::vector<std::uint32_t> span_of_task_;    ///< kNone: of no chosen class
   std::uint32_t spans_ = 0;
+  std::uint64_t max_spans_;
+  Picoseconds operations_until_;  ///< the first one on a compute stream that is left out begins then
+  Picoseconds schedule_until_;    ///< likewise of passes and waits
+  Picoseconds path_until_;        ///< likewise of the critical path
+  std::vector<PassSpan> passes_;
+  std::vector<std::uint32_t> pass_stages_;
+  std::vector<Wait> waits_;
+  std::vector<std::uint32_t> wait_places_;  ///< in classes_
+  std::vector<PathStep> path_;
 };
 
 }  // namespace orrery

@@ -48,8 +48,8 @@ std::string facts_of(const ServingPageInput& input, std::uint64_t merged) {
 void write_serving_page(const ServingPageInput& input, const Sink& sink) {
   Page page;
   page.title = input.report.name.empty() ? "unnamed experiment" : input.report.name;
-  page.scripts = {"timeline_lanes.js",    "timeline.js",        "run_figures.js", "serving_model.js",
-                  "serving_timelines.js", "serving_figures.js", "serving.js"};
+  page.scripts = {"timeline_spans.js", "timeline_lanes.js",    "timeline.js",        "run_figures.js",
+                  "serving_model.js",  "serving_timelines.js", "serving_figures.js", "serving.js"};
   page.data = "{" + result_data(input.report, input.resolved) + ",\"serving\":";
   if (input.record.duration_ps > 0) {
     page.data += facts_of(input, add_iterations(input.record, input.max_spans, page));

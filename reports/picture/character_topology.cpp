@@ -36,7 +36,8 @@ std::string counted(std::int64_t count, std::string_view what) {
 
 /// Three significant digits.
 std::string rate_text(std::int64_t bytes_per_s) {
-  return fmt::format("{:.3g} GB/s", static_cast<double>(bytes_per_s) * 1e-9);
+  const double rate = static_cast<double>(bytes_per_s) * 1e-9;
+  return rate < 1000 ? fmt::format("{:.3g} GB/s", rate) : fmt::format("{:.0f} GB/s", rate);
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -103,7 +104,7 @@ class TopologyText {
 
   [[nodiscard]] std::string between_nodes() const {
     const std::int64_t nodes = run_.topology.gpus() / run_.topology.gpus_per_node();
-    if (cluster_.graph) return fmt::format("graph of {}", counted(run_.topology.vertices(), "vertex"));
+    if (cluster_.graph) return fmt::format("graph of {} GPUs and switches", run_.topology.vertices());
     if (nodes == 1) return "one node";
     return fmt::format("{} between {} nodes", cluster_.fabric.kind, nodes);
   }

@@ -1,7 +1,9 @@
 // Charts: axes, zoom and size by uPlot; lines, points and bands on its canvas by this script.
-//   orrery.chart({label, height, x, y, series, levels, marks, onClick, describe})
-//     label: what is to be seen, for screen readers; height in pixels, by default 260
+//   orrery.chart({label, caption, height, x, y, series, levels, marks, onClick, describe})
+//     label: what is to be seen, for screen readers; caption: the same for all, above the chart
+//     height in pixels, by default 260
 //     x, y: {label, log, format(value, span), min, max}      min, max: shown at least
+//     y: {names}                      of 0, 1, 2 and so on, instead of numbers
 //     series: [{name, x: numbers, y: numbers, low, high, kind, dash, width, size, hollow, colour()}]
 //        kind "line" (default), "step" (y holds until the next x) or "points"; x ascending but for points
 //        low, high: of a band around a line, of error bars around points
@@ -10,12 +12,14 @@
 //     describe(series, point)         lines of the tooltip, by default name, x and y
 //     gutter: pixels at the left of the plot, so that it stands under others
 //     group: charts of one group share their x range; range: a timeRange (timeline.js) to share, x in its units
-// Drag zooms, double click or Escape shows all, the arrow keys go from point to point.
+// Drag zooms, double click or Escape shows all, the arrow keys go from point to point of those in view, of which no two
+// lie on one pixel.
 // Answers the element, with a legend where there are several series.
 "use strict";
 
 orrery.chart = (() => {
   const { el, format, tooltip } = orrery;
+  const { tracer, drawBand, drawLine, drawPoints, drawnAs } = orrery.chartSeries;
   const kNear = 24;  // pixels within which a point is meant
   const groups = new Map();
 
@@ -38,7 +42,7 @@ orrery.chart = (() => {
     };
     for (const one of series) {
       for (let i = 0; i < one.x.length; ++i) {
-        if (one.x[i] < from || one.x[i] > to) continue;
+        if (one.x[i] > to || (one.x[i] < from && !(one.kind === "step" && one.x[i + 1] > from))) continue;
         for (const name of values) if (one[name]) take(one[name][i]);
       }
     }
@@ -74,73 +78,7 @@ orrery.chart = (() => {
     return ticks;
   };
 
-  const tracer = (u, one) => {
-    const at = (i) => u.valToPos(one.x[i], "x", true);
-    const height = (v) => u.valToPos(v, "y", true);
-    return { at, height };
-  };
-  const visible = (u, one) => {
-    if (one.kind === "points") return [0, one.x.length];
-    const { min, max } = u.scales.x;
-    let first = 0;
-    let last = one.x.length;
-    while (first + 1 < last && one.x[first + 1] < min) ++first;
-    while (last - 2 > first && one.x[last - 2] > max) --last;
-    return [first, last];
-  };
-
-  const drawBand = (u, one, colour) => {
-    const { at, height } = tracer(u, one);
-    const [first, last] = visible(u, one);
-    const { ctx } = u;
-    ctx.beginPath();
-    for (let i = first; i < last; ++i) ctx.lineTo(at(i), height(one.high[i]));
-    for (let i = last - 1; i >= first; --i) ctx.lineTo(at(i), height(one.low[i]));
-    ctx.closePath();
-    ctx.globalAlpha = 0.16;
-    ctx.fillStyle = colour;
-    ctx.fill();
-    ctx.globalAlpha = 1;
-  };
-  const drawLine = (u, one) => {
-    const { at, height } = tracer(u, one);
-    const [first, last] = visible(u, one);
-    const { ctx } = u;
-    ctx.beginPath();
-    let before = null;
-    for (let i = first; i < last; ++i) {
-      if (!Number.isFinite(one.y[i])) {
-        before = null;
-        continue;
-      }
-      const y = height(one.y[i]);
-      if (before === null) ctx.moveTo(at(i), y);
-      else if (one.kind === "step") ctx.lineTo(at(i), before);
-      ctx.lineTo(at(i), y);
-      before = y;
-    }
-    ctx.stroke();
-  };
-  const drawPoints = (u, one, ratio) => {
-    const { at, height } = tracer(u, one);
-    const { ctx } = u;
-    const radius = (one.size ?? 3.5) * ratio;
-    for (let i = 0; i < one.x.length; ++i) {
-      const [x, y] = [at(i), height(one.y[i])];
-      if (one.low) {
-        ctx.beginPath();
-        ctx.moveTo(x, height(one.low[i]));
-        ctx.lineTo(x, height(one.high[i]));
-        ctx.stroke();
-      }
-      ctx.beginPath();
-      ctx.arc(x, y, radius, 0, 2 * Math.PI);
-      if (one.hollow) ctx.stroke();
-      else ctx.fill();
-    }
-  };
-
-  return ({ label, height = 260, x = {}, y = {}, series, levels = [], marks = [], onClick, describe, group, range, gutter }) => {
+  return ({ label, caption, height = 260, x = {}, y = {}, series, levels = [], marks = [], onClick, describe, group, range, gutter }) => {
     const shown = series.map(() => true);
     const colours = series.map((one, i) => one.colour ?? (() => orrery.series(i)));
     const active = () => series.filter((_, i) => shown[i]);
@@ -157,23 +95,29 @@ orrery.chart = (() => {
       return padded([Math.min(low, ...levels.map((l) => l.y)), Math.max(high, ...levels.map((l) => l.y))], y, 0.06);
     };
 
-    const words = (u, text, left, top, align) => {
-      u.ctx.font = `${12 * devicePixelRatio}px ${orrery.style("font")}`;
-      u.ctx.fillStyle = orrery.style("muted");
-      u.ctx.textAlign = align;
-      u.ctx.fillText(text, left, top);
+    // Above `bottom`, on a plate of paper, so that no line runs through them.
+    const words = (u, text, left, bottom, align) => {
+      if (!text) return;
+      Object.assign(u.ctx, { font: `${12 * devicePixelRatio}px ${orrery.style("font")}`, textAlign: align, textBaseline: "bottom" });
+      const [wide, high, room] = [u.ctx.measureText(text).width, 14 * devicePixelRatio, 3 * devicePixelRatio];
+      Object.assign(u.ctx, { fillStyle: orrery.style("paper"), globalAlpha: 0.85 });
+      u.ctx.fillRect(left - (align === "right" ? wide : 0) - room, bottom - high, wide + 2 * room, high);
+      Object.assign(u.ctx, { fillStyle: orrery.style("muted"), globalAlpha: 1 });
+      u.ctx.fillText(text, left, bottom);
     };
     const drawLevels = (u) => {
       for (const level of levels) {
         const at = u.valToPos(level.y, "y", true);
         u.ctx.strokeStyle = level.colour ? level.colour() : orrery.style("muted");
+        u.ctx.lineWidth = 1.25 * devicePixelRatio;
         u.ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
         u.ctx.beginPath();
         u.ctx.moveTo(u.bbox.left, at);
         u.ctx.lineTo(u.bbox.left + u.bbox.width, at);
         u.ctx.stroke();
         u.ctx.setLineDash([]);
-        words(u, level.name, u.bbox.left + u.bbox.width - 4 * devicePixelRatio, at - 5 * devicePixelRatio, "right");
+        const above = at - 18 * devicePixelRatio > u.bbox.top;
+        words(u, level.name, u.bbox.left + u.bbox.width - 4 * devicePixelRatio, at + (above ? -3 : 18) * devicePixelRatio, "right");
       }
     };
     const drawMarks = (u) => {
@@ -213,7 +157,7 @@ orrery.chart = (() => {
       const { at, height: top } = tracer(u, series[cursor.series]);
       Object.assign(u.ctx, { strokeStyle: orrery.style("ink"), lineWidth: 1.5 * devicePixelRatio });
       u.ctx.beginPath();
-      u.ctx.arc(at(cursor.point), top(series[cursor.series].y[cursor.point]), 6 * devicePixelRatio, 0, 2 * Math.PI);
+      u.ctx.arc(Math.max(u.bbox.left, at(cursor.point)), top(series[cursor.series].y[cursor.point]), 6 * devicePixelRatio, 0, 2 * Math.PI);
       u.ctx.stroke();
     };
 
@@ -241,18 +185,43 @@ orrery.chart = (() => {
       plot.redraw(false);
       if (s < 0) return tooltip.hide();
       const box = plot.over.getBoundingClientRect();
-      tooltip.show(box.left + plot.valToPos(series[s].x[i], "x"), box.top + plot.valToPos(series[s].y[i], "y"),
+      tooltip.show(box.left + Math.max(0, plot.valToPos(series[s].x[i], "x")), box.top + plot.valToPos(series[s].y[i], "y"),
         describePoint(s, i));
     };
     const click = () => { if (cursor.series >= 0 && onClick) onClick({ series: cursor.series, point: cursor.point }); };
 
     const showX = (from, to) => plot.setScale("x", { min: from, max: to });
     const showAll = () => (range ? range.all() : showX(...wholeX()));
+    // Points of a series in view, from left to right. Of those of a line on one pixel the highest stands for all.
+    const stops = (s) => {
+      const one = series[s];
+      const { min, max } = plot.scales.x;
+      const list = [];
+      for (let i = 0; i < one.x.length; ++i) {
+        const holds = one.kind === "step" && one.x[i] < min && one.x[i + 1] > min;
+        if (!Number.isFinite(one.y[i]) || one.x[i] > max || (one.x[i] < min && !holds)) continue;
+        list.push({ i, x: Math.max(0, Math.round(plot.valToPos(one.x[i], "x"))), y: Math.round(plot.valToPos(one.y[i], "y")) });
+      }
+      const scattered = one.kind === "points";
+      list.sort((a, b) => a.x - b.x || (scattered ? b.y - a.y : a.y - b.y) || a.i - b.i);
+      return list.filter((stop, at) => at === 0 || stop.x !== list[at - 1].x || (scattered && stop.y !== list[at - 1].y));
+    };
+    const leftOf = (s, i) => Math.round(plot.valToPos(series[s].x[i], "x"));
+    // The stop that lies nearest to where the reader was, if that is in view.
+    const nearestStop = (list, left) => list.reduce((best, stop, at) =>
+      (best < 0 || Math.abs(stop.x - left) < Math.abs(list[best].x - left) ? at : best), -1);
     const step = (by) => {
       const s = cursor.series >= 0 ? cursor.series : shown.indexOf(true);
-      if (s < 0 || series[s].x.length === 0) return;
-      const from = cursor.series >= 0 ? cursor.point : by > 0 ? -1 : series[s].x.length;
-      select(s, Math.min(series[s].x.length - 1, Math.max(0, from + by)));
+      const list = s < 0 ? [] : stops(s);
+      if (list.length === 0) return;
+      const last = list.length - 1;
+      let at = list.findIndex((stop) => stop.i === cursor.point);
+      if (at < 0 && cursor.series >= 0) {
+        const left = leftOf(s, cursor.point);
+        if (left >= list[0].x && left <= list[last].x) at = nearestStop(list, left);
+      }
+      const next = at < 0 ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, at + by));
+      select(s, list[next].i);
     };
     const onKey = (event) => {
       if (event.key === "ArrowRight") step(1);
@@ -264,12 +233,45 @@ orrery.chart = (() => {
       event.preventDefault();
     };
     const otherSeries = (by) => {
-      const list = shown.flatMap((on, s) => (on && series[s].x.length > 0 ? [s] : []));
+      const list = shown.flatMap((on, s) => (on && stops(s).length > 0 ? [s] : []));
       const next = list[(list.indexOf(cursor.series) + by + list.length) % list.length];
-      if (next !== undefined) select(next, Math.min(Math.max(cursor.point, 0), series[next].x.length - 1));
+      if (next === undefined) return;
+      const places = stops(next);
+      const left = cursor.series >= 0 ? leftOf(cursor.series, cursor.point) : 0;
+      select(next, places[nearestStop(places, left)].i);
     };
 
+    const right = gutter ? 1 : 22;  // pixels beside the plot
     const gutterOf = () => Math.min(gutter, host.clientWidth * 0.3);
+    // Of the axis at the left.
+    const widthOf = (of) => {
+      const label = of.label ? 20 : 0;
+      if (of.names) return Math.min(8 + 7 * Math.max(...of.names.map((name) => name.length)), host.clientWidth * 0.45);
+      return gutter ? gutterOf() - label : 62;
+    };
+    // A label at the right end that has no room would be cut: none then.
+    const fitting = (u, texts, splits) => {
+      const { min, max } = u.scales.x;
+      const part = (v) => (x.log ? Math.log(v / min) / Math.log(max / min) : (v - min) / (max - min));
+      const plotWidth = u.width - widthOf(y) - (y.label ? 20 : 0) - right;
+      u.ctx.font = `12px ${orrery.style("font")}`;
+      return texts.map((text, i) => {
+        const room = (1 - part(splits[i])) * plotWidth + right;
+        return splits[i] !== null && u.ctx.measureText(text).width / 2 > room ? "" : text;
+      });
+    };
+    const ticked = (side, formatted) => (u, splits) => {
+      const texts = splits.map((v) => (v === null ? "" : formatted(v, splits[splits.length - 1] - splits[0], splits[1] - splits[0])));
+      return side === 2 ? fitting(u, texts, splits) : texts;
+    };
+    const named = (of) => ({
+      splits: () => of.names.map((_, i) => i),
+      filter: (u, ticks) => ticks,
+      values: () => of.names.map((name) => {
+        const most = Math.floor((widthOf(of) - 8) / 7);
+        return name.length > most ? `${name.slice(0, most - 1)}\u2026` : name;
+      }),
+    });
     const axis = (side, of, formatted) => ({
       side,
       stroke: () => orrery.style("muted"),
@@ -279,9 +281,10 @@ orrery.chart = (() => {
       labelFont: `12px ${orrery.style("font")}`,
       label: of.label,
       labelSize: of.label ? 20 : 0,
-      size: side === 3 ? (gutter ? gutterOf() - (of.label ? 20 : 0) : 62) : 32,
+      size: side === 3 ? () => widthOf(of) : 32,
+      values: ticked(side, formatted),
       ...(of.log ? { splits: logTicks, filter: (u, ticks) => ticks } : {}),
-      values: (u, splits) => splits.map((v) => (v === null ? "" : formatted(v, splits[splits.length - 1] - splits[0], splits[1] - splits[0]))),
+      ...(of.names ? named(of) : {}),
     });
     const make = () => {
       const [from, to] = wholeX();
@@ -290,7 +293,7 @@ orrery.chart = (() => {
         width: Math.max(200, host.clientWidth),
         height,
         legend: { show: false },
-        padding: [10, gutter ? 1 : 22, 0, 0],
+        padding: [10, right, 0, 0],
         cursor: { points: { show: false }, y: false, drag: { x: true, y: false, uni: 4 }, bind: { dblclick: () => () => { showAll(); return null; } } },
         scales: {
           x: { time: false, distr: x.log ? 3 : 1, auto: false, range: (u, low, high) => [low ?? from, high ?? to] },
@@ -349,8 +352,8 @@ orrery.chart = (() => {
         event.currentTarget.setAttribute("aria-pressed", String(shown[i]));
         if (plot) showX(plot.scales.x.min, plot.scales.x.max);
       } },
-    }, orrery.painted(el("span", { class: "swatch" }), (s) => s.style.setProperty("--swatch", colours[i]())), series[i].name);
-    return el("figure", { class: "chart" },
+    }, orrery.painted(el("span", { class: `swatch ${drawnAs(series[i])}` }), (s) => s.style.setProperty("--swatch", colours[i]())), series[i].name);
+    return el("figure", { class: "chart" }, caption ? el("figcaption", {}, caption) : null,
       series.length > 1 ? el("div", { class: "legend toggles" }, series.map((_, i) => toggle(i))) : null, host);
   };
 })();

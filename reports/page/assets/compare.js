@@ -71,10 +71,11 @@
     build: (main) => {
       const detail = el("div");
       const difference = timed.length > 1 ? orrery.why({
-        plans, candidates: timed, first: data.reference, second: timed.find((i) => i !== data.reference),
+        plans, candidates: timed, first: data.reference, second: timed.find((i) => i !== data.reference && step[i] !== step[data.reference]) ?? timed.find((i) => i !== data.reference),
       }) : null;
       const open = (i) => {
         detail.replaceChildren(orrery.planDetail(plans, i));
+        orrery.reveal(detail);
         if (difference && timed.includes(i) && i !== data.reference) difference.show(i);
       };
       main.append(headline());

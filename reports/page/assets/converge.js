@@ -33,7 +33,7 @@
         y: { label: yLabel, log: state.logY, format: (v) => format.digits(v, 2) },
         series: runs.map((run, r) => ({
           name: run.name, x: kept[r].map((point) => x(run, point)), y: kept[r].map((point) => y(run, point)),
-          dash: r >= 8 ? [6, 3] : [], colour: () => orrery.series(r) })),
+          dash: orrery.seriesDash(r), colour: () => orrery.series(r) })),
         levels: target !== undefined && group === "loss" && !aboveLeast ? [{ y: target, name: "target" }] : [],
         describe: (r, i) => {
           const point = kept[r][i];

@@ -4,6 +4,7 @@
 //   orrery.activities       [{name, colour, dark}], in the order of the numbers that stand for them
 //   orrery.colour(a)        of activity number a, in the present theme
 //   orrery.series(i)        a colour for the i-th of several lines, that all people tell apart
+//   orrery.seriesDash(i)    its dashes: none of the first eight, whose colours come again after them
 //   orrery.style(name)      a colour of page.css by its variable, such as "ink"
 //   orrery.dark()           whether the page is dark now
 //   orrery.onTheme(draw)    calls draw() whenever that changes
@@ -84,6 +85,7 @@ globalThis.orrery = (() => {
     activities,
     colour,
     series: (i) => colour(seriesOrder[i % seriesOrder.length]),
+    seriesDash: (i) => [[], [6, 3], [2, 3]][Math.min(2, Math.floor(i / seriesOrder.length))],
     style,
     dark,
     toggleTheme,

@@ -4,6 +4,7 @@
 //   figure(label, value, note)                a headline figure; figures(...) a row of them
 //   legend([{name, colour() , hatched}])      colours with words; follows light and dark
 //   notice(kind, title, sentences)            kind "note" or "warning"
+//   reveal(element)                           scrolls to where its beginning can be read, if it cannot be yet
 //   bar(share, activity)                      a horizontal bar for a share of 0..1
 //   tooltip.show(x, y, lines), .hide()        one for the page; lines: texts or [label, value]
 //   start({title, lines, verdict, build})     the frame of the page; build(main) fills it
@@ -62,9 +63,16 @@ Object.assign(orrery, (() => {
         ? `repeating-linear-gradient(135deg, ${orrery.style("muted")} 0 1px, transparent 1px 4px)` : orrery.colour(activity);
     });
 
+  // Of a list that would push the rest of the page far down.
+  const isLong = (sentences) => sentences.length > 24 || sentences.reduce((sum, sentence) => sum + sentence.length, 0) > 8000;
   const notice = (kind, title, sentences) =>
     (sentences.length === 0 ? null : el("div", { class: `notice ${kind}` }, el("h3", {}, title),
-      el("ul", {}, sentences.map((sentence) => el("li", {}, sentence)))));
+      el("ul", { class: isLong(sentences) ? "scrolls" : null }, sentences.map((sentence) => el("li", {}, sentence)))));
+
+  const reveal = (element) => {
+    const { top } = element.getBoundingClientRect();
+    if (top < 0 || top > innerHeight * 0.6) scrollBy(0, top - 16);
+  };
 
   const box = el("div", { class: "tooltip", role: "status", "aria-live": "polite", hidden: true });
   const lineOf = (line) => (Array.isArray(line)
@@ -110,5 +118,5 @@ Object.assign(orrery, (() => {
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tooltip.hide(); });
   addEventListener("scroll", () => tooltip.hide(), { passive: true });
 
-  return { el, section, figure, figures, legend, bar, notice, tooltip, painted, start };
+  return { el, section, figure, figures, legend, bar, notice, reveal, tooltip, painted, start };
 })());

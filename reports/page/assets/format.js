@@ -6,6 +6,7 @@
 //   bytes(number)        "83.3 MB" (powers of 1000)
 //   digits(number, n)    n significant digits and never an exponent for large numbers
 //   count(number)        whole, with thin spaces between thousands
+//   plural(number, "GPU")   "1 GPU", "8 GPUs"; plural(number, "copy", "copies")
 //   value(anything)      what a table shows of a value of the JSON: numbers short, true as yes, null as a dash
 "use strict";
 
@@ -54,6 +55,7 @@ orrery.format = (() => {
   };
 
   const count = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
   const percent = (share, decimals = 1) =>
     (Number.isFinite(share) ? `${(100 * share).toFixed(decimals)} %` : kNone);
 
@@ -74,6 +76,7 @@ orrery.format = (() => {
     bytes: (number) => scaled(number, "B"),
     digits,
     count,
+    plural,
     value,
   };
 })();

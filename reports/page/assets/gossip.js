@@ -3,7 +3,7 @@
 
 (() => {
   const { data, el, format, section, figure, figures, table, choice } = orrery;
-  const name = (row) => `${row.topology}, ${row.workers} workers`;
+  const name = (row) => `${row.topology}, ${format.plural(row.workers, "worker")}`;
   const good = data.filter((row) => !row.problem);
   const drawn = good.filter((row) => row.matrices);
   const kSide = 420;  // of a drawing, in pixels
@@ -109,7 +109,7 @@
         figure("spectral gap", format.digits(row.spectral_gap, 4), "per step; 1 averages at once"),
         figure("neighbours", format.count(row.degree)),
         figure("messages per step", format.digits(row.messages_per_step, 4)),
-        figure("exact average after", row.exact_after_rounds === null ? format.none : `${row.exact_after_rounds} rounds`, row.exact_after_rounds === null ? "never within a period" : null)),
+        figure("exact average after", row.exact_after_rounds === null ? format.none : format.plural(row.exact_after_rounds, "round"), row.exact_after_rounds === null ? "never within a period" : null)),
       el("div", { class: "columns" }, heat(row, state.round), graph(row, state.round)));
     };
     const chooseRow = (r) => {
@@ -136,7 +136,7 @@
       label: "spectral gap against workers", x: { label: "workers", log: true }, y: { label: "spectral gap", log: true, format: (v) => format.digits(v, 2) },
       series: topologies.map((topology, t) => {
         const rows = good.filter((row) => row.topology === topology && row.spectral_gap > 0).sort((a, b) => a.workers - b.workers);
-        return { name: topology, x: rows.map((row) => row.workers), y: rows.map((row) => row.spectral_gap), dash: t >= 8 ? [6, 3] : [], colour: () => orrery.series(t) };
+        return { name: topology, x: rows.map((row) => row.workers), y: rows.map((row) => row.spectral_gap), dash: orrery.seriesDash(t), colour: () => orrery.series(t) };
       }),
     });
   };

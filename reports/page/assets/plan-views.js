@@ -3,6 +3,7 @@
 //                                          list "breakdown", "critical_path" or "memory"
 //   orrery.why({plans, candidates, first, second})  chooses two plans and attributes their difference term by term
 //   orrery.scatter({plans, rows, x, y, colour, front, best, onPlan, better})  any two axes of the plans
+//                                          plans that do not fit are hollow, and on no line
 //   orrery.planDetail(plans, i)            all of one plan, with the overrides that make it
 "use strict";
 
@@ -47,6 +48,8 @@ Object.assign(orrery, (() => {
 
   const stacks = ({ plans, rows, list, title, limit = 24, onRow }) => {
     const bars = rows.map((i) => ({ i, parts: grouped(list, plans[list](i)) }));
+    const labels = plans.labels(rows);
+    const labelOf = (i) => (plans.state(i) === 0 ? labels(i) : `${labels(i)} (does not fit)`);
     const total = (bar) => bar.parts.reduce((sum, part) => sum + part.value, 0);
     const most = Math.max(...bars.map(total), 1);
     const usable = list === "memory" ? 1e9 * (plans.figure("memory.usable_gb")?.[rows[0]] ?? NaN) : NaN;
@@ -60,7 +63,7 @@ Object.assign(orrery, (() => {
         span.style.width = `${(100 * share).toFixed(3)}%`;
       });
       element.addEventListener("mousemove", (event) => tooltip.show(event.clientX, event.clientY, [
-        plans.label(bar.i), [words(part.name), amount(list, part.value)], ["of the whole", format.percent(part.value / total(bar))]]));
+        labelOf(bar.i), [words(part.name), amount(list, part.value)], ["of the whole", format.percent(part.value / total(bar))]]));
       element.addEventListener("mouseleave", () => tooltip.hide());
       return element;
     };
@@ -69,9 +72,9 @@ Object.assign(orrery, (() => {
       const said = bar.parts.map((part) => `${words(part.name)} ${amount(list, part.value)}`).join(", ");
       return el("div", {
         class: open ? "stack opens" : "stack", role: open ? "button" : "group", tabindex: open ? 0 : null,
-        "aria-label": `${plans.label(bar.i)}: ${amount(list, total(bar))}; ${said}`,
+        "aria-label": `${labelOf(bar.i)}: ${amount(list, total(bar))}; ${said}`,
         on: open ? { click: open, keydown: (event) => { if (event.key === "Enter") open(); } } : {},
-      }, el("span", { class: "stack-label", dir: "auto" }, plans.label(bar.i)),
+      }, el("span", { class: "stack-label", dir: "auto" }, labelOf(bar.i)),
       el("span", { class: "stack-bar" }, bar.parts.map((part) => segment(bar, part)), limitMark()),
       el("span", { class: "stack-total" }, bar.parts.length ? amount(list, total(bar)) : format.none));
     };
@@ -95,7 +98,7 @@ Object.assign(orrery, (() => {
   // Running totals from one plan's figure to the other's.
   const timeTitle = (plans) => (plans.figures.includes("ttft_s") ? "GPU time per output token" : "step time, mean over GPUs");
   const memoryTitle = (plans) => (plans.figures.includes("ttft_s") ? "memory of a GPU" : "memory of the stage that holds most");
-  const waterfall = ({ plans, list, first, second, title }) => {
+  const waterfall = ({ plans, labels, list, first, second, title }) => {
     const of = (i) => new Map(plans[list](i).map((part) => [part.name, part.value]));
     const [a, b] = [of(first), of(second)];
     if (a.size === 0 || b.size === 0) return null;
@@ -124,7 +127,7 @@ Object.assign(orrery, (() => {
       return element;
     };
     const whole = (i, value, name) => el("tr", { class: "whole" },
-      el("th", { scope: "row", dir: "auto" }, `${name}: ${plans.label(i)}`), el("td", { class: "fall-track" }, bar(start, value, start > 0 ? "cut" : "sum")),
+      el("th", { scope: "row", dir: "auto" }, `${name}: ${labels(i)}`), el("td", { class: "fall-track" }, bar(start, value, start > 0 ? "cut" : "sum")),
       el("td", { class: "number" }, exact(value)));
     const rows = steps.map((step) => el("tr", { "data-term": step.name, "data-difference": step.difference },
       el("th", { scope: "row" }, words(step.name)),
@@ -132,15 +135,17 @@ Object.assign(orrery, (() => {
       el("td", { class: "number" }, `${step.difference > 0 ? "+" : "\u2212"}${exact(Math.abs(step.difference))}`)));
     return el("div", { class: "view falls", "data-list": list },
       el("table", {}, el("caption", {}, title), el("tbody", {}, whole(first, from, "first"), rows, whole(second, to, "second"))),
+      changed.length ? null : el("p", { class: "note" }, "All terms are equal."),
       start > 0 && changed.length ? el("p", { class: "note" }, `The axis begins at ${exact(start)}.`) : null);
   };
 
   const why = ({ plans, candidates, first, second }) => {
     const chosen = { first, second };
     const body = el("div");
-    const options = candidates.map((i) => [i, plans.label(i)]);
+    const labels = plans.labels(candidates);
+    const options = candidates.map((i) => [i, labels(i)]);
     const fill = () => {
-      const view = (list, title) => waterfall({ plans, list, ...chosen, title });
+      const view = (list, title) => waterfall({ plans, labels: plans.labels([chosen.first, chosen.second]), list, ...chosen, title });
       body.replaceChildren(...[
         view("breakdown", timeTitle(plans)), view("critical_path", "step time, along the critical path"),
         view("memory", memoryTitle(plans))].filter(Boolean));
@@ -186,6 +191,8 @@ Object.assign(orrery, (() => {
   const scatter = ({ plans, rows, x, y, colour = "", front = false, best = false, onPlan, better = {}, name }) => {
     const state = { x, y, colour, front, best };
     const host = el("div");
+    const labels = plans.labels(rows);
+    const fits = (i) => plans.state(i) === 0;
     const coloured = plans.keys.filter((key) => key.several && key.values.length <= kMostColours);
     const groupsOf = () => {
       const k = plans.keys.findIndex((key) => key.key === state.colour);
@@ -199,7 +206,8 @@ Object.assign(orrery, (() => {
     const fill = () => {
       const [ax, ay] = [plans.axis(state.x), plans.axis(state.y)];
       const known = (i) => Number.isFinite(ax.at[i]) && Number.isFinite(ay.at[i]);
-      const groups = groupsOf().map((group) => ({ ...group, rows: group.rows.filter(known) })).filter((group) => group.rows.length > 0);
+      const groups = groupsOf().map((group) => ({ ...group, rows: group.rows.filter((i) => known(i) && fits(i)) })).filter((group) => group.rows.length > 0);
+      const unfit = rows.filter((i) => known(i) && !fits(i));
       const kept = groups.map((group) => group.rows);
       const series = groups.map((group, g) => ({
         name: group.name, kind: "points", x: numbers(ax, group.rows), y: numbers(ay, group.rows),
@@ -217,14 +225,18 @@ Object.assign(orrery, (() => {
           series.push({ name: `best of ${group.name}`, x: numbers(ax, line), y: numbers(ay, line), colour: () => orrery.series(g) });
         });
       }
+      if (unfit.length > 0) {
+        kept.push(unfit);
+        series.push({ name: "out of memory", kind: "points", x: numbers(ax, unfit), y: numbers(ay, unfit), hollow: true, colour: () => orrery.style("muted") });
+      }
       if (state.front) {
-        const line = frontOf(rows, ax.at, ay.at, sign(state.x), sign(state.y));
+        const line = frontOf(rows.filter(fits), ax.at, ay.at, sign(state.x), sign(state.y));
         kept.push(line);
         series.push({ name: "Pareto front", kind: "points", x: numbers(ax, line), y: numbers(ay, line), size: 6, hollow: true, colour: () => orrery.style("ink") });
       }
       const logX = !ax.ordinal && spans(numbers(ax, rows));
       const logY = !ay.ordinal && spans(numbers(ay, rows));
-      const total = kept.slice(0, groups.length).reduce((sum, list) => sum + list.length, 0);
+      const total = rows.filter(known).length;
       if (total === 0) {
         host.replaceChildren(el("p", { class: "note" }, "No plan has both figures."));
         return;
@@ -236,9 +248,10 @@ Object.assign(orrery, (() => {
         series, onClick: onPlan && (({ series: s, point }) => onPlan(kept[s][point])),
         describe: (s, point) => {
           const i = kept[s][point];
-          return [plans.label(i), [ax.label, ax.format(ax.at[i])], [ay.label, ay.format(ay.at[i])]];
+          return [labels(i), [ax.label, ax.format(ax.at[i])], [ay.label, ay.format(ay.at[i])],
+            ...(fits(i) ? [] : [["not feasible", plans.reason(i)]])];
         },
-      }), el("p", { class: "note" }, `${format.count(total)} plans; ${format.count(rows.length - total)} have no such figure.${onPlan ? " A click, or Enter at the arrow keys, opens a plan." : ""}`));
+      }), el("p", { class: "note" }, `${format.plural(total, "plan")}${unfit.length ? `; hollow, as they do not fit into memory: ${format.count(unfit.length)}` : ""}; without such a figure: ${format.count(rows.length - total)}.${onPlan ? " A click, or Enter at the arrow keys, opens a plan." : ""}`));
     };
     const options = plans.axes.map((axis) => [axis, plans.keys.find((key) => key.key === axis)?.short ?? axis]);
     const set = (key) => (value) => { state[key] = value; fill(); };

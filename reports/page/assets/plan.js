@@ -78,10 +78,15 @@
       if (note) main.append(note);
       const detail = el("div");
       const all = Array.from({ length: plans.count }, (_, i) => i);
-      const why = plans.count > 1 && data.best.length > 0 ? orrery.why({
-        plans, candidates: all, first: data.best[0], second: data.best[1] ?? all.find((i) => i !== data.best[0]) }) : null;
+      // Two plans that are equally good explain nothing: the first that is worse, if there is one.
+      const values = plans.figure(key);
+      const ranked = [...data.best, ...all.filter((i) => !data.best.includes(i))];
+      const behind = ranked.find((i) => i !== ranked[0] && values?.[i] !== values?.[ranked[0]]) ?? ranked[1];
+      const why = plans.count > 1 && data.best.length > 0 ? orrery.why({ plans, candidates: all, first: ranked[0], second: behind }) : null;
+      const show = (i) => detail.replaceChildren(orrery.planDetail(plans, i));
       const open = (i) => {
-        detail.replaceChildren(orrery.planDetail(plans, i));
+        show(i);
+        orrery.reveal(detail);
         if (why && i !== data.best[0]) why.show(i);
       };
       if (data.best.length) {
@@ -91,9 +96,10 @@
           orrery.stacks({ plans, rows: data.best, list: "breakdown", limit: 12, onRow: open })));
         main.append(section("memory", served ? "Memory of a GPU" : "Memory of the stage that holds most", null,
           orrery.stacks({ plans, rows: data.best, list: "memory", limit: 12, onRow: open })));
-        open(data.best[0]);
+        show(data.best[0]);
       }
-      if (why) main.append(section("why", "Why the first wins", "The terms add up to the difference exactly.", why));
+      if (why) main.append(section("why", "Why the first wins",
+        values[behind] === values[ranked[0]] ? "All of these plans are equally good." : "The terms add up to the difference exactly.", why));
       if (data.pareto.length) {
         const better = Object.fromEntries([data.objective, ...data.weighed_by].filter((one) => one.most).map((one) => [one.key, "most"]));
         main.append(section("front", "The front", "None of these plans is better in all of what is weighed.",

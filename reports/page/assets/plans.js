@@ -5,6 +5,7 @@
 //     figure(name)         typed array, NaN where a plan has none; undefined for what is no figure
 //     state(i), reason(i)  0 feasible, 1 does not fit into memory, 2 cannot be simulated
 //     label(i)             what tells it from the others
+//     labels(rows)         the same among these rows alone, as a function of i
 //     overrides(i)         the arguments of the command line that make it
 //     breakdown(i), critical_path(i), memory(i)   [{name, value}] in picoseconds and bytes, without zeros
 //     axis(name)           of a figure or key: {name, label, at: numbers, format, tick, ordinal}
@@ -36,11 +37,15 @@
 
     const value = (k, i) => keys[k].values[numbers[k][i]];
     const telling = keys.flatMap((key, k) => (key.several ? [k] : []));
-    const label = (i) => {
-      const own = telling.filter((k) => keys[k].of_experiment || keys[k].key === "experiment");
-      const said = (own.length ? own : telling).flatMap((k) => (value(k, i) === "" ? []
-        : [keys[k].of_experiment ? `${keys[k].short} ${value(k, i)}` : value(k, i)]));
-      return said.length ? said.join(", ") : count > 1 ? `row ${i + 1}` : value(0, i);
+    const said = (chosen, i) => {
+      const own = chosen.filter((k) => keys[k].of_experiment || keys[k].key === "experiment");
+      return (own.length ? own : chosen).flatMap((k) => (value(k, i) === "" ? []
+        : [keys[k].of_experiment ? `${keys[k].short} ${value(k, i)}` : value(k, i)])).join(", ");
+    };
+    const label = (i) => said(telling, i) || (count > 1 ? `row ${i + 1}` : value(0, i));
+    const labels = (rows) => {
+      const differing = telling.filter((k) => rows.some((i) => numbers[k][i] !== numbers[k][rows[0]]));
+      return (i) => said(differing, i) || label(i);
     };
     const overrides = (i) => keys.flatMap((key, k) =>
       (key.of_experiment && value(k, i) !== "" ? [quoted(`${key.key}=${value(k, i)}`)] : [])).join(" ");
@@ -84,7 +89,7 @@
     const axes = [...telling.map((k) => keys[k].key), ...figures.filter((name) => differs(figure(name)))];
 
     return {
-      count, keys, figures, parts, value, figure, label, overrides, axis, axes,
+      count, keys, figures, parts, value, figure, label, labels, overrides, axis, axes,
       state: (i) => states[i],
       reason: (i) => reasons[reasonNumbers[i]],
       breakdown: (i) => partsOf("breakdown", i),

@@ -1,5 +1,7 @@
 // Figures of a run's page: headline, what to know before trusting it, breakdown, critical path, resolved experiment.
-//   orrery.runFigures   {headline(), trust(), breakdown(), path(), experiment()}: sections, null where there is nothing
+//   orrery.runFigures   {headline(), trust(), breakdown(), path(), experiment()}: sections, null where there is nothing;
+//                       path() also has what would make the step faster, where --what-if was given
+//                       resolved(key): value and origin of a key in force, undefined where there is none
 "use strict";
 
 orrery.runFigures = (() => {
@@ -99,25 +101,44 @@ orrery.runFigures = (() => {
     const list = [...labels];
     return list.length > 3 ? `${list.slice(0, 3).join(", ")}, \u2026` : list.join(", ");
   };
-  const path = (range) => {
-    if (!orrery.run) return null;
-    return el("details", {}, el("summary", {}, "Operation by operation"), table({
-      rows: pathRows(), limit: 25,
-      onRow: (row) => { range.set(row.start - (row.finish - row.start), row.finish + (row.finish - row.start)); document.getElementById("schedule").scrollIntoView(); },
-      columns: [
-        { title: "from", get: (row) => row.start, show: (v) => orrery.model.at(v) },
-        { title: "takes", get: (row) => row.finish - row.start, show: (v) => format.picoseconds(v) },
-        { title: "rank", get: (row) => (row.rank === 0xffffffff ? null : row.rank) },
-        { title: "micro-batch", get: (row) => (row.microBatch < 0 ? null : row.microBatch) },
-        { title: "kind", get: (row) => orrery.activities[row.activity].name },
-        { title: "operations", get: (row) => row.count },
-        { title: "", get: labelsOf },
-      ],
-    }));
+  // What the step owes to each bandwidth, latency, peak and time of the host, as `--what-if` says.
+  const valued = (value, unit) => `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
+  const whatIf = () => {
+    const rows = result.what_if ?? [];
+    if (rows.length === 0) return null;
+    return section("what-if", "What would make the step faster",
+      "Share: of the step time, what the critical path owes to the key, so that a value better by 1 % saves a hundredth of it. Holds to: the value up to which that stays so; beyond it another chain of operations is longer.",
+      table({
+        rows, limit: 25, columns: [
+          { title: "key", get: (row) => row.key, show: (v) => el("code", {}, v) },
+          { title: "is", get: (row) => row.value, show: (v, row) => valued(v, row.unit) },
+          { title: "share", get: (row) => row.share, show: (v) => format.percent(v) },
+          { title: "", sort: false, numeric: false, get: (row) => row.share, show: (v) => el("span", { class: "track" }, bar(v, activity("forward"))) },
+          { title: "twice as good", get: (row) => row.better, show: (v, row) => valued(v, row.unit) },
+          { title: "step time there", get: (row) => row.better_step_time_s, show: (v) => format.duration(v) },
+          { title: "less by", get: (row) => 1 - row.better_step_time_s / result.step_time_s, show: (v) => format.percent(v) },
+          { title: "holds to", get: (row) => row.holds_until ?? Infinity, show: (v, row) => (row.holds_until === null ? "any value" : valued(v, row.unit)) },
+        ],
+      }));
   };
 
+  const operations = (range) => el("details", {}, el("summary", {}, "Operation by operation"), table({
+    rows: pathRows(), limit: 25,
+    onRow: (row) => { range.set(row.start - (row.finish - row.start), row.finish + (row.finish - row.start)); document.getElementById("schedule").scrollIntoView(); },
+    columns: [
+      { title: "from", get: (row) => row.start, show: (v) => orrery.model.at(v) },
+      { title: "takes", get: (row) => row.finish - row.start, show: (v) => format.picoseconds(v) },
+      { title: "rank", get: (row) => (row.rank === 0xffffffff ? null : row.rank) },
+      { title: "micro-batch", get: (row) => (row.microBatch < 0 ? null : row.microBatch) },
+      { title: "kind", get: (row) => orrery.activities[row.activity].name },
+      { title: "operations", get: (row) => row.count },
+      { title: "", get: labelsOf },
+    ],
+  }));
+  const path = (range) => (orrery.run ? [operations(range), whatIf()] : null);
+
   // The lines of `simulate --resolved`: a key, its value, and after two slashes where it came from.
-  const line = /^\s*(?:"((?:[^"\\]|\\.)*)":\s*)?("(?:[^"\\]|\\.)*"|[^"/]*?)?(,?)(?:\s+\/\/\s?(.*))?$/;
+  const line = /^\s*(?:"((?:[^"\\]|\\.)*)":\s*)?("(?:[^"\\]|\\.)*"|\[.*\]|[^"/]*?)?(,?)(?:\s+\/\/\s?(.*))?$/;
   const resolvedRows = () => {
     const rows = [];
     const keys = [];
@@ -131,15 +152,33 @@ orrery.runFigures = (() => {
     }
     return rows;
   };
+  // The name of a part of the experiment says from where the part comes: as its other keys do, unless it has an origin.
+  const nameOrigin = (row, rows) => {
+    if (row.key === "name") return "";
+    const inside = row.key.slice(0, -"name".length);
+    const ending = ` ${row.value}`;
+    const from = rows.find((other) => other.key.startsWith(inside) && other.origin.startsWith("catalog ") && other.origin.endsWith(ending));
+    return from ? from.origin : "catalog";
+  };
+  const resolvedOnce = () => {
+    const rows = resolvedRows();
+    for (const row of rows) if (!row.origin && /(^|\.)name$/.test(row.key)) row.origin = nameOrigin(row, rows);
+    return rows;
+  };
+  let rowsOfKeys = null;
+  const resolved = (key) => {
+    rowsOfKeys ??= new Map((data.resolved ? resolvedOnce() : []).map((row) => [row.key, row]));
+    return rowsOfKeys.get(key);
+  };
   const experiment = () => {
     if (!data.resolved) return null;
-    const rows = resolvedRows();
+    const rows = resolvedOnce();
     const list = table({
       rows, limit: 30,
       columns: [
         { title: "key", get: (row) => row.key, show: (v) => el("code", {}, v) },
         { title: "value", get: (row) => row.value },
-        { title: "from", get: (row) => row.origin, show: (v, row) => v || (/(^|\.)name$/.test(row.key) ? "" : el("span", { class: "note" }, "default")) },
+        { title: "from", get: (row) => row.origin, show: (v) => v || el("span", { class: "note" }, "default") },
       ],
     });
     const input = el("input", { type: "search", placeholder: "plan, default, calibration\u2026", "aria-label": "Search keys, values and origins", size: 28 });
@@ -153,5 +192,5 @@ orrery.runFigures = (() => {
     return section("experiment", "Experiment", "Every key in force, and where its value came from.", el("div", { class: "controls" }, input), list);
   };
 
-  return { headline, trust, breakdown, pathShares, path, experiment, timed };
+  return { headline, trust, breakdown, pathShares, path, experiment, resolved, timed };
 })();

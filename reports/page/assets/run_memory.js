@@ -14,7 +14,13 @@ orrery.course = (range) => {
   const work = 5;  // of them
   const length = run.makespan_ps / moments;
   const canvas = el("canvas", { role: "img", "aria-label": "Share of all GPUs by what they do, over time; the table Where the time goes has the sums" });
-  const box = el("figure", { class: "course" }, el("figcaption", {}, "All GPUs, from moment to moment"), canvas);
+  const total = (a) => { let sum = 0; for (let at = a; at < sums.length; at += kinds) sum += sums[at]; return sum; };
+  const key = order.filter((a) => total(a) > 0).map((a) => ({
+    name: activities[a].name, hatched: order.indexOf(a) > work,
+    colour: () => (activities[a].name === "bubble" ? orrery.style("muted") : orrery.colour(a)),
+  }));
+  const box = el("figure", { class: "course" }, el("figcaption", {}, "All GPUs, from moment to moment; what is hatched waits"),
+    orrery.legend(key), canvas);
 
   const draw = () => {
     if (box.clientWidth === 0) return;
@@ -81,7 +87,7 @@ orrery.memory = (range) => {
       one.x.push(run.makespan_ps);
       one.y.push(one.y[one.y.length - 1]);
     }
-    const limit = Number.isFinite(memory.usable_gb) ? [{ y: memory.usable_gb, name: `usable: ${format.digits(memory.usable_gb, 4)} GB`, colour: () => orrery.style("bad") }] : [];
+    const limit = Number.isFinite(memory.usable_gb) ? [{ y: memory.usable_gb, name: `usable: ${format.digits(memory.usable_gb, 4)} GB`, colour: () => orrery.style("ink") }] : [];
     const marks = run.peak_memory_ps === null ? [] : [{ x: run.peak_memory_ps, y: memory.peak_gb, name: `peak ${format.digits(memory.peak_gb, 4)} GB` }];
     parts.push(chart({
       label: "Memory of each stage over time in GB", height: 280, range, gutter: orrery.gutter, series, levels: limit, marks,

@@ -3,8 +3,9 @@
 //   orrery.gutter         pixels of names at the left of all that shares the range of time
 //   orrery.model.classOf(span), .opOf(span), .rankName(rank), .describe(span, rank), .label(span)
 //   orrery.model.causes   activity and words of waits, by their number
-//   orrery.model.at(ps)    a moment of the run in words
-//   orrery.model.onPath(span), .ranksOf(class), .ops (columns of operations), .start, .finish, .before
+//   orrery.model.at(ps, length)   a moment of the run in words, as exact as format.picoseconds(length) is; without a
+//                         length to a millionth of the run
+//   orrery.model.onPath(span), .ranksOf(class), .classOfRank(rank) (-1: not on the page), .ops (columns of operations), .start, .finish, .before
 "use strict";
 
 orrery.run = orrery.data.run;
@@ -18,7 +19,16 @@ orrery.model = orrery.run && (() => {
   const [start, finish, before] = ["start", "finish", "before"].map((name) => column(`span.${name}`));
   const activity = (name) => orrery.activities.findIndex((one) => one.name === name);
 
-  const at = (ps) => format.spanned(ps * 1e-12, run.makespan_ps * 1e-12, run.makespan_ps * 1e-18);
+  const units = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"], [1, "ps"]];
+  const unitOf = (ps) => units.find(([unit]) => ps >= unit) ?? units[units.length - 1];
+  // All moments are in the unit that suits the run, so that they can be compared; long decimals stand in groups.
+  const at = (ps, length) => {
+    if (!length) return format.spanned(ps * 1e-12, run.makespan_ps * 1e-12, run.makespan_ps * 1e-18);
+    const [unit, name] = unitOf(run.makespan_ps);
+    const decimals = Math.max(0, Math.round(Math.log10(unit / Math.max(1, unitOf(length)[0] / 1000))));
+    const [whole, part] = (ps / unit).toFixed(decimals).split(".");
+    return `${whole}${part ? `.${part.replace(/(\d{3})(?=\d)/g, "$1\u202f")}` : ""} ${name}`;
+  };
 
   const causes = ["tensor communication", "messages between stages", "gradients and parameters", "context communication",
     "expert communication", "copies to and from the host", "host", "bubble"]
@@ -45,6 +55,11 @@ orrery.model = orrery.run && (() => {
     const [first, last = first] = part.split("-").map(Number);
     return Array.from({ length: last - first + 1 }, (_, k) => first + k);
   });
+  let classes = null;
+  const classOfRank = (rank) => {
+    classes ??= new Map(run.classes.flatMap((of, c) => [of.rank, ...ranksOf(of)].map((one) => [one, c])));
+    return classes.get(rank) ?? -1;
+  };
 
   const path = column("path.span");
   const pathSpans = new Set(path.filter((span) => span !== kNone));
@@ -84,7 +99,7 @@ orrery.model = orrery.run && (() => {
     add("micro-batch", ops.microBatch[op]);
     if (ops.chunk[op] > 0) add("chunk", ops.chunk[op]);
     if (run.steps > 1) add("step", ops.step[op]);
-    lines.push(["stream", run.streams[ops.stream[op]]], ["from", at(start[span])],
+    lines.push(["stream", run.streams[ops.stream[op]]], ["from", at(start[span], finish[span] - start[span])],
       ["takes", format.picoseconds(finish[span] - start[span])]);
     if (ops.message[op] >= 0) lines.push(...communication(c, op, span, shown));
     lines.push(...released(span));
@@ -93,7 +108,7 @@ orrery.model = orrery.run && (() => {
   };
 
   return {
-    kNone, ops, at, start, finish, before, causes, phases, classOf, opOf, rankName, ranksOf, label, describe, activity,
+    kNone, ops, at, start, finish, before, causes, phases, classOf, opOf, rankName, ranksOf, classOfRank, label, describe, activity,
     onPath: (span) => pathSpans.has(span),
   };
 })();

@@ -19,6 +19,17 @@ orrery.timelines = (range) => {
   };
   const passesOf = grouped(pass.stage, run.stage_classes.length);
   const waitsOf = grouped(wait.class, run.classes.length);
+  // The time from which on the page has nothing: {kind: "rest"}, under all else; none where it has all.
+  const restLayers = (from, what) => (from >= run.makespan_ps ? [] : [{
+    kind: "rest", start: [from], finish: [run.makespan_ps], index: null, what,
+    activity: () => model.activity("bubble"), text: () => "not on this page",
+  }]);
+  const describeRest = ({ start, what }) => [`${what} from ${model.at(start[0])} on are not on this page`];
+  const operationsRest = restLayers(run.operations_until_ps, "operations");
+  const scheduleRest = restLayers(run.schedule_until_ps, "passes and waits");
+  // Where operations end, waits between them end too.
+  const until = (list, from) => (from >= run.makespan_ps ? list : list.filter((i) => wait.start[i] < from));
+  const shownWaits = waitsOf.map((list) => until(list, run.operations_until_ps));
   const waitLayer = (c, more = {}) => ({
     kind: "wait", class: c, start: wait.start, finish: wait.finish, index: waitsOf[c], ...more,
     activity: (i) => model.causes[wait.cause[i]].activity,
@@ -39,11 +50,11 @@ orrery.timelines = (range) => {
   const describeWait = (i, rank) => {
     const cause = model.causes[wait.cause[i]];
     const lines = [cause.name === "bubble" ? "bubble: nothing in flight" : `waits for ${cause.name}`,
-      [model.rankName(rank), ""], ["from", model.at(wait.start[i])],
+      [model.rankName(rank), ""], ["from", model.at(wait.start[i], wait.finish[i] - wait.start[i])],
       ["takes", format.picoseconds(wait.finish[i] - wait.start[i])]];
     const c = wait.class[i];
     const compute = spansOf(c)[0];
-    const next = compute[orrery.lanes.firstAfter({ start: model.start, finish: model.finish, index: compute }, wait.start[i])];
+    const next = compute[orrery.spans.firstAfter({ start: model.start, finish: model.finish, index: compute }, wait.start[i])];
     if (next === undefined) return lines;
     lines.push(["until", model.label(next)]);
     const last = model.before[next];
@@ -51,13 +62,15 @@ orrery.timelines = (range) => {
     return lines;
   };
 
+  const describeOther = (layer, i) => (layer.kind === "rest" ? describeRest(layer) : describeWait(i, run.classes[layer.class].rank));
+
   const describePass = (i) => {
     const lines = [pass.phase[i] === 4 ? "optimizer and what belongs to no micro-batch" : model.phases[pass.phase[i]],
       ["stage", String(pass.stage[i])]];
     if (pass.microBatch[i] >= 0) lines.push(["micro-batch", String(pass.microBatch[i])]);
     if (pass.chunk[i] > 0) lines.push(["chunk", String(pass.chunk[i])]);
     if (run.steps > 1) lines.push(["step", String(pass.step[i])]);
-    lines.push(["from", model.at(pass.start[i])],
+    lines.push(["from", model.at(pass.start[i], pass.finish[i] - pass.start[i])],
       ["takes", format.picoseconds(pass.finish[i] - pass.start[i])], ["", "click: its layers"]);
     return lines;
   };
@@ -70,7 +83,7 @@ orrery.timelines = (range) => {
     rank.forEach((one, i) => {
       const s = one === model.kNone ? -1 : Math.floor(one / stages.stride) % stages.size;
       if (s < 0) return;
-      const at = orrery.lanes.firstAfter({ start: pass.start, finish: pass.finish, index: passesOf[s] }, start[i]);
+      const at = orrery.spans.firstAfter({ start: pass.start, finish: pass.finish, index: passesOf[s] }, start[i]);
       if (at < passesOf[s].length && pass.start[passesOf[s][at]] <= start[i]) marked.add(passesOf[s][at]);
     });
     return marked;
@@ -85,11 +98,13 @@ orrery.timelines = (range) => {
   const stageLanes = () => run.stage_classes.map((c, s) => ({
     title: run.stage_classes.length > 1 ? `stage ${s}` : "rank 0", height: run.stage_classes.length > 24 ? 16 : 24, stage: s,
     // Waits inside a pass are drawn over it where there is room for them.
-    layers: c === model.kNone ? [passLayer(s)] : [waitLayer(c), passLayer(s), waitLayer(c, { least: 3 }), { ...passLayer(s), words: true, edge: null }],
+    layers: [...scheduleRest, ...(c === model.kNone ? [passLayer(s)]
+      : [waitLayer(c), passLayer(s), waitLayer(c, { least: 3 }), { ...passLayer(s), words: true, edge: null }])],
   }));
   const schedule = orrery.timeline({
     label: "Passes of all pipeline stages over time", range, lanes: stageLanes(), gutter: orrery.gutter,
-    describe: (lane, layer, i) => (layer.kind === "pass" ? describePass(i) : describeWait(i, run.classes[layer.class].rank)),
+    things: "passes and waits",
+    describe: (lane, layer, i) => (layer.kind === "pass" ? describePass(i) : describeOther(layer, i)),
     onClick: (number, layer, i) => {
       const at = layer.kind === "pass" ? i : passesOf[number].find((k) => pass.finish[k] > layer.start[i]);
       if (at !== undefined) choosePass(at);
@@ -106,22 +121,23 @@ orrery.timelines = (range) => {
       kind: "span", rank, op, start: model.start, finish: model.finish, index: spans,
       activity: (i) => model.ops.activity[op(i)],
       text: (i) => { const mb = model.ops.microBatch[op(i)]; return mb >= 0 ? String(mb) : null; },
-      edge: (i) => (state.showPath && model.onPath(i)) || (state.match !== null && state.match(i)),
+      edge: (i) => (state.showPath && model.onPath(i)) || (state.match !== null && state.match(i, rank)),
     };
   };
   const streamLanes = (c, rank, indent) => spansOf(c).flatMap((spans, s) => (spans.length === 0 ? [] : [{
     title: run.streams[s], indent, height: 18,
-    layers: s === 0 ? [waitLayer(c), spanLayer(c, spans, rank)] : [spanLayer(c, spans, rank)],
+    layers: [...operationsRest, ...(s === 0 ? [waitLayer(c, { index: shownWaits[c] })] : []), spanLayer(c, spans, rank)],
   }]));
   const flip = (set, key) => () => {
     if (!set.delete(key)) set.add(key);
+    ranks.timeline.choose(null);
     ranks.timeline.setLanes(rankLanes());
   };
   const rankLane = (c, rank, key, indent) => {
     const lane = {
       title: rankTitle(c, rank, key), indent, height: 20, strong: true,
       heading: { open: open.has(key), toggle: flip(open, key) },
-      layers: [waitLayer(c), spanLayer(c, spansOf(c)[0], rank)],
+      layers: [...operationsRest, waitLayer(c, { index: shownWaits[c] }), spanLayer(c, spansOf(c)[0], rank)],
     };
     return open.has(key) ? [{ ...lane, layers: [] }, ...streamLanes(c, rank, indent + 1)] : [lane];
   };
@@ -139,10 +155,10 @@ orrery.timelines = (range) => {
     const others = unfolded.has(c) ? model.ranksOf(of).filter((rank) => rank !== of.rank) : [];
     return [...lanes, alikeLane(c), ...others.flatMap((rank) => rankLane(c, rank, `${c} ${rank}`, 1))];
   });
-  const describeSpan = (lane, layer, i) => (layer.kind === "span" ? model.describe(i, layer.rank)
-    : describeWait(i, run.classes[layer.class].rank));
+  const describeSpan = (lane, layer, i) => (layer.kind === "span" ? model.describe(i, layer.rank) : describeOther(layer, i));
   const ranks = orrery.timeline({
     label: "Ranks and their streams over time", range, lanes: rankLanes(), gutter: orrery.gutter, describe: describeSpan, height: 460,
+    things: "operations and waits",
   });
 
   // ---- one pass
@@ -165,12 +181,20 @@ orrery.timelines = (range) => {
   };
   const layers = orrery.timeline({
     label: "Operations of the chosen pass", range: passRange, lanes: [], gutter: orrery.gutter, describe: describeSpan,
+    things: "operations and waits",
     origin: () => (state.pass === null ? 0 : pass.start[state.pass]),
   });
   const passTitle = el("p", { class: "note", "aria-live": "polite" });
+  const nameOfPass = (i) => `${model.phases[pass.phase[i]]} of ${pass.microBatch[i] >= 0 ? `micro-batch ${pass.microBatch[i]}` : "no single micro-batch"} `
+    + `on stage ${pass.stage[i]}`;
   const choosePass = (i) => {
     const c = run.stage_classes[pass.stage[i]];
-    if (c === model.kNone) return;
+    schedule.timeline.choose(pass.stage[i], pass.start[i], pass.finish[i]);
+    if (c === model.kNone || pass.firstOp[i] >= run.classes[c].ops) {
+      passTitle.textContent = `${nameOfPass(i)}: its operations are not on this page.`;
+      layers.timeline.setLanes([]);
+      return;
+    }
     state.pass = i;
     const streams = within(i, c);
     const all = streams.flatMap((list) => [...list]);
@@ -181,9 +205,7 @@ orrery.timelines = (range) => {
     const rank = run.classes[c].rank;
     layers.timeline.setLanes(streams.flatMap((spans, s) => (spans.length === 0 ? []
       : [layersLane(run.streams[s], c, spans, s === 0 ? waitLayer(c) : null)])));
-    passTitle.textContent = `${model.phases[pass.phase[i]]} of ${pass.microBatch[i] >= 0 ? `micro-batch ${pass.microBatch[i]}` : "no single micro-batch"} `
-      + `on stage ${pass.stage[i]}, ${model.rankName(rank)}: ${format.picoseconds(pass.finish[i] - pass.start[i])}. Time counts from the beginning of the pass.`;
-    schedule.timeline.choose(pass.stage[i], pass.start[i], pass.finish[i]);
+    passTitle.textContent = `${nameOfPass(i)}, ${model.rankName(rank)}: ${format.picoseconds(pass.finish[i] - pass.start[i])}. Time counts from the beginning of the pass.`;
   };
 
   // ---- controls
@@ -192,14 +214,19 @@ orrery.timelines = (range) => {
     range,
     markPath: (on) => { state.showPath = on; redraw(); },
     mark: (match) => { state.match = match; redraw(); },
-    show: (span) => {
+    show: (span, wanted) => {
       const c = model.classOf(span);
+      const rank = wanted ?? run.classes[c].rank;
       open.add(c);
+      if (rank !== run.classes[c].rank) {
+        unfolded.add(c);
+        open.add(`${c} ${rank}`);
+      }
       ranks.timeline.setLanes(rankLanes());
       const length = model.finish[span] - model.start[span];
       range.set(model.start[span] - 8 * length, model.finish[span] + 8 * length);
       const number = ranks.timeline.lanes.findIndex((lane) => lane.layers.some((layer) => layer.kind === "span"
-        && layer.rank === run.classes[c].rank && layer.index.includes(span)));
+        && layer.rank === rank && layer.index.includes(span)));
       ranks.timeline.choose(number, model.start[span], model.finish[span]);
       ranks.timeline.reveal(number);
     },
@@ -216,15 +243,23 @@ orrery.timelines = (range) => {
   ]);
 
   const shownRanks = run.classes.reduce((sum, of) => sum + of.count, 0);
-  const folded = run.all_classes < run.ranks ? `; of ${format.count(run.ranks)} ranks, ${format.count(run.all_classes)} differ, and the others are folded into them` : "";
-  const cut = shownRanks < run.ranks ? ` Shown are ${format.count(shownRanks)} of ${format.count(run.ranks)} ranks: more would be ${format.count(model.start.length)} spans and more.` : "";
+  const folded = run.all_classes < run.ranks ? `; of ${format.count(run.ranks)} ranks, ${format.plural(run.all_classes, "differs", "differ")}, and the others are folded into them` : "";
+  const cutAt = (what, ps) => (ps < run.makespan_ps ? `${what} up to ${model.at(ps)}` : null);
+  const limited = (what, ...cuts) => {
+    const list = cuts.filter(Boolean);
+    return list.length === 0 ? "" : ` A page holds ${format.count(run.max_spans)} ${what} at most; shown are ${list.join(", ")}.`;
+  };
+  const limitOfOperations = limited("operations", shownRanks < run.ranks ? `${format.count(shownRanks)} of ${format.count(run.ranks)} ranks` : null,
+    cutAt("operations", run.operations_until_ps), cutAt("the critical path", run.path_until_ps));
+  const limitOfPasses = limited("passes", cutAt("passes and waits", run.schedule_until_ps));
   const first = passesOf.flatMap((list) => [...list.slice(0, 200)]).find((i) => pass.microBatch[i] >= 0);
   if (first !== undefined) choosePass(first);
   return [
-    section("schedule", "Schedule", "Passes of each pipeline stage with their micro-batch. Drag zooms, Shift and drag moves, a click on a pass shows its layers.",
+    section("schedule", "Schedule", "Passes of each pipeline stage with their micro-batch. Drag zooms, Shift and drag moves, a click on a pass shows its layers. "
+      + `From the keyboard: N and P, the arrow keys, Enter.${limitOfPasses}`,
       controls,
       legend, schedule),
     section("pass", "Layers of one pass", null, passTitle, layers),
-    section("ranks", "Ranks and streams", `${format.count(model.start.length)} operations${folded}.${cut}`, ranks),
+    section("ranks", "Ranks and streams", `${format.count(model.start.length)} operations${folded}.${limitOfOperations}`, ranks),
   ];
 };

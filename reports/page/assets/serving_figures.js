@@ -9,10 +9,16 @@ orrery.servingFigures = (() => {
   const activity = (name) => orrery.activities.findIndex((one) => one.name === name);
   const ms = (key) => format.duration(result[key]);
 
-  const percentiles = (key) => `p50 ${ms(`${key}_p50`)}, p99 ${ms(`${key}_p99`)}`;
+  // Where measured runs lie that no fit of the stack saw; nothing where none are known.
+  const range = (key, show = format.duration) => {
+    const found = serving.ranges?.[key];
+    return found ? `${show(found.low)} to ${show(found.high)}, where 8 of 10 measured runs lie; ` : "";
+  };
+  const percentiles = (key) => `${range(key)}p50 ${ms(`${key}_p50`)}, p99 ${ms(`${key}_p99`)}`;
   const arrivals = () => {
     if (!Number.isFinite(serving.arrivals_per_s)) return "as many as there is room for at all times";
-    const grows = serving.unstable ? `; unstable: the queue grows by ${format.digits(serving.queue_growth_per_s, 3)} requests/s` : "";
+    const grows = serving.unstable === null ? "; too few to tell whether the queue grows"
+      : serving.unstable ? `; unstable: the queue grows by ${format.digits(serving.queue_growth_per_s, 3)} requests/s` : "";
     return `${format.digits(serving.arrivals_per_s, 3)} arrive per second${grows}`;
   };
   const goodput = () => (serving.good_requests < serving.requests
@@ -23,7 +29,7 @@ orrery.servingFigures = (() => {
     ? figure("lost places", format.count(serving.preemptions), `${format.count(serving.recomputed_tokens)} tokens computed again`) : null);
   const headline = () => section("figures", "Figures", null, figures(
     figure("throughput", `${format.digits(result.requests_per_s, 3)} requests/s`, arrivals()),
-    figure("output", `${format.scaled(result.output_tokens_per_s)} tokens/s`, `${format.scaled(result.output_tokens_per_s_per_gpu)} tokens/s per GPU`),
+    figure("output", `${format.scaled(result.output_tokens_per_s)} tokens/s`, `${range("output_tokens_per_s", (v) => `${format.scaled(v)} tokens/s`)}${format.scaled(result.output_tokens_per_s_per_gpu)} tokens/s per GPU`),
     figure("time to first token", ms("ttft_s"), percentiles("ttft_s")),
     Number.isFinite(result.tpot_s) ? figure("time per output token", ms("tpot_s"), percentiles("tpot_s")) : null,
     figure("end to end", ms("end_to_end_s"), percentiles("end_to_end_s")),
@@ -59,12 +65,12 @@ orrery.servingFigures = (() => {
     if (!y || y.length === 0) return null;
     return { name: words, kind: "step", x: Array.from(y, (_, i) => 100 * i / (y.length - 1)), y };
   };
-  const curves = (label, list) => {
+  const curves = (label, caption, list) => {
     const series = list.filter(Boolean);
     if (series.length === 0) return null;
     const positive = series.every(({ y }) => y[0] > 0);
     return orrery.chart({
-      label, height: 260, series, x: { label: "% of the requests", min: 0, max: 100 },
+      label, caption, height: 260, series, x: { label: "% of the requests", min: 0, max: 100 },
       y: { label: "at most", log: positive, min: positive ? undefined : 0, format: (v) => format.duration(v).replace(/\.?0+(?= )/, "") },
       describe: (s, i) => [series[s].name, ["of the requests", format.percent(series[s].x[i] / 100)], ["at most", format.duration(series[s].y[i])]],
     });
@@ -76,9 +82,9 @@ orrery.servingFigures = (() => {
       ...[["mean", ""], ["p50", "_p50"], ["p90", "_p90"], ["p99", "_p99"]].map(([title, part]) => ({ title, get: (of) => of[part], show: (v) => format.duration(v) }))],
   });
   const latencies = () => section("latency", "Latency", "How many percent of the requests had to wait no longer than that, from their arrival.",
-    curves("Times to the first token, in the queue and to the end, by percentiles of requests",
+    curves("Times to the first token and to the end, by percentiles of requests", "Time to the first token, and to the end of the request",
       [curve("ttft", "time to first token"), curve("endToEnd", "end to end")]),
-    curves("Time per output token by percentiles of requests", [curve("tpot", "time per output token")]), latencyTable());
+    curves("Time per output token by percentiles of requests", "Time per output token", [curve("tpot", "time per output token")]), latencyTable());
 
   return { headline, breakdown, latencies };
 })();

@@ -36,7 +36,7 @@ orrery.servingTimelines = (range) => {
     return lines;
   };
   const replicas = orrery.timeline({
-    label: "Iterations of all replicas and stages over time", range, gutter: orrery.gutter, describe: describeIteration,
+    label: "Iterations of all replicas and stages over time", range, gutter: orrery.gutter, describe: describeIteration, things: "spans",
     lanes: serving.replicas.flatMap((_, r) => Array.from({ length: serving.stages }, (__, s) => stageLane(r, s))),
   });
   const used = [...new Set(iteration.kind)].sort();
@@ -64,8 +64,10 @@ orrery.servingTimelines = (range) => {
       activity: (i) => phaseActivity[phases.kind[i]], hatched: (i) => phases.kind[i] === "queued",
       text: (i) => (phases.kind[i] === "output" ? String(phases.request[i]) : null) }],
   });
+  const phaseNames = { [phaseActivity.prompt]: "its prompt", [phaseActivity.transfer]: "keys and values travel", [phaseActivity.output]: "its output" };
   const requests = orrery.timeline({
     label: "Requests from arrival to end", range, gutter: orrery.gutter, describe: describeRequest, height: 380,
+    things: "spans", kindName: (a, hatched) => (hatched ? "waits" : phaseNames[a]),
     lanes: model.lanes.map(requestLane),
   });
   const shownRequests = model.laneOf.reduce((sum, lane) => sum + (lane >= 0 ? 1 : 0), 0);
@@ -87,7 +89,7 @@ orrery.servingTimelines = (range) => {
   const cache = orrery.chart({
     label: "What requests hold of the cache of each replica over time, GB on a GPU of the fullest stage", height: 240, range, gutter: orrery.gutter,
     series: caches, x: time, y: { label: "GB", min: 0 },
-    levels: limit > 0 ? [{ y: limit, name: `room: ${format.digits(limit, 4)} GB`, colour: () => orrery.style("bad") }] : [],
+    levels: limit > 0 ? [{ y: limit, name: `room: ${format.digits(limit, 4)} GB`, colour: () => orrery.style("ink") }] : [],
     marks: peak.y > 0 ? [{ ...peak, name: `peak ${format.digits(peak.y, 4)} GB` }] : [],
     describe: (s, i) => [caches[s].name, ["from", model.at(caches[s].x[i])], ["holds", `${caches[s].y[i].toFixed(3)} GB`],
       ...(limit > 0 ? [["of its room", format.percent(caches[s].y[i] / limit)]] : [])],

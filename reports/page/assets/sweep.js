@@ -56,7 +56,7 @@
       const show = (i) => detail.replaceChildren(orrery.planDetail(plans, i));
       const open = (i) => {
         show(i);
-        detail.scrollIntoView({ block: "nearest" });
+        orrery.reveal(detail);
       };
       const across = main_ === "tokens_per_s_per_gpu" && plans.axes.includes("tpot_s") ? "tpot_s" : plans.axes.includes("memory.peak_gb") ? "memory.peak_gb" : plans.axes.find((name) => name !== main_);
       const colours = plans.keys.filter((key) => key.several && key.values.length <= 8);

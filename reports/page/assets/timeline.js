@@ -1,10 +1,12 @@
 // A timeline: lanes on a canvas under an axis of time, with names at the left.
 //   orrery.timeRange(from, to)   a range that timelines and charts share: {from, to, set(from, to), all(), on(draw)}
-//   orrery.timeline({label, range, lanes, height, describe, onClick, gutter, origin})
-//     range: a timeRange in ps; lanes: as in timeline_lanes.js, with heading: {open, toggle()} where they fold
+//   orrery.timeline({label, range, lanes, height, describe, onClick, gutter, origin, things, kindName})
+//     range: a timeRange in ps; lanes: as in timeline_spans.js, with heading: {open, toggle()} where they fold
 //     height: pixels before it scrolls; describe(lane, layer, index): lines of the tooltip
 //     onClick(lane, layer, index); origin(): the time that the axis counts from, by default 0
+//     things: what the spans are, by default "operations"; kindName(activity, hatched): what a kind of them is called
 // Wheel with Ctrl, drag and + zoom in, - zooms out, Shift and drag or the arrow keys move, double click or 0 shows all.
+// n and p go from span to span, up and down to other lanes, Enter is a click; a line below tells what is there.
 // Answers the element; element.setLanes(lanes), element.redraw(), element.reveal(lane).
 "use strict";
 
@@ -38,15 +40,25 @@ orrery.timeRange = (from, to) => {
 orrery.Timeline = class {
   static axisHeight = 22;
 
-  constructor({ label, range, lanes, height = 420, describe, onClick, gutter = 150, origin = () => 0 }) {
+  static kindName(activity, hatched) {
+    const { name } = orrery.activities[activity];
+    return hatched && name !== "bubble" ? `waits for ${name}` : name;
+  }
+
+  constructor({ label, range, lanes, height = 420, describe, onClick, gutter = 150, origin = () => 0,
+    things = "operations", kindName = orrery.Timeline.kindName }) {
     const { el } = orrery;
-    Object.assign(this, { range, describe, onClick, height, origin, wantedGutter: gutter, chosen: null, drag: null });
+    Object.assign(this, { range, describe, onClick, height, origin, things, kindName, wantedGutter: gutter,
+      chosen: null, drag: null, cursor: null });
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.spacer = el("div", { class: "spacer" });
     this.names = el("div", { class: "names" });
     this.spacer.append(this.canvas, this.names);
-    this.box = el("div", { class: "lanes", tabindex: 0, role: "application", "aria-label": label }, this.spacer);
-    this.element = el("figure", { class: "timeline" }, this.box);
+    this.box = el("div", { class: "lanes", tabindex: 0, role: "application", "aria-label": label,
+      "aria-description": "n and p go from one to the next, arrows up and down to other rows, Enter opens, + and - zoom" }, this.spacer);
+    this.told = el("figcaption", { "aria-live": "polite" });
+    this.told.style.marginTop = "8px";
+    this.element = el("figure", { class: "timeline" }, this.box, this.told);
     this.setLanes(lanes);
     this.listen();
     range.on(() => this.redraw());
@@ -66,11 +78,16 @@ orrery.Timeline = class {
     this.spacer.style.height = `${top}px`;
     this.box.style.height = `${Math.min(top, this.height) + 2}px`;
     this.named = null;
+    this.leave();
     this.redraw();
   }
 
-  get gutter() { return Math.min(this.wantedGutter, this.box.clientWidth * 0.3); }
+  get gutter() { return Math.round(Math.min(this.wantedGutter, this.box.clientWidth * 0.3)); }
   get width() { return Math.max(50, this.box.clientWidth - this.gutter); }
+  get view() {
+    const ratio = devicePixelRatio;
+    return { left: this.gutter * ratio, width: this.width * ratio, from: this.range.from, to: this.range.to };
+  }
 
   redraw() {
     if (this.pending) return;
@@ -99,7 +116,7 @@ orrery.Timeline = class {
     canvas.style.width = `${box.clientWidth}px`;
     canvas.style.height = `${box.clientHeight}px`;
     const ctx = canvas.getContext("2d");
-    const view = { left: this.gutter * ratio, width: this.width * ratio, from: this.range.from, to: this.range.to };
+    const { view } = this;
     const [first, last] = this.visible();
     this.drawAxis(ctx, view);
     ctx.save();
@@ -109,7 +126,11 @@ orrery.Timeline = class {
     for (let l = first; l < last; ++l) {
       orrery.lanes.drawLane(ctx, this.lanes[l], (this.tops[l] - box.scrollTop) * ratio, view);
     }
-    this.drawChosen(ctx, view);
+    if (this.chosen) this.drawFrame(ctx, view, this.chosen, "ink", 2);
+    if (this.cursor && this.cursor.start !== null) {
+      this.drawFrame(ctx, view, this.cursor, "paper", 5);
+      this.drawFrame(ctx, view, this.cursor, "ink", 2);
+    }
     ctx.restore();
     this.drawSelection(ctx);
     this.writeNames(first, last);
@@ -133,13 +154,11 @@ orrery.Timeline = class {
     }
   }
 
-  drawChosen(ctx, view) {
-    if (!this.chosen) return;
+  drawFrame(ctx, view, { lane, start, finish }, colour, width) {
     const ratio = devicePixelRatio;
-    const { lane, start, finish } = this.chosen;
     const at = (time) => view.left + (time - view.from) / (view.to - view.from) * view.width;
-    ctx.strokeStyle = orrery.style("ink");
-    ctx.lineWidth = 2 * ratio;
+    ctx.strokeStyle = orrery.style(colour);
+    ctx.lineWidth = width * ratio;
     ctx.strokeRect(at(start), (this.tops[lane] - this.box.scrollTop) * ratio + ratio,
       Math.max(3 * ratio, at(finish) - at(start)), (this.lanes[lane].height - 2) * ratio);
   }
@@ -175,15 +194,22 @@ orrery.Timeline = class {
 
   timeAt(x) { return this.range.from + (x - this.gutter) / this.width * (this.range.to - this.range.from); }
 
-  // What is under a point of the box: {lane, layer, index}.
+  // What is under a point of the box: {lane, number, layer, index, mix}, as orrery.spans.hit() says.
   under(x, y) {
     if (x < this.gutter || y < orrery.Timeline.axisHeight) return null;
     const top = y + this.box.scrollTop;
     const l = this.tops.findLastIndex((begin) => begin <= top);
     if (l < 0 || top >= this.tops[l] + this.lanes[l].height) return null;
-    const slack = 1.5 * (this.range.to - this.range.from) / this.width;
-    const found = orrery.lanes.hit(this.lanes[l], this.timeAt(x), slack);
+    const found = orrery.spans.hit(this.lanes[l], this.timeAt(x), this.view);
     return found && { lane: this.lanes[l], number: l, ...found };
+  }
+
+  // Of spans that are too narrow to be drawn by themselves.
+  describeMix({ spans, from, to, parts }) {
+    const { format } = orrery;
+    return [`${format.count(spans)} ${this.things} within ${format.picoseconds(to - from)}`,
+      ...parts.map(({ activity, hatched, share }) => [this.kindName(activity, hatched), format.percent(share)]),
+      ["", "zoom in to tell them apart"]];
   }
 
   choose(number, start, finish) {
@@ -207,6 +233,7 @@ orrery.Timeline = class {
     box.addEventListener("pointerdown", (event) => this.onDown(event, place(event)));
     box.addEventListener("pointermove", (event) => this.onMove(event, place(event)));
     box.addEventListener("pointerup", (event) => this.onUp(event, place(event)));
+    for (const end of ["pointercancel", "lostpointercapture"]) box.addEventListener(end, () => this.dropDrag());
     box.addEventListener("pointerleave", () => orrery.tooltip.hide());
     box.addEventListener("dblclick", () => this.range.all());
     box.addEventListener("keydown", (event) => this.onKey(event));
@@ -248,18 +275,105 @@ orrery.Timeline = class {
     this.redraw();
   }
 
+  // A drag that the browser ends, as it scrolls or takes the pointer away, changes nothing.
+  dropDrag() {
+    if (!this.drag) return;
+    this.drag = null;
+    this.redraw();
+  }
+
   hover(event, x, y) {
     const found = this.under(x, y);
     this.box.classList.toggle("clickable", Boolean(found && this.onClick));
     if (!found) return orrery.tooltip.hide();
-    orrery.tooltip.show(event.clientX, event.clientY, this.describe(found.lane, found.layer, found.index));
+    orrery.tooltip.show(event.clientX, event.clientY,
+      found.mix ? this.describeMix(found.mix) : this.describe(found.lane, found.layer, found.index));
+  }
+
+  // ---- the cursor: {lane, layer, place: numbers, start, finish, time}; start is null on a lane without spans; time: at
+  // which it goes across lanes
+  put(number, at, time) {
+    const lane = this.lanes[number];
+    if (at === null) {
+      this.cursor = { lane: number, start: null, time };
+      this.told.textContent = lane.heading ? `${lane.title}. Enter ${lane.heading.open ? "folds" : "unfolds"} it.` : lane.title;
+    } else {
+      const layer = lane.layers[at.layer];
+      const index = orrery.spans.item(layer, at.place);
+      const [start, finish] = [layer.start[index], layer.finish[index]];
+      this.cursor = { lane: number, ...at, index, start, finish, time: time ?? start };
+      this.show(start, finish);
+      const lines = this.describe(lane, layer, index).filter((line) => !Array.isArray(line) || line[0] !== "");
+      this.told.textContent = `${lane.title}: ${lines.map((line) => (Array.isArray(line) ? line.join(" ").trim() : line)).join("; ")}.`;
+    }
+    orrery.tooltip.hide();
+    this.reveal(number);
+    this.redraw();
+  }
+
+  leave() {
+    this.cursor = null;
+    this.told.textContent = "";
+    this.redraw();
+  }
+
+  // Moves the range so that what happens then is in it.
+  show(start, finish) {
+    const { from, to } = this.range;
+    if (finish > from && start < to) return;
+    const width = to - from;
+    const begin = start >= to ? start - 0.2 * width : start - 0.8 * width;
+    const first = Math.min(Math.max(begin, this.range.first), this.range.last - width);
+    this.range.set(first, first + width);
+  }
+
+  inSight({ start, finish }) { return start !== null && finish >= this.range.from && start <= this.range.to; }
+
+  // The first key puts the cursor on what the range begins with.
+  goAlong(by) {
+    const { cursor } = this;
+    const number = cursor?.lane ?? this.visible()[0];
+    const lane = this.lanes[number];
+    if (!lane) return;
+    if (!cursor || !this.inSight(cursor)) return this.put(number, orrery.spans.spanFrom(lane, this.range.from));
+    const next = orrery.spans.neighbour(lane, cursor, by, this.view);
+    if (next) this.put(number, next);
+  }
+
+  goAcross(by) {
+    const { cursor } = this;
+    if (!cursor) return this.goAlong(1);
+    const number = Math.min(Math.max(cursor.lane + by, 0), this.lanes.length - 1);
+    const moved = cursor.start !== null && !this.inSight(cursor);
+    const time = moved ? this.range.from : cursor.time ?? this.range.from;
+    this.put(number, orrery.spans.spanFrom(this.lanes[number], time), time);
+  }
+
+  open() {
+    const { cursor } = this;
+    if (!cursor) return;
+    const { heading, layers } = this.lanes[cursor.lane];
+    if (heading) {
+      heading.toggle();
+      const time = cursor.time ?? this.range.from;
+      this.put(cursor.lane, orrery.spans.spanFrom(this.lanes[cursor.lane], time), time);
+    } else if (cursor.start !== null && this.onClick) {
+      this.onClick(cursor.lane, layers[cursor.layer], cursor.index);
+    }
+  }
+
+  zoom(factor) {
+    const { cursor } = this;
+    this.range.zoom(factor, cursor && this.inSight(cursor) ? Math.max(cursor.start, this.range.from) : undefined);
   }
 
   onKey(event) {
     const actions = {
-      "+": () => this.range.zoom(0.6), "=": () => this.range.zoom(0.6), "-": () => this.range.zoom(1 / 0.6),
-      w: () => this.range.zoom(0.6), s: () => this.range.zoom(1 / 0.6), a: () => this.range.move(-0.2), d: () => this.range.move(0.2),
+      "+": () => this.zoom(0.6), "=": () => this.zoom(0.6), "-": () => this.zoom(1 / 0.6),
+      w: () => this.zoom(0.6), s: () => this.zoom(1 / 0.6), a: () => this.range.move(-0.2), d: () => this.range.move(0.2),
       ArrowLeft: () => this.range.move(-0.2), ArrowRight: () => this.range.move(0.2), 0: () => this.range.all(),
+      n: () => this.goAlong(1), p: () => this.goAlong(-1), ArrowDown: () => this.goAcross(1), ArrowUp: () => this.goAcross(-1),
+      Enter: () => this.open(), Escape: () => this.leave(),
     };
     if (event.ctrlKey || event.metaKey || event.target !== this.box || !actions[event.key]) return;
     actions[event.key]();

@@ -1,12 +1,10 @@
-// Lanes of spans on a canvas, and which of them is under a pointer. A lane costs as many steps as it has pixels,
-// however many spans it has.
-//   lane: {title, indent, height, heading, layers: [layer]}
-//   layer: {start, finish: numbers (ps), index: which of them, in order of time and apart from each other (null: all),
-//           activity(i), hatched(i), text(i), edge(i), least, words}      of span i; all but activity may lack; least: pixels
-//           below which a span of the layer is left out; words: the layer writes its texts alone, over others
+// Lanes of spans on a canvas. Spans that are too narrow to be drawn by themselves are drawn cell by cell, each kind of them
+// as high as its share of the cell. Lanes, layers and views are those of timeline_spans.js.
+//   orrery.lanes.drawLane(ctx, lane, top, view), .hatch(ctx, activity)
 "use strict";
 
 orrery.lanes = (() => {
+  const { kCell, kKinds, Cells, item, kindsOf, pixelOf, sumUp } = orrery.spans;
   const luminance = (colour) => {
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
     return 0.3 * r + 0.6 * g + 0.1 * b;
@@ -48,25 +46,6 @@ orrery.lanes = (() => {
     return tints[activity];
   };
 
-  const size = (layer) => (layer.index ? layer.index.length : layer.start.length);
-  const item = (layer, k) => (layer.index ? layer.index[k] : k);
-
-  // The first place whose span ends after `time`, from `k` on.
-  const firstAfter = (layer, time, k = 0) => {
-    let low = k;
-    let high = size(layer);
-    for (let step = 1; low + step < high; step *= 2) {
-      if (layer.finish[item(layer, low + step)] > time) high = low + step + 1;
-      else low += step;
-    }
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (layer.finish[item(layer, middle)] > time) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  };
-
   const drawText = (ctx, text, { x, width, top, height, fill, plate }) => {
     const ratio = devicePixelRatio;
     ctx.font = `${Math.min(11, height / ratio - 3) * ratio}px ${orrery.style("font")}`;
@@ -82,7 +61,91 @@ orrery.lanes = (() => {
     ctx.fillText(text, x + width / 2, top + height / 2 + ratio * 0.5);
   };
 
-  // Paints rectangles from left to right; neighbours of one kind that are narrower than a pixel become one.
+  // ---- what is narrow
+  const kLonely = 16;  // pixels without others to both sides: what is there is as high as the lane
+  const laneCells = new Cells();
+
+  const fillOf = (ctx, kind) => (kind % 2 === 0 ? orrery.colour(kind >> 1) : hatch(ctx, kind >> 1));
+
+  // Where what a cell holds is drawn: within it, and a pixel wide at least.
+  const placeOf = (cells, c, view) => {
+    const ratio = devicePixelRatio;
+    const scale = view.width / (view.to - view.from);
+    const [begin, end] = [cells.from + c * cells.length, cells.from + (c + 1) * cells.length];
+    const at = (time) => {
+      const x = view.left + (time - view.from) * scale;
+      return time <= begin || time >= end ? Math.round(x) : x;
+    };
+    const x = Math.min(at(cells.first[c]), at(end) - ratio);
+    return [x, Math.max(at(cells.last[c]) - x, ratio)];
+  };
+
+  // Work at the bottom, waits above it.
+  const stackOrder = Array.from({ length: kKinds }, (_, k) => (k < kKinds / 2 ? 2 * k : 2 * k - kKinds + 1));
+
+  // Whether there are no others around it, but for the next cell where the same span may go on.
+  const isLonely = (filled, f) => {
+    const far = kLonely / kCell;
+    let [first, last] = [f, f];
+    while (first > 0 && filled[first].c - filled[first - 1].c <= far && f - first < 2) --first;
+    while (last + 1 < filled.length && filled[last + 1].c - filled[last].c <= far && last - f < 2) ++last;
+    return last - first < 2 && filled[last].c - filled[first].c <= 1;
+  };
+
+  // A cell in which one kind goes over into another, between cells of one kind, shows where it does.
+  const drawInTurn = (ctx, cells, filled, f, { top, height, view }) => {
+    const { c, x, right } = filled[f];
+    const isPlain = (other, by) => !other || other.c !== c + by || cells.changes[other.c] === 0;
+    if (cells.changes[c] === 0 || !isPlain(filled[f - 1], -1) || !isPlain(filled[f + 1], 1)) return false;
+    const kinds = cells.kindsInTurn(c);
+    if (!kinds) return false;
+    const scale = view.width / (view.to - view.from);
+    for (const kind of kinds) {
+      const from = Math.max(x, view.left + (cells.begins[c * kKinds + kind] - view.from) * scale);
+      ctx.fillStyle = fillOf(ctx, kind);
+      ctx.fillRect(from, top, Math.min(right - from, cells.sums[c * kKinds + kind] * scale), height);
+    }
+    return true;
+  };
+
+  const drawCells = (ctx, cells, top, height, view) => {
+    const ratio = devicePixelRatio;
+    const scale = view.width / (view.to - view.from);
+    const filled = [];
+    for (let c = 0; c < cells.count; ++c) {
+      if (cells.spans[c] === 0) continue;
+      const [x, width] = placeOf(cells, c, view);
+      const total = cells.total(c) * scale;
+      if (total > 0) filled.push({ c, x, right: x + width, bottom: top + height, width, total });
+    }
+    filled.forEach((cell, f) => {
+      // What is there at all is a pixel high.
+      const least = isLonely(filled, f) ? cell.width : cell.width * ratio / height;
+      cell.scale = scale * height / cell.width * Math.max(1, least / cell.total);
+    });
+    const stacked = filled.filter((cell, f) => !drawInTurn(ctx, cells, filled, f, { top, height, view }));
+    for (const kind of stackOrder) {
+      let [x, right, y, bottom] = [0, 0, 0, 0];
+      const paint = () => { if (right > x) ctx.fillRect(x, y, right - x, bottom - y); };
+      for (const cell of stacked) {
+        const sum = cells.sums[cell.c * kKinds + kind];
+        if (sum === 0) continue;
+        if (right === 0) ctx.fillStyle = fillOf(ctx, kind);
+        const upper = Math.max(top, cell.bottom - sum * cell.scale);
+        if (cell.x !== right || Math.abs(upper - y) > 0.05 || Math.abs(cell.bottom - bottom) > 0.05) {
+          paint();
+          [x, y, bottom] = [cell.x, upper, cell.bottom];
+        }
+        right = cell.right;
+        cell.bottom = upper;
+      }
+      paint();
+    }
+    for (const { c, x, right } of filled) if (cells.marked[c]) underline(ctx, x, Math.max(right - x, 2 * ratio), top, height);
+  };
+
+  // ---- what is wide
+  // Paints rectangles from left to right; neighbours of one kind become one.
   class Brush {
     constructor(ctx, layer, top, height) {
       Object.assign(this, { ctx, layer, top, height, from: 0, to: 0, kind: -1 });
@@ -97,12 +160,10 @@ orrery.lanes = (() => {
       Object.assign(this, { from: x, to: right, kind });
     }
 
-    // kind: twice the activity, and one more where it is hatched.
     finish() {
       if (this.kind < 0) return;
-      const activity = this.kind >> 1;
-      if (this.kind % 2 === 0) this.ctx.fillStyle = orrery.colour(activity);
-      else this.ctx.fillStyle = this.to - this.from < 4 * devicePixelRatio ? tint(activity) : hatch(this.ctx, activity);
+      const narrow = this.kind % 2 === 1 && this.to - this.from < 4 * devicePixelRatio;
+      this.ctx.fillStyle = narrow ? tint(this.kind >> 1) : fillOf(this.ctx, this.kind);
       this.ctx.fillRect(this.from, this.top, this.to - this.from, this.height);
       this.kind = -1;
     }
@@ -124,54 +185,34 @@ orrery.lanes = (() => {
     ctx.fillRect(x, top + height - 3 * devicePixelRatio, width, 2.5 * devicePixelRatio);
   };
 
-  // view: {left, width (canvas pixels), from, to}
-  const drawLayer = (ctx, layer, top, height, view) => {
+  const drawWide = (ctx, layer, places, top, height, view) => {
     const ratio = devicePixelRatio;
     const scale = view.width / (view.to - view.from);
-    const smallest = ratio / scale;
-    const least = (layer.least ?? 0) * smallest;
+    const kinds = kindsOf(layer);
     const brush = new Brush(ctx, layer, top, height);
-    for (let k = firstAfter(layer, view.from); k < size(layer);) {
+    for (const k of places) {
       const i = item(layer, k);
-      const [start, finish] = [layer.start[i], layer.finish[i]];
-      if (start >= view.to) break;
-      if (finish - start < least) {
-        ++k;
-        continue;
-      }
-      const x = Math.max(view.left, view.left + (start - view.from) * scale);
-      const width = Math.max(Math.min(view.left + view.width, view.left + (finish - view.from) * scale) - x, ratio);
-      const hatched = Boolean(layer.hatched?.(i));
-      if (!layer.words) brush.paint(x, x + width, 2 * layer.activity(i) + (hatched ? 1 : 0));
+      const x = Math.max(view.left, view.left + (layer.start[i] - view.from) * scale);
+      const width = Math.min(view.left + view.width, view.left + (layer.finish[i] - view.from) * scale) - x;
+      if (!layer.words) brush.paint(x, x + width, kinds[k]);
       const wide = width > 6 * ratio;
       const marked = layer.edge?.(i);
       if (wide || marked) brush.finish();
       if (marked) underline(ctx, x, width, top, height);
-      if (wide) drawDetails(ctx, layer, i, { x, width, top, height }, hatched);
-      // What ends within the pixel that is drawn is not seen any more.
-      const end = Math.max(start, view.from) + smallest;
-      k = finish < end ? firstAfter(layer, end, k + 1) : k + 1;
+      if (wide) drawDetails(ctx, layer, i, { x, width, top, height }, kinds[k] % 2 === 1);
     }
     brush.finish();
   };
 
-  const drawLane = (ctx, lane, top, view) => {
-    const height = lane.height * devicePixelRatio;
-    for (const layer of lane.layers) drawLayer(ctx, layer, top + devicePixelRatio, height - 2 * devicePixelRatio, view);
+  const drawLane = (ctx, lane, laneTop, view) => {
+    const ratio = devicePixelRatio;
+    const [top, height] = [laneTop + ratio, (lane.height - 2) * ratio];
+    const pixel = pixelOf(view);
+    const cells = laneCells.reset(view.from, kCell * pixel, Math.ceil(view.width / ratio / kCell));
+    const wide = sumUp(lane, cells, pixel);
+    drawCells(ctx, cells, top, height, view);
+    lane.layers.forEach((layer, l) => drawWide(ctx, layer, wide[l], top, height, view));
   };
 
-  // The span at a time, or the nearest within `slack`: {layer, index}; null where there is none.
-  const hit = (lane, time, slack) => {
-    for (let l = lane.layers.length - 1; l >= 0; --l) {
-      const layer = lane.layers[l];
-      if (layer.words) continue;
-      const k = firstAfter(layer, time - slack);
-      if (k >= size(layer)) continue;
-      const index = item(layer, k);
-      if (layer.start[index] <= time + slack) return { layer, index };
-    }
-    return null;
-  };
-
-  return { drawLane, hit, hatch, firstAfter, size, item };
+  return { drawLane, hatch };
 })();

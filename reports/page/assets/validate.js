@@ -102,22 +102,25 @@
     ],
   });
 
-  // Errors of the rows of each table, side by side.
+  // Errors of the rows of each table, a line of them by its name; the first table on top.
   const errors = () => {
     const named = tables.filter((one) => one.rows.some((row) => row.key === one.key));
+    const line = (t) => named.length - 1 - t;
+    const ends = [-0.5, named.length - 0.5];
     const groups = [true, false].map((fitted) => {
       const rows = named.flatMap((one, t) => one.rows.filter((row) => row.key === one.key && one.fitted === fitted).map((row) => ({ ...row, t })));
       return { name: fitted ? "fitted" : "held out", rows, fitted };
     }).filter((group) => group.rows.length);
     return orrery.chart({
-      label: "errors of rows, by table", height: 300,
-      x: { label: "table, in the order below", min: -0.5, max: named.length - 0.5, format: (v) => (Number.isInteger(v) && named[v] ? String(v + 1) : "") },
-      y: { label: "error", format: (v) => percent(v) },
-      levels: [{ y: 0, name: "" }],
-      series: groups.map((group, g) => ({
+      label: "errors of rows, by table", height: 80 + 19 * named.length,
+      x: { label: "error", format: (v) => percent(v) },
+      y: { names: named.map((one) => one.table).reverse(), min: ends[0], max: ends[1] },
+      series: [...groups.map((group, g) => ({
         name: group.name, kind: "points", hollow: !group.fitted, size: 3, colour: () => orrery.series(g),
-        x: group.rows.map((row) => row.t), y: group.rows.map((row) => row.error) })),
+        x: group.rows.map((row) => row.error), y: group.rows.map((row) => line(row.t)) })),
+      { name: "predicted = measured", x: [0, 0], y: ends, dash: [6, 4], width: 1, colour: () => orrery.style("muted") }],
       describe: (s, i) => {
+        if (s === groups.length) return ["predicted = measured"];
         const row = groups[s].rows[i];
         return [row.name, named[row.t].table, ["error", percent(row.error)]];
       },
@@ -135,7 +138,7 @@
       main.append(section("errors", "Errors by row", null, errors()));
       main.append(section("tables", "Errors by table", "A row shows the table's rows below.", tableTable((one) => {
         host.replaceChildren(rowTable(all.filter((row) => row.table === one.table)));
-        host.scrollIntoView({ block: "nearest" });
+        orrery.reveal(host);
       })));
       main.append(section("rows", "Rows", null, host));
       if (skipped.length) main.append(section("skipped", "Rows left out", null, table({

@@ -18,7 +18,37 @@ const secondsOf = (text) => {
   return Number(number) * kSeconds[unit];
 };
 
+/** Whether the reader can see where an element begins. */
+const isInView = (tab, selector) => tab.locator(selector).first().evaluate((element) => {
+  const { top } = element.getBoundingClientRect();
+  return top >= 0 && top < innerHeight;
+});
+
+/** A plan that does not fit is hollow and on no line; what is opened comes into view. */
+async function checkInfeasible(session) {
+  const { html, json } = session.page(['compare', 'examples/llama-7b.yaml', '--why', '--vary', 'plan.micro_batch_size=1,2,8', '--chart', 'none']);
+  assert.deepEqual(json.rows.map((row) => row.result.feasible), [true, true, false]);
+  const tab = await session.open(html);
+  const swatches = await tab.locator('#along .legend button').evaluateAll((buttons) => buttons.map((button) =>
+    [button.textContent, button.querySelector('.swatch').className.split(' ')[1]]));
+  assert.deepEqual(swatches, [['plans', 'dot'], ['best of plans', 'line'], ['out of memory', 'hollow']]);
+  await session.focus(tab, '#along-chart .plot');
+  const said = async (key) => {
+    await tab.keyboard.press(key);
+    return tab.locator('.tooltip').innerText();
+  };
+  await said('ArrowRight');
+  const line = [await said('ArrowDown'), await said('ArrowRight'), await said('ArrowRight')].join('\n');
+  assert.match(line, /micro_batch_size 2/);
+  assert.doesNotMatch(line, /micro_batch_size 8/, 'the line of the best has no plan that does not fit');
+  assert.match(await said('ArrowDown'), /micro_batch_size 8[\s\S]*not feasible/);
+  await tab.keyboard.press('Enter');
+  assert.ok(await isInView(tab, '#rows .detail h3'), 'the plan that was opened is in view');
+  assert.match(await tab.locator('#rows .detail h3').first().innerText(), /8/);
+}
+
 export default async function check(session) {
+  await checkInfeasible(session);
   const { html, json } = session.page(['compare', 'examples/llama-7b.yaml', '--why', '--vary', 'plan.micro_batch_size=1,2,8',
     '--vary', 'plan.recompute=none,full', '--vary', 'plan.zero_stage=1,3', '--chart', 'none']);
   await look(session, html);

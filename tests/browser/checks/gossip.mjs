@@ -18,4 +18,11 @@ export default async function check(session) {
   await tab.locator('#table tbody tr').nth(2).click();
   assert.ok(await tab.locator('#matrix .controls select').count() > 1, 'rounds to choose');
   await session.screenshot(tab, 'page-gossip', { selector: '#matrix' });
+
+  // No two of sixteen lines look alike in the key.
+  const all = await session.open(session.page(['gossip', '--workers', '16,64']).html);
+  const looks = await all.locator('#gaps .legend .swatch').evaluateAll((list) => list.map((swatch) =>
+    `${swatch.className} ${swatch.style.getPropertyValue('--swatch')}`));
+  assert.equal(looks.length, 16);
+  assert.equal(new Set(looks).size, looks.length, looks.join('\n'));
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { look } from '../look.mjs';
 import { assert } from '../session.mjs';
 
-const kName = `</script><script>window.ran = 1</script><img src=x onerror="window.ran = 2">'"&amp; \u{1F680} \u202Eabc ${'long '.repeat(150)}`; // 1,000 bytes are allowed
+const kName = `</script><script>window.ran = 1</script><img src=x onerror="window.ran = 2">'"&amp; \u{1F680} \u202Eabc ${'long '.repeat(1900)}`; // nearly 10,000 characters
 
 export default async function check(session) {
   const experiment = session.file('hostile.json');

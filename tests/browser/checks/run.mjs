@@ -75,6 +75,52 @@ async function checkTimelines(session, tab) {
   assert.match(tooltip, /micro-batch/);
 }
 
+/** What the line below a timeline says of the span that the cursor is on. */
+const told = (tab, section) => tab.locator(`#${section} figure.timeline > figcaption`).textContent();
+
+async function checkKeyboard(session, tab) {
+  await session.focus(tab, '#schedule .lanes');
+  await tab.keyboard.press('0');
+  await tab.keyboard.press('ArrowDown');
+  await tab.keyboard.press('ArrowDown');
+  assert.match(await told(tab, 'schedule'), /^stage 1: bubble/);
+  for (let i = 0; i < 9 && !/forward pass/.test(await told(tab, 'schedule')); ++i) await tab.keyboard.press('n');
+  assert.match(await told(tab, 'schedule'), /^stage 1: forward pass; stage 1; micro-batch 0; from .* takes/);
+  await tab.keyboard.press('Enter');
+  assert.match(await tab.locator('#pass .note').textContent(), /forward pass of micro-batch 0 on stage 1/);
+  await session.focus(tab, '#pass .lanes');
+  for (let i = 0; i < 9 && !/layer/.test(await told(tab, 'pass')); ++i) await tab.keyboard.press('n');
+  const first = await told(tab, 'pass');
+  assert.match(first, /^compute: forward attention;.* layer \d+; micro-batch 0;/);
+  await tab.keyboard.press('n');
+  await tab.keyboard.press('p');
+  assert.equal(await told(tab, 'pass'), first, 'p goes back');
+  await tab.keyboard.press('Escape');
+  assert.equal(await told(tab, 'pass'), '');
+}
+
+/** A drag that the browser takes away ends, and zooms nowhere. */
+async function checkCancelledDrag(tab) {
+  const before = await range(tab);
+  const drags = await tab.evaluate(() => {
+    const { timeline } = document.querySelector('#schedule .timeline');
+    timeline.drag = { x: 300, at: 600, moves: false, from: timeline.range.from, to: timeline.range.to };
+    timeline.box.dispatchEvent(new PointerEvent('pointercancel'));
+    return timeline.drag !== null;
+  });
+  assert.equal(drags, false, 'pointercancel ends a drag');
+  assert.deepEqual(await range(tab), before);
+}
+
+/** Neighbours can be put in order by what their tooltips say. */
+async function checkMoments(tab) {
+  const words = await tab.evaluate(() => {
+    const { model } = globalThis.orrery;
+    return [model.at(3_095_100_000, 85_282_000), model.at(3_180_382_000, 85_282_000)].map((text) => text.replaceAll('\u202f', ''));
+  });
+  assert.deepEqual(words, ['3.095100 ms', '3.180382 ms']);
+}
+
 async function checkSearch(tab) {
   await tab.fill('#schedule input[type=search]', 'forward attention layer 3');
   await tab.keyboard.press('Enter');
@@ -91,6 +137,9 @@ export default async function check(session) {
   await checkFigures(tab, json);
   await checkWaits(tab, json);
   await checkTimelines(session, tab);
+  await checkKeyboard(session, tab);
+  await checkCancelledDrag(tab);
+  await checkMoments(tab);
   await checkSearch(tab);
 
   const picture = await session.open(html);

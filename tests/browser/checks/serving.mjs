@@ -65,6 +65,18 @@ export default async function check(session) {
   await checkTimeline(session, tab);
   await look(session, html);
 
+  // Both charts of latencies have their names, and figures the range in which measured runs lie.
+  assert.deepEqual(await tab.locator('#latency figcaption').allInnerTexts(),
+    ['Time to the first token, and to the end of the request', 'Time per output token']);
+  const known = session.page(['simulate', 'examples/serve-70b.json']);
+  const ranged = await session.open(known.html);
+  for (const [label, key] of [['time to first token', 'ttft_s'], ['time per output token', 'tpot_s']]) {
+    const { low, high } = known.json.serving.ranges[key];
+    const note = await ranged.locator('.figure', { hasText: label }).first().locator('dd.note').innerText();
+    const ms = (seconds) => `${(1000 * seconds).toFixed(3)} ms`;
+    assert.ok(note.includes(`${ms(low)} to ${ms(high)}, where 8 of 10 measured runs lie`), note);
+  }
+
   // Ten thousand requests, replicas of their own for prompts, and what cannot be served have their pages too.
   fs.writeFileSync(experiment, JSON.stringify({ ...kServed, plan: { data_parallel: 4 },
     inference: { ...kServed.inference, chunked_prefill: false, requests: 10_000, disaggregated: { prefill: 2, decode: 2 } } }));

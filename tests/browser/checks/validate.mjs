@@ -21,6 +21,11 @@ export default async function check(session) {
   await tab.keyboard.press('ArrowRight');
   await tab.locator('.tooltip').waitFor({ state: 'visible' });
   assert.match(await tab.locator('.tooltip').innerText(), /error/);
+  await session.focus(tab, '#errors .plot');
+  await tab.keyboard.press('ArrowRight');
+  const least = json.tables.filter((table) => table.fitted).flatMap((table) => table.rows.filter((row) => row.key === table.key))
+    .reduce((a, b) => (b.error < a.error ? b : a));
+  assert.match(await tab.locator('.tooltip').innerText(), new RegExp(`${(100 * least.error).toFixed(1)} %`), 'the keys go from left to right');
   await tab.locator('#tables tbody tr').first().click();
   assert.equal((await tableRows(tab, '#rows')).length - 1, Math.min(25, json.tables[0].rows.length));
   await tab.keyboard.press('Escape');

@@ -127,16 +127,59 @@ TEST_CASE("moments of all GPUs sum to the breakdown") {
   CHECK(sum == doctest::Approx(whole).epsilon(1e-5));  // sums of single precision
 }
 
-TEST_CASE(
-    "a page without room for all ranks shows those of a replica, or one of each stage, and all of their "
-    "time") {
-  const Experiment experiment = experiment_of_page(
-      "pipeline-1f1b.json", {"cluster.nodes=4", "plan.data_parallel=4", "plan.global_batch_size=32"});
+Experiment four_replicas() {
+  return experiment_of_page("pipeline-1f1b.json",
+                            {"cluster.nodes=4", "plan.data_parallel=4", "plan.global_batch_size=32"});
+}
+
+/// How many operations the page of all of a run has.
+std::uint64_t all_operations(const Experiment& experiment, const Run& run) {
+  return column_of_page<double>(page_of(experiment, run, 1'000'000'000), "span.start").size();
+}
+
+TEST_CASE("a page holds no more operations, passes and waits than it may") {
+  const Experiment experiment = four_replicas();
   const Run run = orrery::run(experiment);
-  const nlohmann::json facts = run_facts(page_of(experiment, run, 1));
-  CHECK(facts["classes"].size() == 4);  // stages
-  CHECK(facts["stage_classes"] == nlohmann::json({0, 1, 2, 3}));
+  for (const std::uint64_t most : {1U, 7U, 100U, 300U, 700U}) {
+    CAPTURE(most);
+    const std::string page = page_of(experiment, run, most);
+    for (const char* column : {"span.start", "pass.start", "wait.start"}) {
+      CAPTURE(column);
+      CHECK(column_of_page<double>(page, column).size() <= most);
+    }
+  }
+}
+
+TEST_CASE("a page without room for all stages shows the first, the last and others evenly between them") {
+  const Experiment experiment = four_replicas();
+  const Run run = orrery::run(experiment);
+  const nlohmann::json whole = run_facts(page_of(experiment, run, 1'000'000'000));
+  std::uint64_t most = 0;  // of three stages
+  for (const std::size_t stage : {0U, 1U, 3U}) most += whole["classes"][stage]["ops"].get<std::uint64_t>();
+  const nlohmann::json facts = run_facts(page_of(experiment, run, most));
+  CHECK(facts["stage_classes"] == nlohmann::json({0, 1, 4294967295, 2}));
+  CHECK(facts["classes"].size() == 3);
+  CHECK(facts["operations_until_ps"] == facts["makespan_ps"]);
   CHECK(facts["ranks"] == 16);
+  CHECK(facts["max_spans"] == most);
+}
+
+TEST_CASE("a page without room for one stage shows the beginning of it, and says how much") {
+  const Experiment experiment = four_replicas();
+  const Run run = orrery::run(experiment);
+  const std::uint64_t most = all_operations(experiment, run) / 16;
+  const std::string page = page_of(experiment, run, most);
+  const nlohmann::json facts = run_facts(page);
+  REQUIRE(facts["classes"].size() == 1);
+  CHECK(facts["classes"][0]["ops"] == most);
+  const auto until = facts["operations_until_ps"].get<double>();
+  CHECK(until < facts["makespan_ps"].get<double>());
+  const auto start = column_of_page<double>(page, "span.start");
+  const auto stream = column_of_page<std::uint16_t>(page, "op.stream");
+  REQUIRE(stream.size() == start.size());
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    if (stream[i] == 0) CHECK(start[i] < until);
+  }
 }
 
 TEST_CASE("a page is the same bytes whenever it is written") {
