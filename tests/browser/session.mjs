@@ -65,6 +65,7 @@ export class Session {
       timezoneId: 'UTC',
     });
     const tab = await context.newPage();
+    tab.setDefaultTimeout(120_000);  // of a machine that does other things beside
     tab.on('console', (message) => {
       if (message.type() === 'error') this.problems.push(`error on the console: ${message.text()}`);
     });
