@@ -54,7 +54,7 @@ std::vector<Number> column_of_page(const std::string& page, const std::string& n
     bytes += static_cast<char>(bits >> count & 255U);
   }
   std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
 
