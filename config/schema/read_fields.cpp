@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kLongestText = 40'000;  // 10,000 characters
+constexpr std::size_t kLongestText = 40'000;          // 10,000 characters
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
 /// The number that `text` is as people write large ones: 15T, 4M, 1.5k.
