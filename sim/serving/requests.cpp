@@ -19,7 +19,8 @@ class LengthSource {
       : lengths_(lengths), draws_(seed, stream) {
     if (lengths.kind != LengthKind::log_normal) return;
     const double variation = lengths.deviation / static_cast<double>(lengths.mean);
-    const double variance = portable_log(1 + variation * variation);  // of the logarithm
+    // Of the logarithm. That of 1 may come out a rounding error below 0.
+    const double variance = std::max(0.0, portable_log(1 + variation * variation));
     scale_ = std::sqrt(variance);
     shift_ = -variance / 2;
   }

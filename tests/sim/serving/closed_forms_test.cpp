@@ -313,6 +313,16 @@ TEST_CASE("lengths that the context cuts leave room for the shortest output, and
   CHECK(make_requests(inference, 64, 1000, 1).cut == 0);
 }
 
+TEST_CASE("log-normal lengths without deviation are all the mean") {
+  Inference inference = fixed_lengths(0, 10, 1, 0);
+  for (const double deviation : {0.0, 1e-9, 1e-7, 1e-3}) {
+    CAPTURE(deviation);
+    inference.prompt = {LengthKind::log_normal, 50, deviation, 1, 0};
+    for (const RequestSpec& request : make_requests(inference, 1000, 100, 1).requests)
+      CHECK(request.prompt_tokens == 50);
+  }
+}
+
 TEST_CASE("the queue grows by what comes less what ends, and few requests cannot tell") {
   LinearCost cost;
   cost.prompt_ps = 4000;
