@@ -7,6 +7,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
+#include "orrery/serving_reach.hpp"
 
 namespace orrery {
 namespace {
@@ -119,19 +120,17 @@ class InferenceCheck {
 
   /// That times and numbers of iterations stay within what can be counted and waited for.
   void check_reach() {
-    constexpr double kMostArrivalSeconds = 1e6;
-    constexpr double kMostTokens = 1e9;
     const auto requests = static_cast<double>(inference_.requests);
-    if (inference_.requests_per_s > 0 && requests / inference_.requests_per_s > kMostArrivalSeconds)
+    if (inference_.requests_per_s > 0 && requests / inference_.requests_per_s > kMostServedArrivalSeconds)
       add("requests_per_s", fmt::format("found arrivals over {:.3g} s, allowed {:.0e}",
-                                        requests / inference_.requests_per_s, kMostArrivalSeconds));
+                                        requests / inference_.requests_per_s, kMostServedArrivalSeconds));
     double tokens = requests * static_cast<double>(inference_.output.mean);
     if (inference_.trace.has_value()) {
       for (const RequestSpec& request : *inference_.trace)
         tokens += static_cast<double>(request.output_tokens);
     }
-    if (tokens > kMostTokens)
-      add("requests", fmt::format("found {:.3g} tokens to make, allowed {:.0e}", tokens, kMostTokens));
+    if (tokens > kMostServedTokens)
+      add("requests", fmt::format("found {:.3g} tokens to make, allowed {:.0e}", tokens, kMostServedTokens));
   }
 
   const Experiment& experiment_;

@@ -390,12 +390,10 @@ SearchResult SearchRun::finish() {
     result.optimal = *result.gap == 0;
   }
   if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
-  if (result.overloaded > 0)
-    result.losers["simulated, but requests arrive faster than they are served"] = result.overloaded;
+  if (result.overloaded > 0) result.losers["simulated, but the queue of requests grows"] = result.overloaded;
   if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
   if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-  result.seconds = taken.count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/activity.hpp"
+#include "reports/page/span_limits.hpp"
 #include "sim/metrics/critical_path.hpp"
 
 namespace orrery {
@@ -30,39 +31,6 @@ std::uint32_t class_of_task(const RunView& run, const ExpandedGraph::TaskGroup& 
     if (run.expanded.task(c, of.op) == task) return c;
   }
   return kNone;
-}
-
-/// So many of them, the first and the last among them.
-std::vector<std::uint32_t> evenly_spread(const std::vector<std::uint32_t>& ranks, std::size_t count) {
-  std::vector<std::uint32_t> some;
-  for (std::size_t i = 0; i < count; ++i)
-    some.push_back(ranks[count > 1 ? i * (ranks.size() - 1) / (count - 1) : 0]);
-  return some;
-}
-
-/// Before which no more than `most` begin; `end` where all of them do.
-template <class Timed>
-Picoseconds begin_of_rest(const std::vector<Timed>& all, std::uint64_t most, Picoseconds end) {
-  if (all.size() <= most) return end;
-  std::vector<Picoseconds> starts;
-  starts.reserve(all.size());
-  for (const Timed& one : all) starts.push_back(one.start_ps);
-  const auto first_left_out = starts.begin() + static_cast<std::ptrdiff_t>(most);
-  std::ranges::nth_element(starts, first_left_out);
-  return *first_left_out;
-}
-
-/// Leaves those that begin before `until`, and what `owners` says of each.
-template <class Timed>
-void cut(std::vector<Timed>& all, std::vector<std::uint32_t>& owners, Picoseconds until) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].start_ps >= until) continue;
-    all[kept] = all[i];
-    owners[kept++] = owners[i];
-  }
-  all.resize(kept);
-  owners.resize(kept);
 }
 
 }  // namespace
@@ -149,8 +117,8 @@ void RunSpans::choose_passes_and_waits() {
   }
   schedule_until_ = std::min(begin_of_rest(passes_, max_spans_, run_.timeline.makespan_ps),
                              begin_of_rest(waits_, max_spans_, run_.timeline.makespan_ps));
-  cut(passes_, pass_stages_, schedule_until_);
-  cut(waits_, wait_places_, schedule_until_);
+  cut_spans(passes_, pass_stages_, schedule_until_);
+  cut_spans(waits_, wait_places_, schedule_until_);
 }
 
 std::uint16_t RunSpans::label_of(const Op& op) const {

@@ -1,7 +1,5 @@
 #include "sim/serving/serve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -15,6 +13,7 @@
 #include "sim/serving/measure.hpp"
 #include "sim/serving/replica.hpp"
 #include "sim/serving/requests.hpp"
+#include "sim/serving/serving_load.hpp"
 
 namespace orrery {
 namespace {
@@ -316,61 +315,6 @@ class ServingLoop {
   Int128 in_system_ps_ = 0;
   IterationOutcome outcome_;
 };
-
-/// Requests to serve where the experiment does not say: a full batch of every replica; ten of them where
-/// lengths are drawn, since a batch alone mostly waits for its longest; and at a rate 1000 at least, to see
-/// whether the queue grows.
-std::int64_t count_of(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
-  if (inference.requests > 0 || inference.trace.has_value()) return inference.requests;
-  constexpr double kMost = 1e7;
-  constexpr double kMostTokens = 1e9;
-  constexpr std::int64_t kOfRate = 1000;
-  const bool is_drawn =
-      inference.prompt.kind != LengthKind::fixed || inference.output.kind != LengthKind::fixed;
-  const std::int64_t batches = is_drawn || !inference.is_closed_loop() ? 10 : 1;
-  const std::int64_t least = inference.is_closed_loop() ? 1 : kOfRate;
-  const double full = static_cast<double>(limit) * static_cast<double>(replicas * batches);
-  const double tokens = full * static_cast<double>(inference.output.mean);
-  if (full > kMost || tokens > kMostTokens)
-    throw InputError(
-        "/inference/requests",
-        fmt::format("found none, and {} of every replica are {:.3g} requests with {:.3g} tokens to "
-                    "make, allowed {:.0e} with {:.0e}: give requests or a smaller batch_size",
-                    batches == 1 ? "a full batch" : "ten full batches", full, tokens, kMost, kMostTokens));
-  const std::int64_t count = std::max(least, static_cast<std::int64_t>(full));
-  constexpr double kMostArrivalSeconds = 1e6;
-  if (inference.requests_per_s * kMostArrivalSeconds < static_cast<double>(count) &&
-      !inference.is_closed_loop())
-    throw InputError(
-        "/inference/requests_per_s",
-        fmt::format("found {:.3g}, at which {} requests take {:.3g} s to arrive, allowed {:.0e} s",
-                    inference.requests_per_s, count, static_cast<double>(count) / inference.requests_per_s,
-                    kMostArrivalSeconds));
-  return count;
-}
-
-/// What is to be served, and the room for it.
-struct ServingLoad {
-  std::int64_t limit = 0;  ///< requests in flight on a replica
-  std::vector<RequestSpec> requests;
-  std::int64_t cut = 0;  ///< of them, as MadeRequests says
-  CacheRoom room;
-};
-
-ServingLoad load_of(const ServingSetup& setup) {
-  const Inference& inference = setup.inference;
-  const std::int64_t replicas =
-      inference.is_disaggregated() ? inference.disaggregated.decode : setup.replicas;
-  // The room is known before the requests are, but for what they need of it.
-  ServingLoad load;
-  load.limit = most_in_flight(inference, cache_room(setup, {}).pages);
-  MadeRequests made =
-      make_requests(inference, setup.context_tokens, count_of(inference, load.limit, replicas), setup.seed);
-  load.requests = std::move(made.requests);
-  load.cut = made.cut;
-  load.room = cache_room(setup, load.requests);
-  return load;
-}
 
 }  // namespace
 

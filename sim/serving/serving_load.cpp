@@ -1,0 +1,76 @@
+#include "sim/serving/serving_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "orrery/serving_reach.hpp"
+#include "sim/serving/requests.hpp"
+
+namespace orrery {
+namespace {
+
+bool is_drawn(const Inference& inference) {
+  return inference.prompt.kind != LengthKind::fixed || inference.output.kind != LengthKind::fixed;
+}
+
+void check_tokens(double requests, const Inference& inference) {
+  const double tokens = requests * static_cast<double>(inference.output.mean);
+  if (requests > kMostServedRequests || tokens > kMostServedTokens)
+    throw InputError(
+        "/inference/requests",
+        fmt::format("found none, and full batches of every replica are {:.3g} requests with {:.3g} "
+                    "tokens to make, allowed {:.0e} with {:.0e}: give requests or a smaller "
+                    "batch_size",
+                    requests, tokens, kMostServedRequests, kMostServedTokens));
+}
+
+void check_arrivals(std::int64_t requests, double per_s) {
+  const double seconds = static_cast<double>(requests) / per_s;
+  if (seconds > kMostServedArrivalSeconds)
+    throw InputError(
+        "/inference/requests_per_s",
+        fmt::format("found {:.3g}, at which {} requests take {:.3g} s to arrive, allowed {:.0e} s", per_s,
+                    requests, seconds, kMostServedArrivalSeconds));
+}
+
+/// Requests to serve where the experiment does not say: a full batch of every replica; ten of them where
+/// lengths are drawn, since a batch alone mostly waits for its longest, or at a rate; and at a rate 1000 at
+/// least, to see whether the queue grows.
+std::int64_t usual_count(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
+  constexpr std::int64_t kLeastAtRate = 1000;
+  const bool at_rate = !inference.is_closed_loop();
+  const std::int64_t batches = is_drawn(inference) || at_rate ? 10 : 1;
+  const double full = static_cast<double>(limit) * static_cast<double>(replicas * batches);
+  check_tokens(full, inference);
+  const std::int64_t count =
+      std::max(at_rate ? kLeastAtRate : std::int64_t{1}, static_cast<std::int64_t>(full));
+  if (at_rate) check_arrivals(count, inference.requests_per_s);
+  return count;
+}
+
+std::int64_t count_of(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
+  if (inference.requests > 0 || inference.trace.has_value()) return inference.requests;
+  return usual_count(inference, limit, replicas);
+}
+
+}  // namespace
+
+ServingLoad load_of(const ServingSetup& setup) {
+  const Inference& inference = setup.inference;
+  const std::int64_t replicas =
+      inference.is_disaggregated() ? inference.disaggregated.decode : setup.replicas;
+  // The room is known before the requests are, but for what they need of it.
+  ServingLoad load;
+  load.limit = most_in_flight(inference, cache_room(setup, {}).pages);
+  MadeRequests made =
+      make_requests(inference, setup.context_tokens, count_of(inference, load.limit, replicas), setup.seed);
+  load.requests = std::move(made.requests);
+  load.cut = made.cut;
+  load.room = cache_room(setup, load.requests);
+  return load;
+}
+
+}  // namespace orrery
