@@ -2,18 +2,21 @@
 # build folder gives orrery (the program) and orrery-dev (the library).
 find_program(ORRERY_HELP2MAN help2man DOC "Makes manual pages of --help; without it there are none")
 
-install(CODE "
-  set(documents \"${PROJECT_BINARY_DIR}/documents\")
-  execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DPROGRAM=$<TARGET_FILE:orrery_app>\" -DVERSION=${PROJECT_VERSION}
-                          \"-DHELP2MAN=$<$<BOOL:${ORRERY_HELP2MAN}>:${ORRERY_HELP2MAN}>\" -DOUT=\${documents}
-                          -P \"${PROJECT_SOURCE_DIR}/cmake/documents.cmake\" COMMAND_ERROR_IS_FATAL ANY)
-  set(share \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
-  file(INSTALL \${documents}/orrery.bash DESTINATION \${share}/bash-completion/completions RENAME orrery)
-  file(INSTALL \${documents}/orrery.zsh DESTINATION \${share}/zsh/vendor-completions RENAME _orrery)
-  file(INSTALL \${documents}/orrery.fish DESTINATION \${share}/fish/vendor_completions.d)
-  file(GLOB manuals \${documents}/man/*.1)
-  file(INSTALL \${manuals} DESTINATION \${share}/man/man1)
-" COMPONENT program)
+# Made while building, since several installations may run at once, and some by another user.
+set(documents ${PROJECT_BINARY_DIR}/documents)
+add_custom_command(OUTPUT ${documents}/made
+                   COMMAND ${CMAKE_COMMAND} "-DPROGRAM=$<TARGET_FILE:orrery_app>" -DVERSION=${PROJECT_VERSION}
+                           "-DHELP2MAN=$<$<BOOL:${ORRERY_HELP2MAN}>:${ORRERY_HELP2MAN}>" -DOUT=${documents}
+                           -P ${PROJECT_SOURCE_DIR}/cmake/documents.cmake
+                   COMMAND ${CMAKE_COMMAND} -E touch ${documents}/made
+                   DEPENDS orrery_app ${PROJECT_SOURCE_DIR}/cmake/documents.cmake VERBATIM
+                   COMMENT "Writing manual pages and completions")
+add_custom_target(orrery_documents ALL DEPENDS ${documents}/made)
+install(FILES ${documents}/orrery.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME orrery
+        COMPONENT program)
+install(FILES ${documents}/orrery.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _orrery COMPONENT program)
+install(FILES ${documents}/orrery.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+install(DIRECTORY ${documents}/man/ DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man1 COMPONENT program)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/orrery RENAME copyright COMPONENT program)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/orrery COMPONENT program)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/orrery COMPONENT program)
