@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-from command_line import CommandLineCase, EXAMPLES, ORRERY, SMALL, changed, orrery
+from command_line import CommandLineCase, EXAMPLES, ORRERY, SANITIZED, SMALL, changed, orrery
 
 
 class CommandLine(CommandLineCase):
@@ -259,7 +259,8 @@ class CommandLine(CommandLineCase):
         self.assertIn('did you mean "gpt3-175b"?', out.stderr)
         listed = json.loads(orrery("list", "--json").stdout)
         self.assertEqual([entry["name"] for entry in listed["collectives"]][:2], ["ring", "tree"])
-        for entry in listed["models"] + listed["gpus"] + listed["clusters"] + listed["measurements"]:
+        entries = listed["models"] + listed["gpus"] + listed["clusters"] + listed["measurements"]
+        for entry in entries[::10 if SANITIZED else 1]:
             out = orrery("show", entry["name"])
             self.assertTrue(out.returncode == 0 or "several entries" in out.stderr, entry)
         self.assertEqual(list(json.loads(orrery("list", "gpus", "--json").stdout)), ["gpus"])

@@ -15,15 +15,15 @@ import sys
 import time
 import unittest
 
-from command_line import CommandLineCase, ORRERY, SMALL, orrery
+from command_line import CommandLineCase, ORRERY, SANITIZED, SMALL, orrery
 
 
 SPACE = {"experiment": "e.json", "plan.tensor_parallel": [1, 2, 4, 8], "plan.pipeline_parallel": [1, 2, 4, 8],
          "plan.micro_batch_size": "1..16*2", "plan.recompute": ["none", "full"], "plan.zero_stage": [0, 1]}
 # Simulated GPU by GPU, so that a sweep lasts for some seconds.
 LASTING = {"plan.tensor_parallel": [1, 2, 4, 8], "plan.pipeline_parallel": [1, 2, 4], "plan.micro_batch_size": "1..8*2",
-           "plan.zero_stage": [0, 1], "experiment": {**SMALL, "model": "gpt3-6.7b", "simulation": {"folding": "off"}, "cluster": {"base": "dgx-a100-80gb", "nodes": 8},
-                                   "plan": {"global_batch_size": 512}}}
+           "plan.zero_stage": [0, 1], "experiment": {**SMALL, "model": "gpt3-6.7b", "simulation": {"folding": "off"}, "cluster": {"base": "dgx-a100-80gb", "nodes": 2 if SANITIZED else 8},
+                                   "plan": {"global_batch_size": 64 if SANITIZED else 512}}}
 
 
 class SweepCommand(CommandLineCase):

@@ -10,6 +10,7 @@
 #include "planner/space/points.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/least_step_time.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 namespace orrery {
@@ -64,7 +65,7 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
     std::uint64_t state = 1;
     int checked = 0;
     double tightest = 0;
-    for (int draw = 0; draw < 4000 && checked < 60; ++draw) {
+    for (int draw = 0; draw < 4000 && checked < test::trials(60); ++draw) {
       const PointOrRemoval read = reader.read(drawn(state, space.size()));
       const auto* point = std::get_if<Point>(&read);
       if (point == nullptr) continue;
@@ -82,7 +83,7 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
       CHECK(alone <= together);
       tightest = std::max(tightest, static_cast<double>(bound) / static_cast<double>(alone));
     }
-    CHECK(checked >= 40);
+    CHECK(checked >= test::trials(40));
     CHECK(tightest > 0.7);  // it says something
   }
 }
@@ -100,7 +101,7 @@ std::optional<Picoseconds> bound_of(const Experiment& experiment, Memo& memo) {
 TEST_CASE("no random experiment is shorter than its bound") {
   Memo memo;
   int checked = 0;
-  for (std::uint64_t seed = 0; seed < 160; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::trials(160); ++seed) {
     test::RandomExperiment random(seed);
     const std::string text = seed % 2 == 0 ? random.text() : random.text_with_software();
     INFO(text);
@@ -114,7 +115,7 @@ TEST_CASE("no random experiment is shorter than its bound") {
     CHECK(*bound <= alone);
     CHECK(alone <= simulate(experiment).makespan_ps);
   }
-  CHECK(checked > 120);
+  CHECK(checked > test::trials(120));
 }
 
 TEST_CASE("the bound of a pipeline grows by what a micro-batch takes in the steady state") {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "planner/methods/partition_ilp.hpp"
+#include "tests/sanitized.hpp"
 
 using namespace orrery;
 
@@ -105,7 +106,7 @@ void check_whole(const PartitionProblem& problem, const Partition& partition) {
 
 TEST_CASE("dynamic programming finds the cheapest of all partitions") {
   int without_room = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::trials(600); ++seed) {
     CAPTURE(seed);
     const RandomPipeline pipeline(seed);
     const std::optional<Int128> least = least_of_all(pipeline.problem);
@@ -116,13 +117,13 @@ TEST_CASE("dynamic programming finds the cheapest of all partitions") {
     check_whole(pipeline.problem, found);
     CHECK(cost_of(pipeline.problem, found) == *least);
   }
-  CHECK(without_room > 20);
-  CHECK(without_room < 300);
+  CHECK(without_room > test::trials(20));
+  CHECK(without_room < test::trials(300));
 }
 
 TEST_CASE("integer programming finds the same") {
   if (!has_integer_solver()) return;
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::trials(120); ++seed) {
     CAPTURE(seed);
     const RandomPipeline pipeline(seed);
     const Partition dp = partition_by_dp(pipeline.problem);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -45,7 +46,7 @@ bool overlaps(const Run& run) {
 
 TEST_CASE("stage detail takes as long as layer detail, to the picosecond where no pass overlaps the next") {
   std::uint64_t fewer = 0;
-  for (std::uint64_t seed = 5000; seed < 5300; ++seed) {
+  for (std::uint64_t seed = 5000; seed < 5000 + test::trials(300); ++seed) {
     const std::string text = RandomExperiment(seed).text();
     CAPTURE(seed);
     CAPTURE(text);
@@ -58,12 +59,12 @@ TEST_CASE("stage detail takes as long as layer detail, to the picosecond where n
     CHECK(stage.report.bytes_per_gpu == layer->report.bytes_per_gpu);
     fewer += stage.expanded.graph.tasks() < layer->expanded.graph.tasks() ? 1 : 0;
   }
-  CHECK(fewer > 100);
+  CHECK(fewer > test::trials(100));
 }
 
 TEST_CASE("stage detail stays within half a percent with random host costs and shared links") {
   std::uint64_t compared = 0;
-  for (std::uint64_t seed = 6000; seed < 6200; ++seed) {
+  for (std::uint64_t seed = 6000; seed < 6000 + test::trials(200); ++seed) {
     const std::string text = RandomExperiment(seed).text_with_software();
     CAPTURE(seed);
     CAPTURE(text);
@@ -76,12 +77,12 @@ TEST_CASE("stage detail stays within half a percent with random host costs and s
       ++compared;
     }
   }
-  CHECK(compared > 100);
+  CHECK(compared > test::trials(100));
 }
 
 TEST_CASE("a pass beside whose compute its own collectives run is as slow in stage detail") {
   std::uint64_t slowed = 0;
-  for (std::uint64_t seed = 5000; seed < 5100; ++seed) {
+  for (std::uint64_t seed = 5000; seed < 5000 + test::trials(100); ++seed) {
     const std::string text = RandomExperiment(seed).text();
     CAPTURE(seed);
     CAPTURE(text);
@@ -93,12 +94,12 @@ TEST_CASE("a pass beside whose compute its own collectives run is as slow in sta
                                    {"software.communication_interference=0"});
     slowed += free->timeline.makespan_ps < layer->timeline.makespan_ps ? 1 : 0;
   }
-  CHECK(slowed > 30);
+  CHECK(slowed > test::trials(30));
 }
 
 TEST_CASE("stage detail folds without changing a picosecond") {
   std::uint64_t smaller = 0;
-  for (std::uint64_t seed = 7000; seed < 7150; ++seed) {
+  for (std::uint64_t seed = 7000; seed < 7000 + test::trials(150); ++seed) {
     const std::string text = RandomExperiment(seed).text_with_software();
     CAPTURE(seed);
     CAPTURE(text);
@@ -112,7 +113,7 @@ TEST_CASE("stage detail folds without changing a picosecond") {
       smaller += folded->expanded.classes() < unfolded.expanded.classes() ? 1 : 0;
     }
   }
-  CHECK(smaller > 100);
+  CHECK(smaller > test::trials(100));
 }
 
 TEST_CASE("stage detail of passes that are easily got wrong") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
 #include "workloads/programs/lower.hpp"
@@ -120,50 +121,50 @@ TEST_CASE("replicas of a workload are built alike") {
 
 TEST_CASE("folded equals unfolded over random plans") {
   FoldedRuns runs;
-  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::trials(250); ++seed) {
     CAPTURE(seed);
     runs.compare(RandomExperiment(seed).text());
   }
-  CHECK(runs.smaller > 100);
+  CHECK(runs.smaller > test::trials(100));
 }
 
 TEST_CASE("folded equals unfolded with random host costs, under both networks") {
   FoldedRuns runs;
-  for (std::uint64_t seed = 3000; seed < 3150; ++seed) {
+  for (std::uint64_t seed = 3000; seed < 3000 + test::trials(150); ++seed) {
     CAPTURE(seed);
     for (const Network network : {Network::alpha_beta, Network::flow}) {
       CAPTURE(network);
       runs.compare(RandomExperiment(seed).text_with_software(), network);
     }
   }
-  CHECK(runs.smaller > 100);
-  CHECK(runs.waited > 100);
+  CHECK(runs.smaller > test::trials(100));
+  CHECK(runs.waited > test::trials(100));
 }
 
 TEST_CASE("folded equals unfolded where replicas do not fill leaf switches evenly, under both networks") {
   FoldedRuns runs;
-  for (std::uint64_t seed = 7000; seed < 7150; ++seed) {
+  for (std::uint64_t seed = 7000; seed < 7000 + test::trials(150); ++seed) {
     CAPTURE(seed);
     for (const Network network : {Network::alpha_beta, Network::flow}) {
       CAPTURE(network);
       runs.compare(RandomExperiment(seed).text_with_leaves(), network);
     }
   }
-  CHECK(runs.smaller > 100);
-  CHECK(runs.shared > 30);
+  CHECK(runs.smaller > test::trials(100));
+  CHECK(runs.shared > test::trials(30));
 }
 
 TEST_CASE("folded equals unfolded with NVLink domains of several nodes, under both networks") {
   FoldedRuns runs;
-  for (std::uint64_t seed = 9000; seed < 9100; ++seed) {
+  for (std::uint64_t seed = 9000; seed < 9000 + test::trials(100); ++seed) {
     CAPTURE(seed);
     for (const Network network : {Network::alpha_beta, Network::flow}) {
       CAPTURE(network);
       runs.compare(RandomExperiment(seed).text_with_domains(), network);
     }
   }
-  CHECK(runs.smaller > 60);
-  CHECK(runs.shared > 20);
+  CHECK(runs.smaller > test::trials(60));
+  CHECK(runs.shared > test::trials(20));
 }
 
 TEST_CASE("the main job folds, and folds without changing a picosecond") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orrery/simulate.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -68,14 +69,14 @@ Compared compare(std::uint64_t first_seed, std::uint64_t seeds, const std::strin
 }  // namespace
 
 TEST_CASE("no random experiment is faster than under the stack ideal") {
-  CHECK(compare(9000, 60, "alpha-beta").pairs > 500);
+  CHECK(compare(9000, test::trials(60), "alpha-beta").pairs > test::trials(500));
 }
 
 /// A faster kernel can let transfers meet that else would not, so this is no bound.
 TEST_CASE(
     "where transfers share links, one experiment of a hundred may be faster than under the stack ideal") {
-  const Compared compared = compare(9100, 40, "flow");
-  CHECK(compared.pairs > 300);
+  const Compared compared = compare(9100, test::trials(40), "flow");
+  CHECK(compared.pairs > test::trials(300));
   CHECK(100 * compared.faster <= compared.pairs);
 }
 

@@ -250,7 +250,7 @@ struct Met {
 };
 
 /// Under the sanitizers each experiment is met with other values of the keys.
-constexpr std::size_t kOneValueIn = test::kSanitized ? 12 : 1;
+constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 1;
 
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.
 void compare_all(const std::string& text, const Values& values, std::size_t turn, Met& met) {

@@ -8,6 +8,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/run/run.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -79,7 +80,7 @@ double most_rounded_off(const Run& r) {
 }  // namespace
 
 TEST_CASE("parts add up, and no resource does more than fits") {
-  for (std::uint64_t seed = 1000; seed < 1240; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + test::trials(240); ++seed) {
     RandomExperiment random(seed);
     const std::string text = seed % 2 == 0 ? random.text() : random.text_with_software();
     CAPTURE(seed);
@@ -186,7 +187,7 @@ TEST_CASE("ZeRO-3 without prefetch computes and gathers in turn, in every schedu
 }
 
 TEST_CASE("the memory of the timeline is at its peak that of the table") {
-  for (std::uint64_t seed = 2000; seed < 2060; ++seed) {
+  for (std::uint64_t seed = 2000; seed < 2000 + test::trials(60); ++seed) {
     const std::string text = RandomExperiment(seed).text();
     CAPTURE(text);
     const std::optional<Run> r = run_if_valid(text);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -78,7 +79,7 @@ TEST_CASE("stages take the time of the GPUs they are on") {
 
 TEST_CASE("ranks of unlike GPUs never fold together, and folding changes nothing") {
   std::uint64_t compared = 0;
-  for (std::uint64_t seed = 8000; seed < 8120; ++seed) {
+  for (std::uint64_t seed = 8000; seed < 8000 + test::trials(120); ++seed) {
     CAPTURE(seed);
     std::optional<Experiment> e = random_mixture(seed);
     if (!e) continue;
@@ -95,7 +96,7 @@ TEST_CASE("ranks of unlike GPUs never fold together, and folding changes nothing
     CHECK(folded->report.breakdown.bubble_ps == whole.report.breakdown.bubble_ps);
     ++compared;
   }
-  CHECK(compared > 60);
+  CHECK(compared > test::trials(60));
 }
 
 TEST_CASE("a stage must fit into the smallest GPU that it is on") {

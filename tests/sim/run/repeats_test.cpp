@@ -7,6 +7,7 @@
 
 #include "orrery/simulate.hpp"
 #include "sim/run/run.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
 
@@ -59,7 +60,7 @@ TEST_CASE("updates of buckets within a pass leave it one pass") {
 
 TEST_CASE("a step with many micro-batches is told from fewer, in every figure") {
   std::uint64_t repeated = 0;
-  for (std::uint64_t seed = 8000; seed < 8300; ++seed) {
+  for (std::uint64_t seed = 8000; seed < 8000 + test::trials(300); ++seed) {
     const std::string text = RandomExperiment(seed).text_with_software();
     CAPTURE(seed);
     CAPTURE(text);
@@ -78,7 +79,7 @@ TEST_CASE("a step with many micro-batches is told from fewer, in every figure") 
     } catch (const InputError&) {
     }
   }
-  CHECK(repeated > 60);
+  CHECK(repeated > test::trials(60));
 }
 
 TEST_CASE("nothing is told where stages hold no layers or the host holds up the end of a short step") {

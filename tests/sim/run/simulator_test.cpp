@@ -12,6 +12,7 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/report_text.hpp"
 
@@ -23,7 +24,7 @@ using orrery::test::text_of;
 TEST_CASE("a simulator tells of one experiment after another what a fresh run tells of each") {
   Simulator simulator(3'000'000);  // so little that it forgets now and then
   std::uint64_t kept = 0;
-  for (std::uint64_t seed = 20000; seed < 20400; ++seed) {
+  for (std::uint64_t seed = 20000; seed < 20000 + test::trials(400); ++seed) {
     const std::string text = RandomExperiment(seed).text_with_software();
     CAPTURE(seed);
     CAPTURE(text);
@@ -44,12 +45,12 @@ TEST_CASE("a simulator tells of one experiment after another what a fresh run te
     } catch (const InputError&) {
     }
   }
-  CHECK(kept > 200);
+  CHECK(kept > test::trials(200));
 }
 
 TEST_CASE("threads that share a simulator tell what fresh runs tell") {
   std::vector<Experiment> experiments;
-  for (std::uint64_t seed = 22000; seed < 22060; ++seed) {
+  for (std::uint64_t seed = 22000; seed < 22000 + test::trials(60); ++seed) {
     try {
       Experiment e = read(RandomExperiment(seed).text_with_software());
       e.simulation.steps = 1;
@@ -79,7 +80,7 @@ TEST_CASE("threads that share a simulator tell what fresh runs tell") {
       fresh[i] = text(i, [](const Experiment& e) { return simulate(e); });
       told[i] = text(i, [&](const Experiment& e) { return simulator.simulate(e); });
     });
-    CHECK(experiments.size() > 200);
+    CHECK(experiments.size() > test::trials(200));
     CHECK(std::ranges::equal(told, fresh));
   }
 }

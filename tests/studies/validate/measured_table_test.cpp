@@ -6,6 +6,7 @@
 
 #include "config/catalog/catalog.hpp"
 #include "studies/validate/validate.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/studies/validate/tables.hpp"
 
 using namespace orrery;
@@ -147,7 +148,7 @@ TEST_CASE("any text gives a table or an InputError") {
   CHECK(diagnostics(sound) == "");
   std::mt19937 random(7);  // NOLINT: the same texts each time
   const std::string_view bytes = ",\"\n\r[]{}.:0123456789-eE \t\\/\x01\xC3\xA4nul";
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < test::trials(3000); ++i) {
     std::string text = sound;
     for (auto edits = 1 + random() % 6; edits > 0; --edits) {
       const std::size_t at = random() % text.size();
