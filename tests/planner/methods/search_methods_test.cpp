@@ -214,8 +214,8 @@ TEST_CASE("where no point is valid, the search says of how many") {
             .starts_with("no point of 2 is valid"));
 }
 
-TEST_CASE("where no point drawn of an interval is valid, the search ends and says so") {
-  if (test::kSanitized) return;  // thousands of points are drawn
+TEST_CASE("where no point drawn of an interval is valid, the search ends and says so" *
+          doctest::skip(test::kSanitized)) {
   CHECK(
       refusal_of_search(R"({"plan.tensor_parallel": [3, 5], "plan.bucket_mb": "1~9"})", asked("zeroth-order"))
           .find("points looked at is valid") != std::string::npos);

@@ -1,4 +1,5 @@
 #include "studies/converge/mixing.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/studies/converge/runs.hpp"
 #include "topologies/gossip/gossip.hpp"
 
@@ -137,7 +138,8 @@ TEST_CASE("more workers average more noise away") {
   }
 }
 
-TEST_CASE("with different data, rarer averages and sparser graphs cost accuracy") {
+TEST_CASE("with different data, rarer averages and sparser graphs cost accuracy" *
+          doctest::skip(test::kSanitized)) {
   const auto floor_of = [](SyncMethod method, const std::string& topology, std::int64_t period) {
     ConvergenceSetup setup = setup_of(method, topology);
     setup.workers = 16;

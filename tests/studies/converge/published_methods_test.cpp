@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "studies/converge/vector_compressor.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/studies/converge/runs.hpp"
 #include "topologies/gossip/gossip.hpp"
 
@@ -291,7 +292,7 @@ TEST_CASE("demo sends the largest frequencies of its momentum and steps by signs
   CHECK(distance(x, converge(setup)) <= 1e-9);
 }
 
-TEST_CASE("tracking, exact diffusion and what different data cost gossip") {
+TEST_CASE("tracking, exact diffusion and what different data cost gossip" * doctest::skip(test::kSanitized)) {
   const auto floor_of = [](SyncMethod method) {
     ConvergenceSetup setup = setup_of(method, "ring");
     setup.workers = 16;

@@ -10,6 +10,7 @@
 #include "config/catalog/price_keys.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -138,7 +139,7 @@ TEST_CASE("shares lie between the differences to both sides, and are these where
   CHECK(straight > keys * 8 / 10);
 }
 
-TEST_CASE("under flow shares are near the differences") {
+TEST_CASE("under flow shares are near the differences" * doctest::skip(test::kSanitized)) {
   for (const char* name : {"llama-65b.json", "llama-7b.yaml"}) {
     CAPTURE(name);
     const Experiment experiment = example(name);

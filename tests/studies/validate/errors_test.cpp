@@ -22,7 +22,7 @@ using orrery::validation_test::context;
 namespace {
 
 constexpr double kAllowedGrowth = 0.5;  // percentage points
-constexpr std::int64_t kManyGpus = 256;
+constexpr std::int64_t kManyGpus = 64;
 
 /// By table; where rows serve requests by table and figure, with a dot between.
 using Percentages = std::map<std::string, double>;
@@ -116,7 +116,7 @@ TEST_CASE("mean errors of the shipped tables do not grow") {
     CHECK_MESSAGE(there, entry.first, " has vanished");
   }
   if (test::kSanitized) {
-    MESSAGE("sanitizer build: tables with rows of more than 256 GPUs are left out");
+    MESSAGE("sanitizer build: tables with rows of more than 64 GPUs are left out");
     std::erase_if(tables, has_many_gpus);
   }
   const Percentages errors = errors_of(tables);
