@@ -80,7 +80,7 @@ export class Session {
   /** A file in a tab of its own, once it has drawn itself. */
   async open(file, options = {}) {
     const tab = await this.tab(options);
-    await tab.goto(pathToFileURL(file).href, { waitUntil: 'load', timeout: 60_000 });
+    await tab.goto(pathToFileURL(file).href, { waitUntil: 'load', timeout: 120_000 });
     await this.settle(tab);
     return tab;
   }
