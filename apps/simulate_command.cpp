@@ -95,10 +95,7 @@ int deliver_served(const SimulateOptions& options, const CommonOptions& common, 
   const bool recorded =
       options.trace.any() || options.pictures.any() || html_file != nullptr || options.memory_timeline;
   ServingRecord record;
-  Report report = [&] {
-    const ProgressReport progress = progress_on_terminal(common);
-    return recorded ? record_serving(experiment, record) : simulate(experiment);
-  }();
+  Report report = observe_serving(experiment, {recorded ? &record : nullptr, progress_on_terminal(common)});
   measure_process(begin, report.stats);
   if (!report.feasible && (options.trace.any() || options.pictures.any()))
     throw InputError("/inference",

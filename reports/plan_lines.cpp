@@ -93,8 +93,8 @@ std::string recomputed(const Plan& p) {
 
 std::string plan_line(const Plan& p) {
   std::string text =
-      fmt::format("{}, {}{} micro-batches of {}", degrees(p), p.replica_batch_sizes.empty() ? "" : "up to ",
-                  p.micro_batches(), p.micro_batch_size);
+      fmt::format("{}, {}{} micro-batch{} of {}", degrees(p), p.replica_batch_sizes.empty() ? "" : "up to ",
+                  p.micro_batches(), p.micro_batches() == 1 ? "" : "es", p.micro_batch_size);
   if (p.pipeline_parallel > 1) text += ", " + p.pipeline_schedule;
   if (p.virtual_stages > 1) text += fmt::format(" ({} chunks)", p.virtual_stages);
   if (p.recompute != Recompute::none) text += ", recompute " + recomputed(p);

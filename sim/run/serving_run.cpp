@@ -32,10 +32,10 @@ class ServingExperiment {
                static_cast<std::uint64_t>(experiment.simulation.seed),
                from_microseconds(1e3 * experiment.software.front_end_ms)} {}
 
-  Report simulated(ServingRecord* record) {
+  Report simulated(const ServingObserver& observer) {
     const auto cost = iteration_cost(experiment_, inference_, memo_);
-    ServedRun run = serve(setup_, *cost, record);
-    if (record != nullptr) describe(*record);
+    ServedRun run = serve(setup_, *cost, observer);
+    if (observer.record != nullptr) describe(*observer.record);
     return report(std::move(run.serving), run.obstacle);
   }
 
@@ -129,14 +129,14 @@ class ServingExperiment {
 }  // namespace
 
 Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
-                         ServingRecord* record) {
-  return ServingExperiment(experiment, figures, memo).simulated(record);
+                         const ServingObserver& observer) {
+  return ServingExperiment(experiment, figures, memo).simulated(observer);
 }
 
-Report record_serving(const Experiment& experiment, ServingRecord& record) {
+Report observe_serving(const Experiment& experiment, const ServingObserver& observer) {
   Memo memo;
   return with_concrete_plan(experiment, memo,
-                            [&](const Experiment& e) { return report_on_serving(e, {}, memo, &record); });
+                            [&](const Experiment& e) { return report_on_serving(e, {}, memo, observer); });
 }
 
 Report report_on_serving_memory(const Experiment& experiment, const Figures& figures, Memo& memo) {

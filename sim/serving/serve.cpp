@@ -71,10 +71,12 @@ class LoadOrder {
 class ServingLoop {
  public:
   ServingLoop(const ServingSetup& setup, const CacheRoom& room, std::int64_t limit,
-              std::vector<ServedRequest>& requests, IterationCost& cost, ServingRecorder* recorder)
+              std::vector<ServedRequest>& requests, IterationCost& cost, ServingRecorder* recorder,
+              const ServingObserver& observer)
       : inference_(setup.inference),
         requests_(requests),
         cost_(cost),
+        observer_(observer),
         rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens), setup.seed, recorder},
         prompt_servers_(inference_.is_disaggregated() ? inference_.disaggregated.prefill : setup.replicas),
         in_flight_(limit *
@@ -214,11 +216,17 @@ class ServingLoop {
     add_used(server.replica.pages().used() - used);
     count_load(number);
     note(number);
-    in_system_ -= static_cast<std::int64_t>(outcome_.ended.size());
+    end_requests(outcome_.ended.size());
     for (const std::uint32_t request : outcome_.prefilled) hand_over(request);
     if (inference_.is_closed_loop()) replace(outcome_.places);
     if (!server.expected.empty()) expect_next(number);
     wake(number);
+  }
+
+  void end_requests(std::size_t count) {
+    in_system_ -= static_cast<std::int64_t>(count);
+    ended_ += count;
+    if (count > 0 && observer_.progress) observer_.progress(ended_, requests_.size());
   }
 
   /// Ended requests by new ones.
@@ -296,6 +304,7 @@ class ServingLoop {
   const Inference& inference_;
   std::vector<ServedRequest>& requests_;
   IterationCost& cost_;
+  const ServingObserver& observer_;
   ServingRules rules_;
   std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
   std::int64_t in_flight_;       ///< requests in the system, where new ones come as old ones end
@@ -307,6 +316,7 @@ class ServingLoop {
   std::uint64_t made_ = 0;   ///< events
   std::size_t planned_ = 0;  ///< arrivals of which there is or was an event
   std::uint32_t next_ = 0;   ///< request to arrive
+  std::size_t ended_ = 0;
   std::size_t entered_ = 0;  ///< requests that are or were in the queue of a replica
   Picoseconds now_ = 0;
   CacheMeter meter_;
@@ -320,7 +330,8 @@ class ServingLoop {
 
 std::string serving_obstacle_of_memory(const ServingSetup& setup) { return load_of(setup).room.obstacle; }
 
-ServedRun serve(const ServingSetup& setup, IterationCost& cost, ServingRecord* record) {
+ServedRun serve(const ServingSetup& setup, IterationCost& cost, const ServingObserver& observer) {
+  ServingRecord* const record = observer.record;
   const ServingLoad load = load_of(setup);
   ServedRun run;
   if (!load.room.obstacle.empty()) {
@@ -330,7 +341,8 @@ ServedRun serve(const ServingSetup& setup, IterationCost& cost, ServingRecord* r
   std::vector<ServedRequest> requests(load.requests.size());
   for (std::size_t r = 0; r < requests.size(); ++r) requests[r].spec = load.requests[r];
   ServingRecorder recorder(record, cost.stages());
-  ServingLoop loop(setup, load.room, load.limit, requests, cost, record != nullptr ? &recorder : nullptr);
+  ServingLoop loop(setup, load.room, load.limit, requests, cost, record != nullptr ? &recorder : nullptr,
+                   observer);
   loop.run();
   run = loop.result(load.room);
   run.serving.cut_requests = load.cut;

@@ -1,7 +1,9 @@
 // Serves the requests of an experiment on replicas of a plan: an event loop in whole picoseconds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,12 +32,17 @@ struct ServedRun {
   Int128 in_system_ps = 0;              ///< requests that have arrived and not ended, over time
 };
 
+/// What is told of a run beside its figures.
+struct ServingObserver {
+  ServingRecord* record = nullptr;  ///< of what happens when; null: nothing is kept of it
+  std::function<void(std::size_t ended, std::size_t requests)> progress{};  ///< as requests end; may be empty
+};
+
 /// Serves every request to its end, however long that takes.
 /// @param cost  of each of the replicas, which are alike
-/// @param record  of what happens when; null: nothing is kept of it
 /// @throws InputError where it takes longer than picoseconds can count.
 [[nodiscard]] ServedRun serve(const ServingSetup& setup, IterationCost& cost,
-                              ServingRecord* record = nullptr);
+                              const ServingObserver& observer = {});
 
 /// Why nothing can be served, without serving anything; else empty.
 [[nodiscard]] std::string serving_obstacle_of_memory(const ServingSetup& setup);

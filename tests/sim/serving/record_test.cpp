@@ -13,7 +13,7 @@ using serving_test::LinearCost;
 
 ServedRun recorded(const Inference& inference, IterationCost& cost, ServingRecord& record,
                    std::int64_t cache_tokens = 1'000'000, std::int64_t replicas = 1) {
-  return serve({inference, 1'000'000, replicas, {0, 0, 1, cache_tokens}, 1}, cost, &record);
+  return serve({inference, 1'000'000, replicas, {0, 0, 1, cache_tokens}, 1}, cost, {&record});
 }
 
 bool is_span(const StageSpan& span, Picoseconds start, Picoseconds finish) {
@@ -46,6 +46,19 @@ TEST_CASE("iterations are recorded with their stages and what is in them") {
   CHECK_FALSE(record.requests[0].was_transferred());
   CHECK(record.left_out == 0);
   CHECK(record.duration_ps == 30'414);
+}
+
+TEST_CASE("progress is told as requests end, up to the last one") {
+  LinearCost cost;
+  std::vector<std::size_t> ended;
+  const auto progress = [&](std::size_t done, std::size_t requests) {
+    CHECK(requests == 7);
+    ended.push_back(done);
+  };
+  // Batches of 3, 3 and 1, each of which ends as one.
+  const Inference inference = fixed_lengths(10, 4, 3, 7);
+  static_cast<void>(serve({inference, 1'000'000, 1, {0, 0, 1, 1'000'000}, 1}, cost, {nullptr, progress}));
+  CHECK(ended == std::vector<std::size_t>{3, 6, 7});
 }
 
 TEST_CASE("messages between stages that the next one waits for are apart from the bubble") {
