@@ -34,7 +34,7 @@ using Cells = std::vector<std::string_view>;
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\"";
   const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
+  if (first == std::string_view::npos) return text.substr(0, 0);
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
@@ -130,6 +130,7 @@ class TraceReader {
 
  private:
   void take(std::string_view line) {
+    line_begin_ = line.data();
     if (trimmed(line).empty()) return;
     split(line, cells_);
     if (columns_ == 0) return find_columns();
@@ -141,7 +142,8 @@ class TraceReader {
     if (!sound_ || !arrival || !prompt || !output) return;
     if (*prompt + *output > context_)
       return refuse(fmt::format("found a request of {} + {} tokens, allowed {} (max_model_len)", *prompt,
-                                *output, context_));
+                                *output, context_),
+                    cells_[at_[1]]);
     requests_.push_back({*arrival, *prompt, *output});
   }
 
@@ -175,19 +177,20 @@ class TraceReader {
     std::optional<double> seconds = number_of<double>(cell);
     if (!seconds) seconds = date_of(cell);
     if (!seconds || !std::isfinite(*seconds)) {
-      refuse(fmt::format("found arrival {}, allowed seconds, or a date and a time", quote(cell)));
+      refuse(fmt::format("found arrival {}, allowed seconds, or a date and a time", quote(cell)), cell);
       return std::nullopt;
     }
     if (requests_.empty()) first_s_ = *seconds;
     const double since = *seconds - first_s_;
     const Picoseconds before = requests_.empty() ? 0 : requests_.back().arrival_ps;
     if (!(since <= kMostTraceSeconds)) {
-      refuse(fmt::format("found an arrival {} s after the first, allowed {}", since, kMostTraceSeconds));
+      refuse(fmt::format("found an arrival {} s after the first, allowed {}", since, kMostTraceSeconds),
+             cell);
       return std::nullopt;
     }
     const auto arrival = static_cast<Picoseconds>(since * 1e12 + 0.5);
     if (since < 0 || arrival < before) {
-      refuse(fmt::format("found arrival {} after a later one, allowed in order", quote(cell)));
+      refuse(fmt::format("found arrival {} after a later one, allowed in order", quote(cell)), cell);
       return std::nullopt;
     }
     return arrival;
@@ -197,14 +200,17 @@ class TraceReader {
     const std::string_view cell = cells_[at_[column]];
     const auto tokens = number_of<std::int64_t>(cell);
     if (tokens && *tokens >= 1 && *tokens <= context_) return tokens;
-    refuse(fmt::format("found {} {}, allowed 1 to {} (max_model_len)", kNames[column][0], quote(cell),
-                       context_));
+    refuse(
+        fmt::format("found {} {}, allowed 1 to {} (max_model_len)", kNames[column][0], quote(cell), context_),
+        cell);
     return std::nullopt;
   }
 
-  void refuse(std::string message) {
+  /// @param cell  that is wrong; null: the line as a whole
+  void refuse(std::string message, std::string_view cell = {}) {
     sound_ = false;
-    findings_.add_at({file_, line_, 1, "", ""}, std::move(message));
+    const int column = cell.data() == nullptr ? 1 : static_cast<int>(cell.data() - line_begin_) + 1;
+    findings_.add_at({file_, line_, column, "", ""}, std::move(message));
   }
 
   const std::string& file_;
@@ -212,6 +218,7 @@ class TraceReader {
   Findings& findings_;
   bool sound_ = true;
   int line_ = 0;
+  const char* line_begin_ = nullptr;
   Cells cells_;
   std::size_t columns_ = 0;
   std::array<std::size_t, kColumns> at_{};

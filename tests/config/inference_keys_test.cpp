@@ -150,13 +150,14 @@ TEST_CASE("a file of requests that is wrong is refused with its line") {
   says(names + "2023-02-28 25:00:00.5,1,1\n", ":2:1: found arrival");
   says(names + "0,1,1\n1,1\n", ":3:1: found 2 values, allowed 3");
   says(names + "1,1,1\n0.5,1,1\n", ":3:1: found arrival \"0.5\" after a later one");
-  says(names + "0,30,3\n", ":2:1: found a request of 30 + 3 tokens, allowed 32");
-  says(names + "0,0,3\n", ":2:1: found prompt_tokens \"0\", allowed 1 to 32");
-  says(names + "0,1,99999999999999999999\n", ":2:1: found output_tokens");
-  says(names + "0,1,-1\n", ":2:1: found output_tokens \"-1\"");
+  says(names + "0,30,3\n", ":2:3: found a request of 30 + 3 tokens, allowed 32");
+  says(names + "0,0,3\n", ":2:3: found prompt_tokens \"0\", allowed 1 to 32");
+  says(names + "0,1,99999999999999999999\n", ":2:5: found output_tokens");
+  says(names + "0,1,-1\n", ":2:5: found output_tokens \"-1\"");
   says(names + "nan,1,1\n", ":2:1: found arrival \"nan\"");
   says(names + "0,1,1\n1e300,1,1\n", ":3:1: found an arrival 1e+300 s after the first");
-  says(names + "0,1.5,1\n", ":2:1: found prompt_tokens \"1.5\"");
+  says(names + "0,1.5,1\n", ":2:3: found prompt_tokens \"1.5\"");
+  says(names + "0,1,\n", ":2:5: found output_tokens \"\"");
   says(std::string(17'000'000, 'x'), "/inference/requests");
   CHECK(refuses(serving(R"("requests": "-")"), "/inference/requests: found \"-\""));
   CHECK(refuses(serving(R"("requests": "/does/not/exist.csv")"),
