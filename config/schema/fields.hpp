@@ -64,10 +64,6 @@ const Field<Inference>& request_count_field();
 const std::vector<Field<TokenLengths>>& token_lengths_fields();
 const std::vector<Field<Speculation>>& speculation_fields();
 const std::vector<Field<Disaggregation>>& disaggregation_fields();
-/// inference.kv_precision.
-inline constexpr std::array<std::string_view, 5> kKvPrecisionNames{"fp32", "fp16", "bf16", "fp8", "fp4"};
-inline constexpr std::array<Precision, 5> kKvPrecisions{Precision::fp32, Precision::fp16, Precision::bf16,
-                                                        Precision::fp8, Precision::fp4};
 const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
 const std::vector<Field<WorkerChange>>& worker_change_fields();

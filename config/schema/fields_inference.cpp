@@ -33,8 +33,8 @@ const std::vector<Field<Inference>>& inference_fields() {
       T::flag("guaranteed_no_evict", &I::guaranteed_no_evict, "false",
               "a request begins when the cache has room for its whole length; else for its prompt"),
       T::choice(
-          "kv_precision", {kKvPrecisionNames, nullptr, {}},
-          +[](I& s, std::size_t i) { s.kv_precision = kKvPrecisions[i]; }, "16 bits",
+          "kv_precision", {kCachePrecisionNames, nullptr, {}},
+          +[](I& s, std::size_t i) { s.kv_precision = static_cast<CachePrecision>(i); }, "16 bits",
           "of the keys and values in the cache"),
       T::choice(
           "weight_precision", {kWeightStorageNames, nullptr, {}},

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -82,6 +81,31 @@ enum class WeightStorage : std::uint8_t { as_computed, fp8, int8, fp4, int4 };
 inline constexpr std::array<std::string_view, 5> kWeightStorageNames{"as-computed", "fp8", "int8", "fp4",
                                                                      "int4"};
 
+/// What keys and values are kept in. int8 has a scale for a tensor (TensorRT-LLM), as fp8 has; int4 a scale
+/// and a zero of 16 bits for every 128 values (LMDeploy: for a head of a token).
+enum class CachePrecision : std::uint8_t { fp32, fp16, bf16, fp8, int8, fp4, int4 };
+inline constexpr std::array<std::string_view, 7> kCachePrecisionNames{"fp32", "fp16", "bf16", "fp8",
+                                                                      "int8", "fp4",  "int4"};
+
+/// Bytes of 32 values with their share of scales.
+[[nodiscard]] constexpr std::int64_t bytes_of_32(CachePrecision precision) {
+  switch (precision) {
+    case CachePrecision::fp32:
+      return bytes_of_32(Precision::fp32);
+    case CachePrecision::fp16:
+    case CachePrecision::bf16:
+      return bytes_of_32(Precision::fp16);
+    case CachePrecision::fp8:
+    case CachePrecision::int8:
+      return 32;
+    case CachePrecision::fp4:
+      return bytes_of_32(Precision::fp4);
+    case CachePrecision::int4:
+      break;
+  }
+  return 16 + 1;
+}
+
 /// A small model, or heads of the model itself, that propose tokens which the model then checks in one pass
 /// (Leviathan et al. 2023).
 struct Speculation {
@@ -122,7 +146,7 @@ struct Inference {
   /// A request begins when there are pages for its whole length (TensorRT-LLM's GUARANTEED_NO_EVICT); else
   /// for its prompt, and the youngest gives way where they run out.
   bool guaranteed_no_evict = false;
-  std::optional<Precision> kv_precision;  ///< nothing: 16 bits
+  CachePrecision kv_precision = CachePrecision::fp16;
   WeightStorage weights = WeightStorage::as_computed;
   std::int64_t page_tokens = 16;    ///< of the cache (Kwon et al. 2023, "PagedAttention")
   double cache_share = 0.9;         ///< of a GPU's usable memory, for weights, activations and cache together

@@ -47,7 +47,7 @@ double stored_width(const Inference& inference, Precision precision) {
 }
 
 double cached_width(const Inference& inference) {
-  return inference.kv_precision ? value_bytes(*inference.kv_precision) : 2;
+  return static_cast<double>(bytes_of_32(inference.kv_precision)) / 32;
 }
 
 ServedLayer::ServedLayer(const Experiment& experiment, const LayerContent& content)

@@ -46,8 +46,7 @@ class StageAccount {
     std::int64_t values = 0;
     for (std::size_t kind = 0; kind < stage.layers.size(); ++kind)
       values += stage.layers[kind] * model_.kinds()[kind].cached_values();
-    const auto thirty_seconds = inference_.kv_precision ? bytes_of_32(*inference_.kv_precision) : 64;
-    return divide_up(values * thirty_seconds, 32 * experiment_.plan.context_parallel);
+    return divide_up(values * bytes_of_32(inference_.kv_precision), 32 * experiment_.plan.context_parallel);
   }
 
   /// Residual stream, its normalised form and the output of a half, and the widest tensors between two

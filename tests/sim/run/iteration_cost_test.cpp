@@ -196,8 +196,13 @@ TEST_CASE("weights in fewer bits are read in fewer bits") {
   CHECK(Served({}, four).cost->stage_ps(0, decoding(1, 100)) == wide - kWeights * (512 - 133) / 256);
   // A cache in 8 bits: 100 x 2,048 B less a layer.
   Inference cache;
-  cache.kv_precision = Precision::fp8;
-  CHECK(Served({}, cache).cost->stage_ps(0, decoding(1, 100)) == wide - 4 * 100 * 2048);
+  for (const CachePrecision eight_bits : {CachePrecision::fp8, CachePrecision::int8}) {
+    cache.kv_precision = eight_bits;
+    CHECK(Served({}, cache).cost->stage_ps(0, decoding(1, 100)) == wide - 4 * 100 * 2048);
+  }
+  // In 4 bits with a scale and a zero for 128 values: 17/64 of 4,096 B.
+  cache.kv_precision = CachePrecision::int4;
+  CHECK(Served({}, cache).cost->stage_ps(0, decoding(1, 100)) == wide - 4 * 100 * (4096 - 1088));
 }
 
 TEST_CASE("long prompts are bound by products") {
