@@ -11,7 +11,7 @@ inline constexpr bool kSanitized = __has_feature(address_sanitizer);
 inline constexpr bool kSanitized = false;
 #endif
 
-/// How many of `count` random trials are made.
+/// How many of `count` random trials are made: a sixth under the sanitizers.
 constexpr int trials(int count) { return kSanitized ? (count + 5) / 6 : count; }
 
 }  // namespace orrery::test

@@ -81,8 +81,8 @@ enum class WeightStorage : std::uint8_t { as_computed, fp8, int8, fp4, int4 };
 inline constexpr std::array<std::string_view, 5> kWeightStorageNames{"as-computed", "fp8", "int8", "fp4",
                                                                      "int4"};
 
-/// What keys and values are kept in. int8 has a scale for a tensor (TensorRT-LLM), as fp8 has; int4 a scale
-/// and a zero of 16 bits for every 128 values (LMDeploy: for a head of a token).
+/// What keys and values are kept in. int8 has a scale for a tensor (TensorRT-LLM), as fp8 has. Engines differ
+/// in int4: a scale and a zero of 16 bits for every 128 values are assumed.
 enum class CachePrecision : std::uint8_t { fp32, fp16, bf16, fp8, int8, fp4, int4 };
 inline constexpr std::array<std::string_view, 7> kCachePrecisionNames{"fp32", "fp16", "bf16", "fp8",
                                                                       "int8", "fp4",  "int4"};
