@@ -7,6 +7,7 @@
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
+#include "tests/source_dir.hpp"
 
 using namespace orrery;
 
@@ -38,8 +39,7 @@ std::string warned(const std::vector<std::string>& overrides, const char* model 
 }  // namespace
 
 TEST_CASE("resolved examples are equal to what they were made from") {
-  for (const auto& file :
-       std::filesystem::directory_iterator(std::filesystem::path(ORRERY_SOURCE_DIR) / "examples")) {
+  for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "examples")) {
     if (file.is_directory()) continue;
     const std::string path = file.path().string();
     CAPTURE(path);

@@ -8,11 +8,13 @@
 #include <sstream>
 #include <string>
 
+#include "tests/source_dir.hpp"
+
 namespace orrery {
 namespace {
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(test::source_dir() / path, std::ios::binary);
   REQUIRE(file);
   std::ostringstream text;
   text << file.rdbuf();
@@ -20,13 +22,13 @@ std::string read_text(const std::string& path) {
 }
 
 TEST_CASE("the files of uPlot are those whose checksums its README gives") {
-  const std::string readme = read_text(ORRERY_SOURCE_DIR "/third_party/uplot/README.md");
+  const std::string readme = read_text("third_party/uplot/README.md");
   for (const std::string name : {"uPlot.iife.min.js", "uPlot.min.css"}) {
     CAPTURE(name);
     const auto asset = std::ranges::find(page_assets(), name, &PageAsset::name);
     REQUIRE(asset != page_assets().end());
     CHECK(readme.find(std::string(asset->sha256) + "  " + name + "\n") != std::string::npos);
-    CHECK(asset->text == read_text(ORRERY_SOURCE_DIR "/third_party/uplot/" + name));
+    CHECK(asset->text == read_text("third_party/uplot/" + name));
   }
 }
 

@@ -8,12 +8,13 @@
 
 #include "orrery/read.hpp"
 #include "sim/run/run.hpp"
+#include "tests/source_dir.hpp"
 
 namespace orrery {
 namespace {
 
 Experiment experiment_of_page(const std::string& file, const std::vector<std::string>& overrides) {
-  return read_experiment(std::string(ORRERY_SOURCE_DIR "/examples/") + file, {.overrides = overrides});
+  return read_experiment((test::source_dir() / "examples" / file).string(), {.overrides = overrides});
 }
 
 std::string page_of(const Experiment& experiment, const Run& run, std::uint64_t max_spans = 300'000) {

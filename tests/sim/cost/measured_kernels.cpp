@@ -15,6 +15,7 @@
 #include "sim/cost/gemm_cost.hpp"
 #include "tests/sim/cost/kernels.hpp"
 #include "tests/sim/run/experiments.hpp"
+#include "tests/source_dir.hpp"
 
 using namespace orrery;
 
@@ -22,7 +23,7 @@ namespace {
 
 constexpr double kGrowth = 0.5;        ///< percentage points
 constexpr double kExpertIssueUs = 10;  ///< of the host for the product of an expert
-const std::string kFolder = std::string(ORRERY_SOURCE_DIR) + "/tests/sim/cost/";
+const std::string kFolder = (test::source_dir() / "tests/sim/cost").string() + "/";
 
 using Cells = std::vector<std::string>;
 

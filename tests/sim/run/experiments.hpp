@@ -9,6 +9,7 @@
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "sim/run/run.hpp"
+#include "tests/source_dir.hpp"
 
 namespace orrery::test {
 
@@ -21,9 +22,7 @@ inline Experiment read(const std::string& text, const std::vector<std::string>& 
   return read_experiment_text(text, "test", overrides, catalog(), menus()).experiment;
 }
 
-inline std::filesystem::path examples_folder() {
-  return std::filesystem::path(ORRERY_SOURCE_DIR) / "examples";
-}
+inline std::filesystem::path examples_folder() { return source_dir() / "examples"; }
 
 inline Experiment example(const std::string& name, const std::vector<std::string>& overrides = {}) {
   return read_experiment_file((examples_folder() / name).string(), overrides, catalog(), menus()).experiment;

@@ -8,11 +8,12 @@
 
 #include "orrery/simulate.hpp"
 #include "tests/sim/run/experiments.hpp"
+#include "tests/source_dir.hpp"
 
 using namespace orrery;
 
 TEST_CASE("the examples take exactly the recorded time") {
-  std::ifstream file(std::filesystem::path(ORRERY_SOURCE_DIR) / "tests/sim/run/goldens.txt");
+  std::ifstream file(test::source_dir() / "tests/sim/run/goldens.txt");
   std::map<std::string, Picoseconds> recorded;
   std::string name;
   for (Picoseconds time = 0; file >> name >> time;) recorded[name] = time;

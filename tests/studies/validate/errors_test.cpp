@@ -14,6 +14,7 @@
 
 #include "studies/validate/validate.hpp"
 #include "tests/sanitized.hpp"
+#include "tests/source_dir.hpp"
 #include "tests/studies/validate/tables.hpp"
 
 using namespace orrery;
@@ -30,7 +31,7 @@ using Percentages = std::map<std::string, double>;
 std::string table_of(const std::string& entry) { return entry.substr(0, entry.find('.')); }
 
 std::filesystem::path file_named(const char* name) {
-  return std::filesystem::path(ORRERY_SOURCE_DIR) / "tests/studies/validate" / name;
+  return test::source_dir() / "tests/studies/validate" / name;
 }
 
 /// The recorded figures; the comment at the head of the file goes to `head`.

@@ -10,6 +10,7 @@
 
 #include "config/experiment/read_experiment.hpp"
 #include "orrery/rank_grid.hpp"
+#include "tests/source_dir.hpp"
 #include "tests/workloads/collectives/small_networks.hpp"
 #include "topologies/topologies.hpp"
 
@@ -41,7 +42,7 @@ Row parse(const std::string& line) {
 
 /// Curves by name.
 std::map<std::string, std::vector<Row>> curves(const std::string& table) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/tests/workloads/collectives/" + table);
+  std::ifstream file(source_dir() / "tests/workloads/collectives" / table);
   std::string line;
   REQUIRE(std::getline(file, line));
   REQUIRE(line ==
