@@ -34,7 +34,7 @@ const std::vector<Field<Software>>& software_fields() {
       T::number("step_overhead_ms", "ms", 0, kMaxMicroseconds, &S::step_overhead_ms, "0",
                 "CPU time per step outside its passes: data, logging, checks"),
       T::number("many_nodes_wait_ms", "ms", 0, kMaxMicroseconds, &S::many_nodes_wait_ms, "0",
-                "more per step where there are several nodes, for the slowest of them"),
+                "more CPU time per step where there are several nodes; see straggler_share for slow ones"),
       T::number(
           "image_loading_us", "us", 0, kMaxMicroseconds, &S::image_loading_us, "0",
           "training.data loaded: what a step waits for each image of a GPU, beyond what loaders do ahead"),
@@ -60,6 +60,10 @@ const std::vector<Field<Software>>& software_fields() {
               "the products that make gradients add them up, beside their multiplications"),
       T::integer("fused_softmax_multiple", 1, 1024, &S::fused_softmax_multiple, "1",
                  "the fused softmax needs micro-batch x heads of a rank to be a multiple of this"),
+      T::flag("bias_gradient_kernels", &S::bias_gradient_kernels, "false",
+              "the gradient of a bias is a kernel; else the product for the weight's gradient adds it up"),
+      T::flag("expert_bias_kernels", &S::expert_bias_kernels, "false",
+              "biases behind the second product of experts are kernels of their own, for each expert"),
       T::integer("gradient_bytes", 2, 4, &S::gradient_bytes, "2",
                  "width in which 16-bit training keeps and reduces gradients"),
       T::number("kept_bytes_per_logit", "", 0, kMaxBytes, &S::kept_bytes_per_logit, "4",
@@ -142,6 +146,10 @@ const std::vector<Field<Software>>& software_fields() {
       T::number(
           "jitter", "", 0, 10, &S::jitter, "0",
           "stragglers: mean of what chance adds to a GPU's kernels in a step, over their time; exponential"),
+      T::number(
+          "straggler_share", "", 0, 1, &S::straggler_share, "0",
+          "mean of what chance adds to a node's kernels in a step, over their time: a step waits for the "
+          "slowest of n nodes, on average (1/2 + ... + 1/n) times that later than one alone"),
       T::flag("experts_in_turn", &S::experts_in_turn, "false",
               "products of experts run one after another, each in waves of its own; else as one kernel"),
       T::flag("overlaps_tensor_parallel", &S::overlaps_tensor_parallel, "false",

@@ -23,7 +23,7 @@ struct Software {
   double parameter_issue_us = 0;  ///< CPU time of the optimizer step per parameter tensor
   double pass_overhead_us = 0;    ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;    ///< CPU time per step outside its passes: data, logging, checks
-  double many_nodes_wait_ms = 0;  ///< the same where there are several nodes, for the slowest of them
+  double many_nodes_wait_ms = 0;  ///< the same where there are several nodes; no calibration knows of such
   /// Of images that are loaded (Training::data): what a step waits on average for each of a GPU, beyond what
   /// its loaders do ahead of it.
   double image_loading_us = 0;
@@ -46,6 +46,11 @@ struct Software {
   /// The fused softmax of unfused attention needs micro-batch x heads of a rank to be a multiple of this;
   /// elsewhere scaling, masking, softmax and casts are kernels of their own. 1: it always applies.
   std::int64_t fused_softmax_multiple = 1;
+  /// The gradient of a linear layer's bias is a kernel that reads the gradient of the output; else the
+  /// product that makes the gradient of the weight adds it up on the way.
+  bool bias_gradient_kernels = false;
+  /// Biases behind the second product of experts are kernels of their own, two for each expert.
+  bool expert_bias_kernels = false;
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
 
   // What it holds in memory.
@@ -120,6 +125,9 @@ struct Software {
   /// Stragglers: all kernels of a GPU in a step take 1 + jitter E times as long, E exponential with mean 1
   /// and drawn for every GPU and step.
   double jitter = 0;
+  /// What chance adds to a node's kernels in a step on average, over their time: a step waits for the slowest
+  /// of its nodes.
+  double straggler_share = 0;
 
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
@@ -167,10 +175,11 @@ struct Software {
         front_end_ms, weight_read_share, widened_read_share, cached_attention_share, grouped_query_reuse,
         widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
         data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
-        overlaps_tensor_parallel, overlaps_parameter_gather, shards_in_nodes, chooses_sharding,
-        tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node, error_p10_many_nodes,
-        error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
-        error_p10_new_fabric, error_p90_new_fabric);
+        straggler_share, bias_gradient_kernels, expert_bias_kernels, overlaps_tensor_parallel,
+        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
+        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes,
+        error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu, error_p10_new_fabric,
+        error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

@@ -103,11 +103,15 @@ std::vector<ComputePrice> price_kernel_sequences(const Workload& workload, const
                                                  const Gpu& gpu) {
   std::vector<ComputePrice> prices;
   prices.reserve(workload.kernel_sequences.size());
+  const double slowest = slowest_node(experiment);
   for (const KernelSequence& work : workload.kernel_sequences) {
     if (work.kernels.empty()) {
       prices.push_back({work.host_ps, 0});
     } else {
       prices.push_back(price_compute(work, gpu, experiment.software, experiment.plan.precision));
+      Picoseconds& all = prices.back().duration_ps;
+      all +=
+          static_cast<Picoseconds>(static_cast<double>(all - prices.back().launch_ps) * (slowest - 1) + 0.5);
     }
   }
   return prices;

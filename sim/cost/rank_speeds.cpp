@@ -38,7 +38,24 @@ double exponential(Random& random) {
   }
 }
 
+/// Replicas that never wait for each other wait within themselves.
+std::int64_t nodes_in_step(const Experiment& experiment) {
+  const Cluster& cluster = experiment.cluster;
+  const DataParallelSync& sync = experiment.data_parallel_sync;
+  if (!sync.asynchronous() && sync.method != SyncMethod::none) return cluster.nodes;
+  const std::int64_t gpus_of_replica = cluster.gpus() / experiment.plan.data_parallel;
+  return (gpus_of_replica + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
+}
+
 }  // namespace
+
+double slowest_node(const Experiment& experiment) {
+  const double share = experiment.software.straggler_share;
+  if (share == 0) return 1;
+  double later = 0;
+  for (std::int64_t n = nodes_in_step(experiment); n > 1; --n) later += 1 / static_cast<double>(n);
+  return 1 + share * later;
+}
 
 RankSpeeds::RankSpeeds(const Experiment& experiment)
     : jitter_(experiment.jitter()), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {

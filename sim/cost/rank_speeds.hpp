@@ -45,4 +45,8 @@ class RankSpeeds {
   std::vector<std::vector<ComputePrice>> prices_of_class_;
 };
 
+/// What kernels take on the slowest of the nodes that wait for each other, over those of a node alone: 1 +
+/// straggler_share (1/2 + ... + 1/n), the mean of the largest of n exponential delays less that of one.
+[[nodiscard]] double slowest_node(const Experiment& experiment);
+
 }  // namespace orrery

@@ -96,6 +96,15 @@ std::string stragglers(const Experiment& experiment) {
                      100 * jitter, loaders ? "image_loading_jitter" : "jitter");
 }
 
+std::string slow_nodes(const Experiment& experiment) {
+  const double slowest = slowest_node(experiment);
+  if (slowest == 1) return "";
+  return fmt::format(
+      "kernels take {:.2g} % longer than on one node, as a step waits for the slowest of its "
+      "nodes (software.straggler_share)",
+      100 * (slowest - 1));
+}
+
 /// Averages that neighbours in turn never finish; "" where they do, or never were to.
 std::string inexact(const Experiment& experiment) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
@@ -233,10 +242,10 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
         "exchanges "
         "do not slow them down, and the run ends with as many steps of all as steps in common would be");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  if (std::string sentence = stragglers(experiment); !sentence.empty()) list.push_back(std::move(sentence));
-  for (std::string sentence : {hidden_collectives(experiment), interference(experiment), bound(experiment),
-                               memory_reserve(experiment.cluster.gpu), automatic_collectives(experiment.plan),
-                               overloaded_links(report), impossible_mfu(experiment, report)})
+  for (std::string sentence :
+       {stragglers(experiment), slow_nodes(experiment), hidden_collectives(experiment),
+        interference(experiment), bound(experiment), memory_reserve(experiment.cluster.gpu),
+        automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

@@ -114,3 +114,40 @@ TEST_CASE("gradients are added up by a kernel of their own or inside the product
   CHECK(apart - traffic(Kernel::Kind::memory) == 8 * made);
   CHECK(traffic(Kernel::Kind::gemm) == 6 * made);
 }
+
+// Four ranks route 128 tokens each to 2 of 8 experts: 256 rows of 256 values on two experts. Forward for each
+// expert 4 and 10 bytes a value, then 8 and 6; backward 6 and 4, and 6, 8, 4, 8, 4 for each expert.
+TEST_CASE("biases of experts are kernels of their own") {
+  Experiment e = expert_layers();
+  const auto traffic = [&](Phase phase) {
+    const Workload w = lower(e);
+    return count_ops(w, phase, [&](const Op& op) {
+      Bytes sum = 0;
+      if (op.kind != Op::Kind::compute) return sum;
+      for (const Kernel& kernel : w.kernel_sequences[op.work].kernels)
+        if (kernel.kind == Kernel::Kind::memory) sum += kernel.bytes;
+      return sum;
+    });
+  };
+  const auto kernels = [&](Phase phase) {
+    const Workload w = lower(e);
+    return count_ops(w, phase, [&](const Op& op) {
+      return op.kind == Op::Kind::compute ? std::ssize(w.kernel_sequences[op.work].kernels) : 0;
+    });
+  };
+  e.software.expert_bias_kernels = true;
+  const Bytes ahead = traffic(Phase::forward), back = traffic(Phase::backward);
+  const std::int64_t few = kernels(Phase::forward), few_back = kernels(Phase::backward);
+  e.model.biases = true;
+  constexpr Bytes kValues = 256 * 256;
+  CHECK(traffic(Phase::forward) == ahead + 2 * kValues * (4 + 10 + 8 + 6));
+  CHECK(traffic(Phase::backward) == back + 2 * kValues * (6 + 6 + 8 + 4 + 8 + 4 + 4));
+  CHECK(kernels(Phase::forward) == few + 2 * (2 * 2 + 2));
+  CHECK(kernels(Phase::backward) == few_back + 2 * (5 * 2 + 2));
+  // Without a kernel for the gradient of the first product's bias that product makes it.
+  e.software.bias_gradient_kernels = true;
+  CHECK(traffic(Phase::backward) == back + 2 * (kValues * 40 + 256 * 512 * 2));
+  e.software.expert_bias_kernels = false;
+  CHECK(traffic(Phase::backward) == back + 2 * 2 * (kValues + 256 * 512));
+  CHECK(traffic(Phase::forward) == ahead);
+}

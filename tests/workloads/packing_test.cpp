@@ -100,3 +100,30 @@ TEST_CASE("one sample a sequence is the same as none named, and packing keeps no
   CHECK(lower(slow).kernel_sequences == whole.kernel_sequences);
   CHECK(bytes(256) == bytes(0));
 }
+
+// Eight heads, 1024 tokens. A window of 256 has 256 columns for each row and no mask; samples of 512 have a
+// triangle of 512 x 512 each.
+TEST_CASE("a window pays for packed samples only where samples are packed") {
+  const auto forward = [](std::int64_t window, std::int64_t sample) {
+    Experiment e = experiment(packed(sample), 1, 1, 1, 1);
+    e.model.window = window;
+    e.software.packed_attention_columns = 50;
+    return attention_of(lower(e)).front();
+  };
+  const Kernel window = forward(256, 0);
+  CHECK(window.n == 256);
+  CHECK(!window.causal);
+  CHECK(window.more_columns == 0);
+  const Kernel both = forward(256, 512);
+  CHECK(both.n == 256);
+  CHECK(both.more_columns == 50);
+  // A window that is wider than a sample does not cut it.
+  const Kernel wide = forward(768, 512);
+  CHECK(wide == forward(0, 512));
+  CHECK(wide.causal);
+  CHECK(wide.flops == 2 * 8 * kSequence * 512 * 64);
+  Model model = packed(512);
+  const TotalFlops whole = transformer_model_flops(model, 1);
+  model.window = 768;
+  CHECK(transformer_model_flops(model, 1) == whole);
+}

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tests/workloads/models.hpp"
@@ -107,6 +108,35 @@ TEST_CASE("softmax is one kernel where micro-batch x heads is a multiple, five e
   // Fused attention has no softmax kernels.
   e.model.attention = Attention::flash;
   CHECK(forward().size() == 2);
+}
+
+// Width 512, 256 tokens of 2 bytes: queries, keys and values of 1536, out 512; MLP 2048 and 512.
+TEST_CASE("gradients of biases are kernels that read those of the outputs, or cost nothing") {
+  Experiment e = small();
+  const auto of = [&](Part part) { return traffic(kernels(lower(e), part, Phase::backward, 0)); };
+  const auto sum = [](const std::vector<Bytes>& list) {
+    return std::accumulate(list.begin(), list.end(), Bytes{});
+  };
+  const std::vector<Bytes> attention = of(Part::attention), mlp = of(Part::mlp);
+  const Bytes forward = phase_traffic(lower(e), Phase::forward);
+  e.software.bias_gradient_kernels = true;
+  CHECK(of(Part::attention).size() == attention.size() + 2);
+  CHECK(sum(of(Part::attention)) == sum(attention) + 2 * kSequence * (1536 + 512));
+  CHECK(sum(of(Part::mlp)) == sum(mlp) + 2 * kSequence * (2048 + 512));
+  CHECK(phase_traffic(lower(e), Phase::forward) == forward);  // added by products and fused kernels
+  // A tensor rank of two has half of the outputs cut by columns, and half of the sequence behind the others.
+  e.plan.tensor_parallel = 2;
+  e.plan.sequence_parallel = true;
+  const Bytes cut = phase_traffic(lower(e), Phase::backward);
+  e.software.bias_gradient_kernels = false;
+  CHECK(cut == phase_traffic(lower(e), Phase::backward) + kLayers * kSequence * (1536 + 512 + 2048 + 512));
+  e = small();
+  e.software.bias_gradient_kernels = true;
+  e.model.biases = false;  // queries, keys and values keep theirs
+  CHECK(sum(of(Part::attention)) == sum(attention) + 2 * kSequence * 1536);
+  CHECK(of(Part::mlp) == mlp);
+  e.model.qkv_biases = false;
+  CHECK(of(Part::attention) == attention);
 }
 
 TEST_CASE("ZeRO-3 by tensor: as many collectives as a block has tensors, and no byte less") {

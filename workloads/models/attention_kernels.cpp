@@ -22,18 +22,18 @@ void AttentionKernels::add_softmax_backward(std::vector<Kernel>& kernels, std::i
 Kernel AttentionKernels::fused() const {
   const auto& s = shape_;
   const std::int64_t rows = plan_.micro_batch_size * s.heads * span_.queries;
-  const std::int64_t columns = span_.windowed                    ? model_.window
-                               : model_.packed_sample_length > 0 ? model_.packed_sample_length
-                                                                 : span_.keys;
+  const std::int64_t sample = model_.packed_sample_length > 0 ? model_.packed_sample_length : span_.keys;
+  const bool windowed = span_.windowed && model_.window < sample;
+  const std::int64_t columns = windowed ? model_.window : sample;
   const std::int64_t block = columns < span_.keys ? columns : span_.queries;
   const std::int64_t asked = query_width(model_, s.own_heads()) + output_width(model_, s.own_heads());
   const std::int64_t moved = span_.queries * asked + span_.keys * key_value_width(model_, s.own_heads());
   const Bytes traffic = plan_.micro_batch_size * moved * s.element + biases();
   Kernel kernel{
       Kernel::Kind::attention, divide_up(rows, block), block, columns, model_.query_dim(), traffic, 0};
-  kernel.causal = span_.causal && !span_.windowed;
+  kernel.causal = span_.causal && !windowed;
   kernel.flops = rows * core_flops(model_, 1, columns) / (kernel.causal ? 2 : 1);
-  if (columns < span_.keys) kernel.more_columns = software_.packed_attention_columns;
+  if (sample < span_.keys) kernel.more_columns = software_.packed_attention_columns;
   return kernel;
 }
 

@@ -48,11 +48,15 @@ SubBlock cross_attention_sub_block(const Experiment& experiment, const Transform
   const AttentionKernels kernels(experiment, shape, {model.seq_length, model.encoder_seq_length, false});
   SubBlock block = between_norms_and_residual(experiment.software, shape, model.post_norms);
   block.attends = true;
-  block.first = {{gemm(shape.tokens, query_width(model, heads), model.hidden)},
-                 {gemm(encoded.tokens, key_value_width(model, heads), model.hidden)}};
+  const auto add = [&](const Kernel& product) {
+    block.first.push_back({product, false, model.qkv_biases ? shape.element * product.m * product.n : 0});
+  };
+  add(gemm(shape.tokens, query_width(model, heads), model.hidden));
+  add(gemm(encoded.tokens, key_value_width(model, heads), model.hidden));
   block.core = kernels.forward();
   block.core_backward = kernels.backward(block.core);
-  block.second = {gemm(shape.tokens, model.hidden, output_width(model, heads))};
+  block.second = {gemm(shape.tokens, model.hidden, output_width(model, heads)), false,
+                  model.biases ? shape.cut_residual() : 0};
   return block;
 }
 

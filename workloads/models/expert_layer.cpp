@@ -195,6 +195,7 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   kernels.push_back(first());
   kernels.push_back(activation(inner()));
   kernels.push_back(second());
+  add_biases(kernels);
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back =
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
@@ -203,10 +204,37 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
                 elementwise((model_.post_norms ? 5 : 3) * own));
 }
 
+/// Megatron-Core (megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias) adds to the rows of
+/// each expert its bias times their probabilities, which are of 32 bits: a product (4 bytes written a value)
+/// and a sum (6 read, 4 written) for each expert, then all are joined (8) and cast (6).
+void ExpertLayer::add_biases(std::vector<Kernel>& kernels) const {
+  if (!model_.biases || !software_.expert_bias_kernels) return;
+  for (const Bytes bytes : {4, 10}) add_for_each_expert(bytes, kernels);
+  for (const Bytes bytes : {8, 6}) kernels.push_back(memory(bytes * values()));
+}
+
+/// Its gradients: cast to 32 bits (6), for each expert cast back (6), times the probabilities (8) and added
+/// up over rows (4), times the bias (8) and added up over columns (4), and joined (4).
+void ExpertLayer::add_bias_gradients(std::vector<Kernel>& kernels) const {
+  if (!model_.biases || !software_.expert_bias_kernels) return;
+  kernels.push_back(memory(6 * values()));
+  for (const Bytes bytes : {6, 8, 4, 8, 4}) add_for_each_expert(bytes, kernels);
+  kernels.push_back(memory(4 * values()));
+}
+
+void ExpertLayer::add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const {
+  const Kernel one = memory(bytes * experts_.rows_per_expert() * model_.hidden);
+  kernels.insert(kernels.end(), static_cast<std::size_t>(experts_.experts), one);
+}
+
 void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
   const double sums = software_.fused_sum_bytes();
   kernels.push_back(weight_gradient(second(), sums));
   kernels.push_back(weight_gradient(first(), sums));
+  if (model_.biases && software_.bias_gradient_kernels) {
+    if (!software_.expert_bias_kernels) kernels.push_back(memory(values() * shape_.element));
+    kernels.push_back(memory((model_.gated_mlp ? 2 : 1) * inner()));
+  }
   if (software_.accumulation_bytes_per_parameter > 0 && !software_.fuses_accumulation)
     kernels.push_back(scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter));
 }
@@ -221,6 +249,7 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
+  add_bias_gradients(kernels);
   kernels.push_back(input_gradient(second()));
   kernels.push_back(elementwise((2 * inputs + 1) * inner()));
   kernels.push_back(input_gradient(first()));

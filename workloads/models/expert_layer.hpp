@@ -58,6 +58,11 @@ class ExpertLayer {
   std::int32_t share_rows(StepBuilder& to, Collective collective, StepBuilder::Wire wire,
                           std::int32_t after) const;
   void add_weight_gradients(std::vector<Kernel>& kernels) const;
+  void add_biases(std::vector<Kernel>& kernels) const;
+  void add_bias_gradients(std::vector<Kernel>& kernels) const;
+  void add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const;
+  /// Of what the experts make.
+  [[nodiscard]] std::int64_t values() const { return experts_.rows * model_.hidden; }
 
   /// Bytes between nodes, and inside them, of what this rank sends.
   [[nodiscard]] Bytes between_nodes() const;

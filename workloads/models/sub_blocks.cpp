@@ -10,10 +10,13 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
   const double traffic = experiment.software.elementwise_traffic;
   const Bytes inner = shape.tokens * ffn * shape.element;
   const std::int64_t inputs = model.gated_mlp ? 2 : 1;
-  block.first = {{gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1)}};
+  const Bytes of_biases = model.biases ? 1 : 0;
+  block.first = {{gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1),
+                  of_biases * inputs * inner}};
   block.core = {scaled((inputs + 1) * inner, traffic)};
   block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
-  block.second = {gemm(shape.tokens, model.hidden, ffn), model.adapts(Linear::fc2)};
+  block.second = {gemm(shape.tokens, model.hidden, ffn), model.adapts(Linear::fc2),
+                  of_biases * shape.cut_residual()};
 }
 
 }  // namespace
@@ -33,8 +36,9 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
   const AttentionKernels kernels(experiment, shape, span_of(model, content));
   SubBlock block = between_norms_and_residual(experiment.software, shape, experiment.model.post_norms);
   block.attends = true;
+  const Bytes biased = model.qkv_biases && !model.latent() ? shape.element : 0;
   for (const Kernel& product : attention_inputs(model, shape.own_heads(), shape.tokens))
-    block.first.push_back({product, model.adapts(Linear::qkv)});
+    block.first.push_back({product, model.adapts(Linear::qkv), biased * product.m * product.n});
   if (const Bytes normalised = shape.tokens * normalised_width(model, shape.own_heads()) * shape.element;
       normalised > 0) {
     block.inner_norms = {scaled(2 * normalised, experiment.software.elementwise_traffic)};
@@ -43,7 +47,7 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
   block.core = kernels.forward();
   block.core_backward = kernels.backward(block.core);
   block.second = {gemm(shape.tokens, model.hidden, output_width(model, shape.own_heads())),
-                  model.adapts(Linear::proj)};
+                  model.adapts(Linear::proj), model.biases ? shape.cut_residual() : 0};
   return block;
 }
 

@@ -83,7 +83,7 @@ TotalFlops core_flops_of_layers(const Model& m) {
 
 std::int64_t others_of(const Model& m, const LayerContent& content) {
   if (content.encodes) return m.encoder_seq_length;
-  return content.windowed() ? m.window : m.attended_length();
+  return content.windowed() ? std::min(m.window, m.attended_length()) : m.attended_length();
 }
 
 std::int64_t projection_weights(const Model& m) { return 2 * m.hidden * m.hidden; }

@@ -17,7 +17,7 @@ Kernel adapter_product(std::int64_t m, std::int64_t n, std::int64_t k) {
 /// Of what the weight and what its adapter make.
 Kernel WeightProducts::sum(std::int64_t values) const {
   const auto bytes = static_cast<double>(3 * values * element_);
-  return memory(static_cast<Bytes>(bytes * elementwise_traffic_ + 0.5));
+  return memory(static_cast<Bytes>(bytes * software_.elementwise_traffic + 0.5));
 }
 
 void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) const {
@@ -40,7 +40,12 @@ void WeightProducts::add_input_gradient(const Weight& weight, std::vector<Kernel
 
 void WeightProducts::add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const {
   const Kernel& p = weight.product;
-  if (rank_ == 0) return kernels.push_back(weight_gradient(p, sum_bytes_));
+  if (rank_ == 0) {
+    kernels.push_back(weight_gradient(p, software_.fused_sum_bytes()));
+    if (weight.bias_gradient > 0 && software_.bias_gradient_kernels)
+      kernels.push_back(memory(weight.bias_gradient));
+    return;
+  }
   if (!weight.adapted) return;
   kernels.push_back(adapter_product(rank_, p.n, p.m));
   kernels.push_back(adapter_product(p.k, rank_, p.m));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "orrery/software.hpp"
 #include "orrery/workload.hpp"
 
 namespace orrery {
@@ -12,22 +13,20 @@ namespace orrery {
 /// A weight by its product on one rank: its input (m x k) by the weight (k x n).
 struct Weight {
   Kernel product;
-  bool adapted = false;  ///< an adapter stands beside it
+  bool adapted = false;     ///< an adapter stands beside it
+  Bytes bias_gradient = 0;  ///< read to add up the gradient of its bias; 0: it has none
 };
 
 class WeightProducts {
  public:
   /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
-  /// `elementwise_traffic` times as many; a gradient of a weight moves `sum_bytes` beside itself.
-  WeightProducts(std::int64_t lora_rank, Bytes element, double elementwise_traffic, double sum_bytes)
-      : rank_(lora_rank),
-        element_(element),
-        elementwise_traffic_(elementwise_traffic),
-        sum_bytes_(sum_bytes) {}
+  /// `elementwise_traffic` times as many.
+  WeightProducts(std::int64_t lora_rank, Bytes element, const Software& software)
+      : rank_(lora_rank), element_(element), software_(software) {}
 
   void add(const Weight& weight, std::vector<Kernel>& kernels) const;
   void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
-  /// Of the weight, or of its adapter where weights are frozen.
+  /// Of the weight and its bias, or of its adapter where they are frozen.
   void add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
   /// Parameters that have a gradient: those of the weight, or of its adapter.
   [[nodiscard]] std::int64_t trained_in(const Weight& weight) const;
@@ -37,8 +36,7 @@ class WeightProducts {
 
   std::int64_t rank_;
   Bytes element_;
-  double elementwise_traffic_;
-  double sum_bytes_;
+  const Software& software_;
 };
 
 }  // namespace orrery

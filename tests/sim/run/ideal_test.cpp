@@ -104,6 +104,7 @@ TEST_CASE("no stack has a constant that is better than that of the stack ideal")
                                                &Software::data_reduce_wait_ms,
                                                &Software::exchange_wait_ms,
                                                &Software::jitter,
+                                               &Software::straggler_share,
                                                &Software::iteration_us,
                                                &Software::request_us,
                                                &Software::front_end_ms})
