@@ -16,9 +16,7 @@ namespace {
 
 enum class Kind : std::uint8_t { neither, rate, time };
 
-/// A share of the kernels' time is a time, too.
-Kind kind_of(std::string_view name, std::string_view unit) {
-  if (name == "straggler_share") return Kind::time;
+Kind kind_of(std::string_view unit) {
   if (unit == "GB/s" || unit == "Gb/s" || unit == "TFLOP/s") return Kind::rate;
   return unit == "us" || unit == "ms" ? Kind::time : Kind::neither;
 }
@@ -41,7 +39,7 @@ class Listing {
   void add(const std::string& prefix, const std::vector<Field<T>>& fields, In in) {
     for (const Field<T>& field : fields) {
       const auto* member = std::get_if<double T::*>(&field.target);
-      const Kind kind = kind_of(field.name, field.unit);
+      const Kind kind = kind_of(field.unit);
       if (field.type != FieldType::number || member == nullptr || kind == Kind::neither) continue;
       keys_.push_back({prefix + std::string(field.name), field.unit, kind == Kind::rate, field.minimum,
                        field.maximum, [in, of = *member](Experiment& e) -> double& { return in(e).*of; }});
