@@ -31,7 +31,7 @@ CONVNET_KEYS = {
 GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
-HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s"}  # of GPUs whose host is known
+HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s", "nic_link_gb_per_s"}  # of GPUs whose host is known
 # 0 interference: engines of their own do what others do on their SMs.
 MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "power_w", "usd_per_hour"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
@@ -280,7 +280,7 @@ class Checker:
         self.expect(fabric["oversubscription"] >= 1, path, "oversubscription must be at least 1")
 
     def node(self, path, node):
-        if not self.keys(node, NODE_KEYS, f"{path}: /node", {"domain_nodes"}):
+        if not self.keys(node, NODE_KEYS, f"{path}: /node", {"domain_nodes", "gpu_direct"}):
             return False
         self.expect(node["kind"] in NODE_KINDS, path, f"unknown node kind '{node['kind']}'")
         self.expect("domain_nodes" not in node or node["kind"] == "nvswitch", path, "domain_nodes needs nvswitch")

@@ -18,8 +18,20 @@ void check_size(const Cluster& cluster) {
   check_range("/cluster/node/domain_nodes", cluster.node.domain_nodes, 1, kMaxCount);
 }
 
-/// Rates of each port of a node; a port pools the NICs of one GPU, or is one NIC of several GPUs.
-std::vector<std::int64_t> port_rates(const Fabric& spec, std::uint32_t ports) {
+/// A rate of GPUs' links, of which the fabric sustains its share; kMaxLinkBytesPerS where it is unknown.
+std::int64_t way_out_rate(const Cluster& cluster, double share) {
+  const double rate = cluster.way_out_gb_per_s() * 1e9 * share;
+  if (rate <= 0 || rate >= static_cast<double>(kMaxLinkBytesPerS)) return kMaxLinkBytesPerS;
+  return link_rate(rate, cluster.fabric.efficiency, "/cluster/gpu", "host_link_gb_per_s");
+}
+
+/// Rates of each port of a node; a port pools the NICs of one GPU, which its own link bounds, and half of it
+/// where messages are staged, or is one NIC of several GPUs.
+std::vector<std::int64_t> port_rates(const Cluster& cluster, std::uint32_t ports) {
+  const Fabric& spec = cluster.fabric;
+  const std::int64_t most = ports < cluster.gpus_per_node
+                                ? kMaxLinkBytesPerS
+                                : way_out_rate(cluster, cluster.node.gpu_direct ? 1 : 0.5);
   std::vector<std::int64_t> nics(ports, 0);
   for (std::int64_t port = 0; port < ports; ++port) {
     // NIC j belongs to port floor(j * ports / nics): those from ceil(port * nics / ports) on.
@@ -29,7 +41,7 @@ std::vector<std::int64_t> port_rates(const Fabric& spec, std::uint32_t ports) {
   }
   for (std::int64_t& value : nics) {
     const double rate = static_cast<double>(value) * spec.nic_gbps * 1e9 / 8;
-    value = link_rate(rate, spec.efficiency, "/cluster/fabric", "nic_gbps");
+    value = std::min(link_rate(rate, spec.efficiency, "/cluster/fabric", "nic_gbps"), most);
   }
   return nics;
 }
@@ -135,6 +147,7 @@ void ClusterTopology::set_overheads(const Cluster& cluster) {
   if (fabric_ && fabric.flow_gbps > 0)
     flow_bytes_per_s_ =
         link_rate(fabric.flow_gbps * 1e9 / 8, fabric.efficiency, "/cluster/fabric", "flow_gbps");
+  if (fabric_) set_ways_out(cluster);
   if (!wiring_) return;
   gpu_bytes_per_s_ = 0;
   for (const Link& link : wiring_->links()) {
@@ -152,11 +165,21 @@ void ClusterTopology::set_overheads(const Cluster& cluster) {
     refuse("host_gb_per_s", node.host_gb_per_s, "pcie-host stages messages in the host's memory");
 }
 
+/// Half of a switch's link to the host is what staged messages have, where NICs are faster.
+void ClusterTopology::set_ways_out(const Cluster& cluster) {
+  way_out_bytes_per_s_ = way_out_rate(cluster, 1);
+  if (cluster.node.gpu_direct) return;
+  const std::int64_t staged = way_out_rate(cluster, 0.5);
+  const std::int64_t nic =
+      link_rate(cluster.fabric.nic_gbps * 1e9 / 8, cluster.fabric.efficiency, "/cluster/fabric", "nic_gbps");
+  if (staged < nic) staged_bytes_per_s_ = staged;
+}
+
 FabricSite ClusterTopology::fabric_site(const Cluster& cluster) const {
   FabricSite site{cluster.fabric, nodes_};
   site.ports = ports_;
   site.wired = wiring_ != nullptr || gpus_per_node_ == 1;
-  site.port_bytes_per_s = port_rates(cluster.fabric, ports_);
+  site.port_bytes_per_s = port_rates(cluster, ports_);
   for (const std::int64_t rate : site.port_bytes_per_s) site.node_bytes_per_s += rate;
   site.latency = link_latency(cluster.fabric.latency_us, "/cluster/fabric/latency_us");
   site.first_port = nics_apart_ ? first_nic_ : 0;

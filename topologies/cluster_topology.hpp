@@ -38,6 +38,7 @@ class ClusterTopology final : public Topology {
   [[nodiscard]] bool wiring_is_slower(const Cluster& cluster) const;
   void number_nics(bool apart);
   void set_overheads(const Cluster& cluster);
+  void set_ways_out(const Cluster& cluster);
   void count_vertices();
   void add_links();
   void add_wiring_links(std::uint32_t domain);

@@ -28,6 +28,24 @@ std::string with_article(std::string_view part) {
   return part == "software" ? "software" : fmt::format("a {}", part);
 }
 
+/// GPUs that a node of the base has and this one does not take their NICs along, those of a node in
+/// proportion and at least one; unless the NICs are given.
+void leave_nics(Json& target, const Json& given) {
+  const auto fabric = target.find("fabric");
+  if (fabric == target.end() || !fabric->is_object() || !fabric->contains("nics_per_node")) return;
+  if (const auto own = given.find("fabric"); own != given.end() && own->contains("nics_per_node")) return;
+  const auto count = [](const Json& object, const char* key) {
+    const auto found = object.find(key);
+    const bool whole = found != object.end() && found->is_number_integer();
+    return whole ? found->get<std::int64_t>() : std::int64_t{0};
+  };
+  const std::int64_t had = count(target, "gpus_per_node");
+  const std::int64_t gpus = count(given, "gpus_per_node");
+  const std::int64_t nics = count(*fabric, "nics_per_node");
+  if (gpus < 1 || gpus >= had || nics < 1) return;
+  (*fabric)["nics_per_node"] = (nics * gpus + had - 1) / had;
+}
+
 /// A node or fabric: a name and an object with its own kind start afresh.
 void overlay_wiring(Json& target, const Json& given) {
   if (given.is_string()) {
@@ -90,6 +108,7 @@ void Resolver::overlay(CatalogKind kind, Json& target, const Json& given, const 
     target.erase("node");
     target.erase("fabric");
   }
+  if (cluster) leave_nics(target, given);
   if (cluster && (given.contains("groups") || given.contains("regions")))
     target.erase("nodes");                                        // they say how many there are
   if (kind == CatalogKind::gpu && given.contains("memory_gb")) {  // another size has other parts

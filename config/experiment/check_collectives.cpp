@@ -10,6 +10,16 @@
 namespace orrery {
 namespace {
 
+/// Half of the members on each of two nodes.
+GroupShape two_nodes_shape(std::uint32_t members, bool switch_reduces) {
+  GroupShape shape = one_node_shape(members);
+  const auto& all = shape.rings.front();
+  const auto half = all.begin() + members / 2;
+  shape.nodes = {{all.begin(), half}, {half, all.end()}};
+  shape.switch_reduces = switch_reduces;
+  return shape;
+}
+
 /// Groups of several sizes, one of each way to lie on nodes. A message is between two.
 std::vector<GroupShape> shapes_of(Collective collective, bool switch_reduces) {
   std::vector<GroupShape> shapes;
@@ -17,6 +27,7 @@ std::vector<GroupShape> shapes_of(Collective collective, bool switch_reduces) {
     shapes.push_back(one_node_shape(members));
     shapes.back().switch_reduces = switch_reduces;
     shapes.push_back(one_per_node_shape(members));
+    if (members > 2) shapes.push_back(two_nodes_shape(members, switch_reduces));
     if (collective == Collective::send_recv) break;
   }
   return shapes;

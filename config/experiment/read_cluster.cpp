@@ -293,7 +293,9 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
   if (cluster.graph) {
     match_graph(cluster, value, path, scope.findings);
   } else if (cluster.gpus_per_domain() == 1) {
+    const bool gpu_direct = cluster.node.gpu_direct;
     cluster.node = NodeWiring{};
+    cluster.node.gpu_direct = gpu_direct;
   }
   if (static_cast<double>(cluster.gpus()) > kMaxGpus) {
     scope.findings.add(Path(path, "nodes"),

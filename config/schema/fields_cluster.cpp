@@ -68,6 +68,8 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "to the memory of its host, one direction; 0: unknown, and nothing can be offloaded"),
       T::number("host_memory_gb_per_s", "GB/s", 1e-3, kMaxRate, &Gpu::host_memory_gb_per_s, "51.2",
                 "its share of the bandwidth of the host's memory"),
+      T::number("nic_link_gb_per_s", "GB/s", 0, kMaxRate, &Gpu::nic_link_gb_per_s, "0",
+                "to the NICs of its node, one direction; 0: as host_link_gb_per_s"),
       T::number("power_w", "W", 0, 1e6, &Gpu::power_w, "0",
                 "the most it draws (thermal design power), for energy_kwh; 0: unknown"),
       T::number("usd_per_hour", "USD/h", 0, 1e6, &Gpu::usd_per_hour, "0",
@@ -108,6 +110,8 @@ const std::vector<Field<NodeWiring>>& node_fields() {
                 "what the host's memory takes, and gives, of all messages of a node; only pcie-host"),
       T::integer("domain_nodes", 1, kMaxGpus, &NodeWiring::domain_nodes, "1",
                  "nodes that share one switch (an NVLink domain: 18 trays of an NVL72); only nvswitch"),
+      T::flag("gpu_direct", &NodeWiring::gpu_direct, "true",
+              "NICs read and write the memory of GPUs; else messages are staged in the host's memory"),
       T::text("calibration", &NodeWiring::calibration, "calibration of a node, for constants not given"),
   };
   return fields;

@@ -7,8 +7,8 @@ constexpr std::array<std::string_view, 4> kShardings{"NO_OP", "OPTIMIZER_STATES"
                                                      "OPTIMIZER_STATES_AND_GRADIENTS", "FULLY_SHARD"};
 constexpr std::array<std::string_view, 2> kPartitions{"column", "row"};
 constexpr std::array<std::string_view, 1> kAutomatic{"auto"};
-constexpr std::array<std::string_view, 6> kAlgorithms{"ring",         "tree",   "halving-doubling",
-                                                      "hierarchical", "direct", "nvls"};
+constexpr std::array<std::string_view, 7> kAlgorithms{"ring",   "tree", "halving-doubling", "hierarchical",
+                                                      "direct", "nvls", "nvls-tree"};
 constexpr std::array<std::string_view, 2> kNetworks{"alpha-beta", "flow"};
 constexpr std::array<std::string_view, 2> kFoldings{"auto", "off"};
 constexpr std::array<std::string_view, 2> kDetails{"layer", "stage"};

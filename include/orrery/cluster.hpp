@@ -54,6 +54,7 @@ struct Gpu {
 
   double host_link_gb_per_s = 0;       ///< to the memory of its host, one direction; 0: unknown
   double host_memory_gb_per_s = 51.2;  ///< its share of the bandwidth of the host's memory
+  double nic_link_gb_per_s = 0;        ///< to its NICs, one direction; 0: as host_link_gb_per_s
 
   double power_w = 0;       ///< the most it draws, its thermal design power; 0: unknown
   double usd_per_hour = 0;  ///< its rent, with its share of the node; 0: unknown
@@ -64,6 +65,11 @@ struct Gpu {
   }
   [[nodiscard]] double clock_of_attention() const {
     return sustained_clock_attention > 0 ? sustained_clock_attention : sustained_clock;
+  }
+
+  /// Most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
+  [[nodiscard]] double way_out_gb_per_s() const {
+    return nic_link_gb_per_s > 0 ? nic_link_gb_per_s : host_link_gb_per_s;
   }
 
   /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
@@ -80,7 +86,7 @@ struct Gpu {
                     gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
                     gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
                     flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
-                    host_memory_gb_per_s, power_w, usd_per_hour);
+                    host_memory_gb_per_s, nic_link_gb_per_s, power_w, usd_per_hour);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -102,12 +108,15 @@ struct NodeWiring {
   double host_gb_per_s = 0;
   /// Nodes that share one switch, an NVLink domain (NVL72: 18 trays); only where `kind` is nvswitch.
   std::int64_t domain_nodes = 1;
+  /// NICs read and write the memory of GPUs (GPUDirect RDMA); else messages to other nodes are staged in the
+  /// host's memory, over the PCIe switch that a NIC and its nearest GPUs share.
+  bool gpu_direct = true;
   std::string calibration{};  ///< where the constants above come from
 
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
-                    nvls_efficiency, nvls_latency_us, host_gb_per_s, domain_nodes, calibration);
+                    nvls_efficiency, nvls_latency_us, host_gb_per_s, domain_nodes, gpu_direct, calibration);
   }
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
@@ -230,6 +239,11 @@ struct Cluster {
   std::vector<Gpu> other_gpus;         ///< classes 1, 2, ...
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
+  /// Rate of the NICs of one GPU together, without losses, in 1e9 bytes/s.
+  [[nodiscard]] double nics_gb_per_s_of_gpu() const {
+    const std::int64_t nics = (fabric.nics_per_node + gpus_per_node - 1) / gpus_per_node;
+    return static_cast<double>(nics) * fabric.nic_gbps / 8;
+  }
   /// GPUs that the wiring of nodes joins: those of a node, or of an NVLink domain of several nodes.
   [[nodiscard]] std::int64_t gpus_per_domain() const {
     return gpus_per_node * std::min(node.domain_nodes, nodes);
@@ -248,6 +262,16 @@ struct Cluster {
       sum += static_cast<double>(group.nodes * gpus_per_node) * each;
     }
     return sum;
+  }
+  /// Most that a GPU of any class sends to NICs, in 1e9 bytes/s; 0: unknown of some.
+  [[nodiscard]] double way_out_gb_per_s() const {
+    double widest = 0;
+    for (std::size_t c = 0; c < gpu_classes(); ++c) {
+      const double way_out = gpu_of_class(c).way_out_gb_per_s();
+      if (way_out == 0) return 0;
+      widest = std::max(widest, way_out);
+    }
+    return widest;
   }
   /// The site of a node; 0 where there is one.
   [[nodiscard]] std::size_t site_of_node(std::int64_t index) const {

@@ -87,6 +87,13 @@ class Topology {
   /// Most that the kernels of a GPU send, and receive, in a group over several domains, over the links of its
   /// node and NICs together: what all of its links in the node carry.
   [[nodiscard]] std::int64_t gpu_bytes_per_s() const { return gpu_bytes_per_s_; }
+  /// Most that a GPU sends to other domains, and receives from them, over its link to the NICs of its node.
+  [[nodiscard]] std::int64_t way_out_bytes_per_s() const { return way_out_bytes_per_s_; }
+  /// Where NICs cannot read the memory of GPUs: the pace of a NIC for groups with several GPUs of a domain,
+  /// which leave it by a GPU below the NIC's own PCIe switch. Each of their bytes crosses that switch's link
+  /// to the host twice, on its way to the host's memory and from there to the NIC.
+  [[nodiscard]] std::int64_t staged_bytes_per_s() const { return staged_bytes_per_s_; }
+  [[nodiscard]] bool stages_messages() const { return staged_bytes_per_s_ < kMaxLinkBytesPerS; }
 
  protected:
   Topology() = default;
@@ -102,6 +109,8 @@ class Topology {
   Picoseconds reduction_latency_ps_ = 0;
   std::int64_t flow_bytes_per_s_ = kMaxLinkBytesPerS;
   std::int64_t gpu_bytes_per_s_ = kMaxLinkBytesPerS;
+  std::int64_t way_out_bytes_per_s_ = kMaxLinkBytesPerS;
+  std::int64_t staged_bytes_per_s_ = kMaxLinkBytesPerS;
 };
 
 }  // namespace orrery

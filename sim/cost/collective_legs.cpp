@@ -7,6 +7,13 @@
 namespace orrery {
 namespace {
 
+/// Pace of a message of `largest` shares where `share` of them move at `bytes_per_s`.
+std::int64_t of_largest(std::int64_t bytes_per_s, std::uint32_t largest, std::int64_t share) {
+  const Int128 pace = static_cast<Int128>(bytes_per_s) * largest / std::max<std::int64_t>(share, 1);
+  constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(pace, kMost));
+}
+
 bool of(const LegBuilder::RoutedMessages& routed, const Round& round) {
   return routed.round == &round || routed.round->messages == round.messages;
 }
@@ -21,6 +28,7 @@ void LegBuilder::set_group(std::span<const std::uint32_t> members) {
   const std::uint32_t first = members.front() / topology_.gpus_per_domain() * topology_.gpus_per_domain();
   const auto near = [&](std::uint32_t member) { return member - first < topology_.gpus_per_domain(); };
   inside_domain_ = std::ranges::all_of(members.subspan(1), near);
+  shares_domains_ = !inside_domain_ && std::ranges::any_of(members.subspan(1), near);
 }
 
 void LegBuilder::append(const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
@@ -44,7 +52,7 @@ RoutedRounds LegBuilder::route(const Rounds& rounds, std::vector<RoutedMessages>
       load(round, *routed);
       drop_loads();
     }
-    result.rounds.push_back(route_round(round, rounds.in_switch, *routed));
+    result.rounds.push_back(route_round(round, rounds, *routed));
   }
   return result;
 }
@@ -52,26 +60,32 @@ RoutedRounds LegBuilder::route(const Rounds& rounds, std::vector<RoutedMessages>
 void LegBuilder::append_round(const Round& round, const Rounds& rounds, Bytes bytes, std::vector<Leg>& legs,
                               std::vector<LinkUse>& uses) {
   const RoutedMessages& routed = route_messages(round);
-  const RoutedRound whole = route_round(round, rounds.in_switch, routed);
+  const RoutedRound whole = route_round(round, rounds, routed);
   Leg& leg = legs.emplace_back();
   leg.latency_ps = whole.latency_ps;
   leg.alone_ps = whole.data_ps(bytes, rounds.share_unit);
-  leg.rate = rounds.in_switch ? std::min(routed.rate, whole.slowest.bytes_per_s) : routed.rate;
+  leg.rate = routed.rate;
+  const auto bound = [&](std::int64_t bytes_per_s, std::int64_t share) {
+    leg.rate = std::min(leg.rate, of_largest(bytes_per_s, routed.largest_share, share));
+  };
+  if (rounds.in_switch) bound(topology_.reduction_bytes_per_s(), routed.near_share);
+  if (rounds.by_nearest) bound(topology_.staged_bytes_per_s(), routed.nic_share);
   leg.use_begin = static_cast<std::uint32_t>(uses.size());
   uses.insert(uses.end(), routed.uses.begin(), routed.uses.end());
   leg.use_end = static_cast<std::uint32_t>(uses.size());
 }
 
-RoutedRound LegBuilder::route_round(const Round& round, bool in_switch, const RoutedMessages& routed) const {
+RoutedRound LegBuilder::route_round(const Round& round, const Rounds& rounds,
+                                    const RoutedMessages& routed) const {
   RoutedRound result{0, routed.slowest, round.repeat};
-  if (in_switch)
-    result.slowest.bytes_per_s = std::min(routed.slowest.bytes_per_s, topology_.reduction_bytes_per_s());
-  if (in_switch && topology_.reduction_latency_ps() > 0) {
-    result.latency_ps = topology_.reduction_latency_ps() * round.hops * round.repeat;
-  } else if (routed.stages > 0) {
-    result.latency_ps = static_cast<Picoseconds>(
-        divide_rounded(routed.stage_latency_sum * round.hops * round.repeat, routed.stages));
-  }
+  if (rounds.in_switch) result.slowest.consider(routed.near_share, topology_.reduction_bytes_per_s());
+  if (rounds.by_nearest) result.slowest.consider(routed.nic_share, topology_.staged_bytes_per_s());
+  Int128 latency_sum = routed.stage_latency_sum;
+  if (rounds.in_switch && topology_.reduction_latency_ps() > 0)
+    latency_sum += Int128{topology_.reduction_latency_ps()} * routed.near_stages - routed.near_latency_sum;
+  if (routed.stages > 0)
+    result.latency_ps =
+        static_cast<Picoseconds>(divide_rounded(latency_sum * round.hops * round.repeat, routed.stages));
   return result;
 }
 
@@ -93,35 +107,45 @@ void LegBuilder::load(const Round& round, RoutedMessages& routed) {
   load_links(round);
   sort_touched();
   routed.slowest = slowest_link();
+  routed.near_share = busiest(near_);
+  routed.nic_share = topology_.stages_messages() ? busiest_nic() : 0;
+  routed.largest_share = largest_share_;
   add_latencies(routed);
 }
 
 void LegBuilder::load_links(const Round& round) {
-  const std::vector<Link>& links = topology_.links();
   stage_latency_.clear();
+  stage_leaves_.clear();
   largest_share_ = 0;
   largest_flow_ = 0;
-  sent_.assign(members_.size(), 0);
-  received_.assign(members_.size(), 0);
-  for (const RoundMessage& message : round.messages) {
-    route_.clear();
-    const GpuId from{members_[message.from]};
-    const GpuId to{members_[message.to]};
-    topology_.route(from, to, route_);
-    if (topology_.domain_of(from) != topology_.domain_of(to))
-      largest_flow_ = std::max(largest_flow_, message.share);
-    sent_[message.from] += message.share;
-    received_[message.to] += message.share;
-    Picoseconds latency = 0;
-    for (const LinkId link : route_) {
-      latency += links[index(link)].latency_ps;
-      if (load_[index(link)] == 0) touched_.push_back(index(link));
-      load_[index(link)] += message.share;
-    }
-    while (message.stage >= stage_latency_.size()) stage_latency_.push_back(-1);
-    stage_latency_[message.stage] = std::max(stage_latency_[message.stage], latency);
-    largest_share_ = std::max(largest_share_, message.share);
+  for (std::vector<Moved>* moved : {&near_, &far_, &all_}) moved->assign(members_.size(), {});
+  for (const RoundMessage& message : round.messages) load_message(message);
+}
+
+void LegBuilder::load_message(const RoundMessage& message) {
+  const GpuId from{members_[message.from]};
+  const GpuId to{members_[message.to]};
+  route_.clear();
+  topology_.route(from, to, route_);
+  Picoseconds latency = 0;
+  for (const LinkId link : route_) {
+    latency += topology_.link(link).latency_ps;
+    if (load_[index(link)] == 0) touched_.push_back(index(link));
+    load_[index(link)] += message.share;
   }
+  const bool leaves = topology_.domain_of(from) != topology_.domain_of(to);
+  if (leaves) largest_flow_ = std::max(largest_flow_, message.share);
+  for (std::vector<Moved>* moved : {leaves ? &far_ : &near_, &all_}) {
+    (*moved)[message.from].sent += message.share;
+    (*moved)[message.to].received += message.share;
+  }
+  while (message.stage >= stage_latency_.size()) {
+    stage_latency_.push_back(-1);
+    stage_leaves_.push_back(false);
+  }
+  stage_latency_[message.stage] = std::max(stage_latency_[message.stage], latency);
+  if (leaves) stage_leaves_[message.stage] = true;
+  largest_share_ = std::max(largest_share_, message.share);
 }
 
 void LegBuilder::sort_touched() {
@@ -140,32 +164,45 @@ void LegBuilder::sort_touched() {
   }
 }
 
-/// The busiest link, or what is no link: the largest message over the fabric, and the busiest GPU.
+/// The busiest link, or what is no link: the largest message over the fabric, the busiest GPU, and the
+/// busiest way of a GPU out of its domain.
 SlowestLink LegBuilder::slowest_link() const {
   SlowestLink slowest;
-  const auto consider = [&](std::int64_t share, std::int64_t bytes_per_s) {
-    if (static_cast<Int128>(share) * slowest.bytes_per_s > static_cast<Int128>(slowest.share) * bytes_per_s)
-      slowest = {share, bytes_per_s};
-  };
-  for (const std::uint32_t link : touched_) consider(load_[link], topology_.links()[link].bytes_per_s);
+  for (const std::uint32_t link : touched_)
+    slowest.consider(load_[link], topology_.links()[link].bytes_per_s);
   if (inside_domain_) return slowest;
-  consider(largest_flow_, topology_.flow_bytes_per_s());
-  consider(busiest_gpu(), topology_.gpu_bytes_per_s());
+  slowest.consider(largest_flow_, topology_.flow_bytes_per_s());
+  slowest.consider(busiest(all_), topology_.gpu_bytes_per_s());
+  slowest.consider(busiest(far_), topology_.way_out_bytes_per_s());
   return slowest;
 }
 
-/// The largest sum of shares that a member sends or receives.
-std::int64_t LegBuilder::busiest_gpu() const {
-  return std::max(std::ranges::max(sent_), std::ranges::max(received_));
+std::int64_t LegBuilder::busiest_nic() const {
+  std::int64_t most = 0;
+  if (!shares_domains_) return most;
+  for (const std::uint32_t link : touched_)
+    if (topology_.links()[link].kind == LinkKind::nic) most = std::max(most, load_[link]);
+  return most;
+}
+
+std::int64_t LegBuilder::busiest(const std::vector<Moved>& moved) {
+  std::int64_t most = 0;
+  for (const Moved& one : moved) most = std::max({most, one.sent, one.received});
+  return most;
 }
 
 void LegBuilder::add_latencies(RoutedMessages& routed) const {
   routed.stages = 0;
   routed.stage_latency_sum = 0;
-  for (const Picoseconds slowest : stage_latency_) {
-    if (slowest < 0) continue;
-    routed.stage_latency_sum += slowest;
+  routed.near_stages = 0;
+  routed.near_latency_sum = 0;
+  for (std::size_t stage = 0; stage < stage_latency_.size(); ++stage) {
+    if (stage_latency_[stage] < 0) continue;
+    routed.stage_latency_sum += stage_latency_[stage];
     ++routed.stages;
+    if (stage_leaves_[stage]) continue;
+    routed.near_latency_sum += stage_latency_[stage];
+    ++routed.near_stages;
   }
 }
 
@@ -181,15 +218,12 @@ void LegBuilder::take_uses(RoutedMessages& routed) const {
   routed.rate = std::max<std::int64_t>(rate, 1);
 }
 
-/// Pace of a full-size message that the largest one over the fabric and the busiest GPU allow.
+/// Pace of a full-size message that what is no link allows.
 std::int64_t LegBuilder::most_rate() const {
   if (inside_domain_ || largest_share_ == 0) return std::numeric_limits<std::int64_t>::max();
-  const auto pace = [&](std::int64_t bytes_per_s, std::int64_t share) {
-    return static_cast<std::int64_t>(static_cast<Int128>(bytes_per_s) * largest_share_ /
-                                     std::max<std::int64_t>(share, 1));
-  };
-  return std::min(pace(topology_.flow_bytes_per_s(), largest_flow_),
-                  pace(topology_.gpu_bytes_per_s(), busiest_gpu()));
+  return std::min({of_largest(topology_.flow_bytes_per_s(), largest_share_, largest_flow_),
+                   of_largest(topology_.gpu_bytes_per_s(), largest_share_, busiest(all_)),
+                   of_largest(topology_.way_out_bytes_per_s(), largest_share_, busiest(far_))});
 }
 
 void LegBuilder::drop_loads() {

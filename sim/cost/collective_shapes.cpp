@@ -132,6 +132,7 @@ GroupShape group_shape(const Topology& topology, std::span<const std::uint32_t> 
   }
   shape.rings = join(rings);
   shape.switch_reduces = topology.reduction_bytes_per_s() > 0;
+  shape.staged = topology.stages_messages();
   if (shape.nodes.size() == 1) merge_circles(shape.rings);
   return shape;
 }

@@ -14,6 +14,12 @@ namespace orrery {
 struct SlowestLink {
   std::int64_t share = 0;
   std::int64_t bytes_per_s = 1;
+
+  /// Becomes the slower of the two.
+  void consider(std::int64_t other_share, std::int64_t other_bytes_per_s) {
+    if (static_cast<Int128>(other_share) * bytes_per_s > static_cast<Int128>(share) * other_bytes_per_s)
+      *this = {other_share, other_bytes_per_s};
+  }
 };
 
 struct RoutedRound {

@@ -88,6 +88,7 @@ ContentHash machine_key(const Cluster& cluster) {
   Cluster wiring = cluster;
   wiring.name.clear();
   wiring.gpu = {};
+  wiring.gpu.host_link_gb_per_s = cluster.way_out_gb_per_s();  // all that links know of GPUs
   wiring.overrides.clear();
   wiring.groups.clear();
   wiring.other_gpus.clear();

@@ -105,12 +105,28 @@ std::string weights_that_move(const Experiment& experiment, double exposed_s) {
                      gigabytes(best->memory - now.memory));
 }
 
+/// On NICs that a GPU cannot fill; "" where it can, or none leads out.
+std::string idle_nics(const Cluster& cluster) {
+  const double way_out = cluster.way_out_gb_per_s();
+  const double nics = cluster.nics_gb_per_s_of_gpu();
+  if (cluster.graph || cluster.gpus() == cluster.gpus_per_domain() || way_out == 0 || nics <= way_out)
+    return "";
+  return fmt::format(
+      "the NICs of a GPU could carry {:.3g} GB/s, and it sends {:.3g} GB/s at most over its link to them "
+      "(cluster.gpu.{}): its messages to other nodes take that (cluster.fabric.nics_per_node {}, "
+      "cluster.gpus_per_node {})",
+      nics, way_out, cluster.gpu.nic_link_gb_per_s > 0 ? "nic_link_gb_per_s" : "host_link_gb_per_s",
+      cluster.fabric.nics_per_node, cluster.gpus_per_node);
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const Experiment& experiment, const Report& report) {
   constexpr double kNoticed = 0.01;  // of a step
   const double exposed_s = exposed_seconds(report);
   std::vector<std::string> list = not_simulated(experiment);
+  if (std::string sentence = idle_nics(experiment.cluster); !sentence.empty())
+    list.push_back(std::move(sentence));
   if (exposed_s < kNoticed * report.step_time_s()) return list;
   if (std::string sentence = weights_that_move(experiment, exposed_s); !sentence.empty())
     list.push_back(std::move(sentence));

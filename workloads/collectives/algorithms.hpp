@@ -17,6 +17,7 @@ namespace orrery {
 [[nodiscard]] CollectiveAlgorithm hierarchical_algorithm();
 [[nodiscard]] CollectiveAlgorithm direct_algorithm();
 [[nodiscard]] CollectiveAlgorithm nvls_algorithm();
+[[nodiscard]] CollectiveAlgorithm nvls_tree_algorithm();
 
 /// Messages an exchange of all with all may have: 2,048 members. Rings have no such limit.
 inline constexpr std::uint64_t kMaxExchangeMessages = std::uint64_t{1} << 22;
@@ -30,6 +31,12 @@ using NodePaths = std::vector<std::vector<std::span<const std::uint32_t>>>;
 void append_ring(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
 /// A message of `share` from each of `order` to the next, one stage each.
 void append_chain(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
+/// One of the two binary trees of NCCL over `heads`, one of each node: `share` up each of its edges to the
+/// root, from stage `first` on, and down again up to the stage `last`.
+void append_binary_tree(Round& round, std::span<const std::uint32_t> heads, bool second, std::uint32_t share,
+                        std::uint32_t first, std::uint32_t last);
+/// Edges from the farthest node to the root.
+[[nodiscard]] std::uint32_t binary_tree_depth(std::uint32_t nodes);
 /// A message of `share` from each of `order` to each other, all in one stage.
 void append_exchange(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
 

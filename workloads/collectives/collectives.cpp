@@ -10,8 +10,8 @@ namespace orrery {
 
 std::span<const CollectiveAlgorithm> collective_algorithms() {
   static const std::array algorithms{
-      ring_algorithm(),         tree_algorithm(),   halving_doubling_algorithm(),
-      hierarchical_algorithm(), direct_algorithm(), nvls_algorithm(),
+      ring_algorithm(),   tree_algorithm(), halving_doubling_algorithm(), hierarchical_algorithm(),
+      direct_algorithm(), nvls_algorithm(), nvls_tree_algorithm(),
   };
   return algorithms;
 }

@@ -41,9 +41,12 @@ struct Round {
 struct Rounds {
   std::vector<Round> rounds;
   std::int64_t share_unit = 1;  ///< every message moves bytes * share / share_unit
-  /// The switch of the node reduces and copies. A message then stands for what its sender gives to the
-  /// switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
+  /// The switches of the nodes reduce and copy. A message within a node then stands for what its sender gives
+  /// to the switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
   bool in_switch = false;
+  /// Rings and trees through nodes, which leave a node by the GPUs nearest to its NICs: a NIC then moves
+  /// Topology::staged_bytes_per_s() at most.
+  bool by_nearest = false;
 };
 
 /// The members of a group as an algorithm sees them: by position, in order, gathered by node.
@@ -54,6 +57,7 @@ struct GroupShape {
   /// node in the order of `nodes`.
   std::vector<std::vector<std::uint32_t>> rings;
   bool switch_reduces = false;  ///< the switches of the nodes can reduce and copy
+  bool staged = false;          ///< Topology::stages_messages()
 };
 
 /// A group of several members on one node, or one on each of several nodes, with a single ring.

@@ -46,7 +46,7 @@ Rounds ring_rounds(Collective collective, const GroupShape& shape) {
   round.hops = broadcast ? steps : 1;
   round.repeat = broadcast ? 1 : collective == Collective::all_reduce ? 2 * steps : steps;
   const auto channels = static_cast<std::int64_t>(shape.rings.size());
-  return {{round}, broadcast ? channels : channels * shape.members};
+  return {{round}, broadcast ? channels : channels * shape.members, false, true};
 }
 
 bool ring_automatic(Collective, const GroupShape&) { return true; }

@@ -44,35 +44,28 @@ TreeStages stages_of(const GroupShape& shape) {
   for (const auto& node : shape.nodes) {
     stages.chain = std::max(stages.chain, static_cast<std::uint32_t>(node.size() - 1));
   }
-  const auto nodes = static_cast<std::uint32_t>(shape.nodes.size());
-  for (std::uint32_t node = 0; node < nodes; ++node) {
-    stages.depth = std::max(stages.depth, depth_of(node, nodes));
-  }
+  stages.depth = binary_tree_depth(static_cast<std::uint32_t>(shape.nodes.size()));
   return stages;
 }
 
-/// Up and down between a child and its parent; `stage` is that of the way up.
-void append_edge(Round& round, std::uint32_t child, std::uint32_t parent, std::uint32_t stage,
-                 TreeStages stages) {
-  round.messages.push_back({child, parent, 1, stage});
-  round.messages.push_back({parent, child, 1, stages.count() - 1 - stage});
+/// Up and down between a child and its parent.
+void append_edge(Round& round, std::uint32_t child, std::uint32_t parent, std::uint32_t share,
+                 std::uint32_t up_stage, std::uint32_t down_stage) {
+  round.messages.push_back({child, parent, share, up_stage});
+  round.messages.push_back({parent, child, share, down_stage});
 }
 
 void append_tree(Round& round, const std::vector<std::span<const std::uint32_t>>& path, bool second,
                  TreeStages stages) {
-  const auto nodes = static_cast<std::uint32_t>(path.size());
-  const auto head = [&](std::uint32_t place) {
-    return path[second ? second_tree_node(place, nodes) : place].front();
-  };
+  std::vector<std::uint32_t> heads;
   for (const auto& chain : path) {
+    heads.push_back(chain.front());
     for (std::uint32_t i = 1; i < chain.size(); ++i) {
-      append_edge(round, chain[i], chain[i - 1], stages.chain - i, stages);
+      const std::uint32_t up = stages.chain - i;
+      append_edge(round, chain[i], chain[i - 1], 1, up, stages.count() - 1 - up);
     }
   }
-  for (std::uint32_t place = 1; place < nodes; ++place) {
-    const std::uint32_t stage = stages.chain + stages.depth - depth_of(place, nodes);
-    append_edge(round, head(place), head(parent_of(place, nodes)), stage, stages);
-  }
+  append_binary_tree(round, heads, second, 1, stages.chain, stages.count() - 1 - stages.chain);
 }
 
 Rounds tree_rounds(Collective, const GroupShape& shape) {
@@ -83,13 +76,37 @@ Rounds tree_rounds(Collective, const GroupShape& shape) {
     append_tree(round, path, true, stages);
   }
   round.hops = stages.count();
-  return {{round}, static_cast<std::int64_t>(2 * shape.rings.size())};
+  return {{round}, static_cast<std::int64_t>(2 * shape.rings.size()), false, true};
 }
 
-/// NCCL counts on less than half of a ring's pace for it inside a node.
-bool tree_automatic(Collective, const GroupShape& shape) { return shape.nodes.size() > 1; }
+/// NCCL counts on less than half of a ring's pace for it inside a node. With messages staged in the host's
+/// memory all-reduces among several GPUs of a node move at the pace of a ring (docs/models.md,
+/// "Collectives").
+bool tree_automatic(Collective, const GroupShape& shape) {
+  return shape.nodes.size() > 1 && !(shape.staged && shape.members > shape.nodes.size());
+}
 
 }  // namespace
+
+std::uint32_t binary_tree_depth(std::uint32_t nodes) {
+  std::uint32_t depth = 0;
+  for (std::uint32_t node = 0; node < nodes; ++node) depth = std::max(depth, depth_of(node, nodes));
+  return depth;
+}
+
+void append_binary_tree(Round& round, std::span<const std::uint32_t> heads, bool second, std::uint32_t share,
+                        std::uint32_t first, std::uint32_t last) {
+  const auto nodes = static_cast<std::uint32_t>(heads.size());
+  const std::uint32_t depth = binary_tree_depth(nodes);
+  const auto head = [&](std::uint32_t place) {
+    return heads[second ? second_tree_node(place, nodes) : place];
+  };
+  for (std::uint32_t place = 1; place < nodes; ++place) {
+    const std::uint32_t above_leaves = depth - depth_of(place, nodes);
+    append_edge(round, head(place), head(parent_of(place, nodes)), share, first + above_leaves,
+                last - above_leaves);
+  }
+}
 
 CollectiveAlgorithm tree_algorithm() {
   return {{"tree", "two binary trees over the nodes, half of the data each, and a chain inside each node"},

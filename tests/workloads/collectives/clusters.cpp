@@ -212,7 +212,8 @@ TEST_CASE("auto reduces in the switch where there is one that can, and it pays")
   CHECK(taken(*reducing_node(8), Collective::all_reduce, 2) == "ring");  // 3/2 M at 300 GB/s, or M at 360
   CHECK(taken(*reducing_node(8), Collective::all_gather, 8) == "ring");
   CHECK(taken(*reducing_node(8, 2), Collective::all_reduce, 8) == "nvls");  // within the first of two nodes
-  CHECK(taken(*reducing_node(8, 2), Collective::all_reduce, 16) != "nvls");
+  CHECK(taken(*reducing_node(8, 2), Collective::all_reduce, 16) == "nvls-tree");
+  CHECK(taken(*reducing_node(8, 2), Collective::all_gather, 16) == "ring");
   CHECK(taken(*rails(1), Collective::all_reduce, 8) == "ring");
 }
 

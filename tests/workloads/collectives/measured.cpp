@@ -61,7 +61,7 @@ Cluster cluster_of(const Row& row) {
                            {"switch", "fat-tree", "rail-optimized"},
                            {"1f1b"},
                            {},
-                           {"ring", "tree", "direct", "nvls"},
+                           {"ring", "tree", "direct", "nvls", "nvls-tree"},
                            {}};
   const std::string text = R"({"model": "gpt3-125m", "plan": {"precision": "fp16"}, "cluster": {"base": ")" +
                            row.cluster + R"(", "nodes": )" + row.nodes + R"(, "gpus_per_node": )" +

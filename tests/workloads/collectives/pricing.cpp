@@ -208,7 +208,7 @@ TEST_CASE("what an algorithm cannot do is an error at its choice") {
   CHECK(
       error_of(crossbar, "rings", Collective::all_reduce, 4) ==
       "/plan/collectives/all-reduce: unknown algorithm \"rings\"; one of auto, ring, tree, halving-doubling, "
-      "hierarchical, direct, nvls");
+      "hierarchical, direct, nvls, nvls-tree");
 }
 
 TEST_CASE("an exchange of all with all has a limit, with auto too") {
