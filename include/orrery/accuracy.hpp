@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 
 namespace orrery {
 
@@ -27,7 +26,10 @@ struct Accuracy {
   [[nodiscard]] bool wanted() const { return target > 0; }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(target, noise, heterogeneity, noise_of); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(target, noise, heterogeneity, noise_of);
+  }
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 

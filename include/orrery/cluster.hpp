@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "orrery/plan.hpp"
@@ -79,14 +78,15 @@ struct Gpu {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
-                    kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock,
-                    sustained_clock_fp8, sustained_clock_attention, gemm_efficiency_fp8,
-                    gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
-                    gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
-                    flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
-                    host_memory_gb_per_s, nic_link_gb_per_s, power_w, usd_per_hour);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
+                 kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock, sustained_clock_fp8,
+                 sustained_clock_attention, gemm_efficiency_fp8, gemm_efficiency_fp8_blockwise,
+                 gemm_efficiency_fp4, partial_wave, tile_feed_elements, gemm_tile_us, gemm_start_us,
+                 convolution_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency,
+                 communication_interference, calibration, host_link_gb_per_s, host_memory_gb_per_s,
+                 nic_link_gb_per_s, power_w, usd_per_hour);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -114,9 +114,10 @@ struct NodeWiring {
   std::string calibration{};  ///< where the constants above come from
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
-                    nvls_efficiency, nvls_latency_us, host_gb_per_s, domain_nodes, gpu_direct, calibration);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
+                 nvls_efficiency, nvls_latency_us, host_gb_per_s, domain_nodes, gpu_direct, calibration);
   }
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
@@ -141,9 +142,10 @@ struct Fabric {
   std::string calibration{};   ///< where the constants above come from
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(kind, nics_per_node, nic_gbps, latency_us, efficiency, flow_gbps, oversubscription,
-                    adaptive_routing, shape, base_latency_us, ramp_us, ramp_efficiency, calibration);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(kind, nics_per_node, nic_gbps, latency_us, efficiency, flow_gbps, oversubscription,
+                 adaptive_routing, shape, base_latency_us, ramp_us, ramp_efficiency, calibration);
   }
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
@@ -157,7 +159,10 @@ struct GraphLink {
   bool bidirectional = true;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(from, to, gb_per_s, latency_us, bidirectional); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(from, to, gb_per_s, latency_us, bidirectional);
+  }
   friend bool operator==(const GraphLink&, const GraphLink&) = default;
 };
 
@@ -167,7 +172,10 @@ struct Graph {
   std::vector<GraphLink> links;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(vertices, links); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(vertices, links);
+  }
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
@@ -176,7 +184,10 @@ struct Site {
   std::string name;
   std::int64_t nodes = 1;
 
-  [[nodiscard]] auto members() const { return std::tie(name, nodes); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(name, nodes);
+  }
   friend bool operator==(const Site&, const Site&) = default;
 };
 
@@ -190,8 +201,9 @@ struct SiteLink {
   double loss = 0;               ///< share of the packets that are lost, 0..1
   std::int64_t connections = 8;  ///< of TCP, that carry what is sent
 
-  [[nodiscard]] auto members() const {
-    return std::tie(from, to, up_gbps, down_gbps, latency_ms, loss, connections);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(from, to, up_gbps, down_gbps, latency_ms, loss, connections);
   }
   friend bool operator==(const SiteLink&, const SiteLink&) = default;
 };
@@ -201,7 +213,10 @@ struct Regions {
   std::vector<Site> sites;  ///< in order of the nodes
   std::vector<SiteLink> links;
 
-  [[nodiscard]] auto members() const { return std::tie(sites, links); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(sites, links);
+  }
   friend bool operator==(const Regions&, const Regions&) = default;
 };
 
@@ -212,7 +227,10 @@ struct GpuOverride {
   double speed = 1;  ///< of their kernels, over that of the others
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(first_gpu, gpus, speed); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(first_gpu, gpus, speed);
+  }
   friend bool operator==(const GpuOverride&, const GpuOverride&) = default;
 };
 
@@ -221,7 +239,10 @@ struct NodeGroup {
   std::int64_t nodes = 1;
   std::size_t gpu_class = 0;
 
-  [[nodiscard]] auto members() const { return std::tie(nodes, gpu_class); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(nodes, gpu_class);
+  }
   friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
 };
 
@@ -289,9 +310,10 @@ struct Cluster {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups,
-                    other_gpus);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups,
+                 other_gpus);
   }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -40,7 +39,10 @@ struct ContentHash {
     append(other.a);
     append(other.b);
   }
-  [[nodiscard]] auto members() const { return std::tie(a, b); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(a, b);
+  }
   /// In any order, `times` times.
   void add(ContentHash other, std::uint64_t times = 1) {
     a += times * scramble(other.a);
@@ -48,7 +50,9 @@ struct ContentHash {
   }
 };
 
-/// Appends all that a value holds: numbers, names, lists, and structs that tell their members().
+/// Appends all that a value holds: numbers, names, lists, and structs that tell
+/// their members(): they call a function with each member, since a tuple of them costs every includer its
+/// instantiation.
 template <class T>
 void append_content(ContentHash& hash, const T& value);
 
@@ -56,7 +60,7 @@ namespace detail {
 
 template <class T>
 concept TellsMembers = requires(const T& value) {
-  value.members();
+  value.members([](const auto&...) {});
 };
 template <class T>
 concept HasValue = requires(const T& value) {
@@ -93,7 +97,7 @@ void append_content(ContentHash& hash, const T& value) {
   } else if constexpr (std::is_convertible_v<T, std::string_view>) {
     detail::append_text(hash, value);
   } else if constexpr (detail::TellsMembers<T>) {
-    std::apply([&hash](const auto&... member) { (append_content(hash, member), ...); }, value.members());
+    value.members([&hash](const auto&... member) { (append_content(hash, member), ...); });
   } else if constexpr (detail::HasValue<T>) {
     hash.append(value.has_value() ? 1 : 0);
     if (value.has_value()) append_content(hash, *value);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -105,8 +104,9 @@ struct Compression {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(method, bits, levels, bucket, fraction, chunk, rank, error_feedback, error_decay);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(method, bits, levels, bucket, fraction, chunk, rank, error_feedback, error_decay);
   }
   friend bool operator==(const Compression&, const Compression&) = default;
 };
@@ -162,10 +162,11 @@ struct DataParallelSync {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(method, topology, neighbours, weights, level, period, final_period, overlap, base,
-                    compression, servers, shape, probability, peers, fragments, delay, fragment_pattern,
-                    mixing, placement, places);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(method, topology, neighbours, weights, level, period, final_period, overlap, base,
+                 compression, servers, shape, probability, peers, fragments, delay, fragment_pattern, mixing,
+                 placement, places);
   }
   friend bool operator==(const DataParallelSync&, const DataParallelSync&) = default;
 };

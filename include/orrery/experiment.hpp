@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "orrery/accuracy.hpp"
 #include "orrery/calibration_domain.hpp"
@@ -43,7 +42,10 @@ struct SimulationOptions {
   std::int64_t seed = 0;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(network, folding, detail, steps, seed); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(network, folding, detail, steps, seed);
+  }
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
@@ -61,7 +63,10 @@ struct Training {
   DataInput data = DataInput::synthetic;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(tokens, samples, data); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(tokens, samples, data);
+  }
   friend bool operator==(const Training&, const Training&) = default;
 };
 
@@ -91,11 +96,16 @@ struct Experiment {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(name, model, cluster, plan, data_parallel_sync, simulation, software, training, inference,
-                    accuracy, problem, stack);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(name, model, cluster, plan, data_parallel_sync, simulation, software, training, inference,
+                 accuracy, problem, stack);
   }
-  friend bool operator==(const Experiment& a, const Experiment& b) { return a.members() == b.members(); }
+  friend bool operator==(const Experiment& a, const Experiment& b) {
+    return a.members([&b](const auto&... of_a) {
+      return b.members([&](const auto&... of_b) { return ((of_a == of_b) && ...); });
+    });
+  }
 };
 
 }  // namespace orrery

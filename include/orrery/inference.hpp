@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,7 +33,10 @@ struct TokenLengths {
   std::int64_t least = 1;
   std::int64_t most = 0;  ///< 0: no limit but the context
 
-  [[nodiscard]] auto members() const { return std::tie(kind, mean, deviation, least, most); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(kind, mean, deviation, least, most);
+  }
   friend bool operator==(const TokenLengths&, const TokenLengths&) = default;
 };
 
@@ -44,7 +46,10 @@ struct RequestSpec {
   std::int64_t prompt_tokens = 1;  ///< >= 1
   std::int64_t output_tokens = 1;  ///< >= 1, the first of them made by the prompt's own pass
 
-  [[nodiscard]] auto members() const { return std::tie(arrival_ps, prompt_tokens, output_tokens); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(arrival_ps, prompt_tokens, output_tokens);
+  }
   friend bool operator==(const RequestSpec&, const RequestSpec&) = default;
 };
 
@@ -113,7 +118,10 @@ struct Speculation {
   double acceptance = 0;    ///< probability that a proposed token, with those before it, is taken
   double draft_share = 0;   ///< time of a proposal over that of a pass of the model with as many requests
 
-  [[nodiscard]] auto members() const { return std::tie(tokens, acceptance, draft_share); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(tokens, acceptance, draft_share);
+  }
   friend bool operator==(const Speculation&, const Speculation&) = default;
 };
 
@@ -123,7 +131,10 @@ struct Disaggregation {
   std::int64_t prefill = 0;  ///< replicas of the plan for prompts; 0: every replica does both
   std::int64_t decode = 0;   ///< and for outputs
 
-  [[nodiscard]] auto members() const { return std::tie(prefill, decode); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(prefill, decode);
+  }
   friend bool operator==(const Disaggregation&, const Disaggregation&) = default;
 };
 
@@ -157,10 +168,11 @@ struct Inference {
   double ttft_target_s = 0;  ///< a request counts for goodput where it keeps both; 0: no target
   double tpot_target_s = 0;
 
-  [[nodiscard]] auto members() const {
-    return std::tie(prompt, output, batching, batch_size, requests_per_s, requests, trace, chunked_prefill,
-                    max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
-                    context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(prompt, output, batching, batch_size, requests_per_s, requests, trace, chunked_prefill,
+                 max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
+                 context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s);
   }
   /// Whether a new request comes whenever one has ended, so that their number in flight stays the same.
   [[nodiscard]] bool is_closed_loop() const { return !trace.has_value() && requests_per_s == 0; }
@@ -194,7 +206,7 @@ struct Inference {
     if (batching == Batching::fixed && batch_size > 0) return batch_size * longest_prompt(context);
     return std::max(context, kUsual);
   }
-  friend bool operator==(const Inference& a, const Inference& b) { return a.members() == b.members(); }
+  friend bool operator==(const Inference&, const Inference&) = default;
 };
 
 }  // namespace orrery

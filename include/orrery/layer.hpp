@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 
 namespace orrery {
 
@@ -43,7 +42,10 @@ struct LayerRun {
   [[nodiscard]] LayerContent content() const {
     return {attention, mlp, heads, kv_heads, ffn_hidden, false, false};
   }
-  [[nodiscard]] auto members() const { return std::tie(layers, attention, mlp, heads, kv_heads, ffn_hidden); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(layers, attention, mlp, heads, kv_heads, ffn_hidden);
+  }
   friend bool operator==(const LayerRun&, const LayerRun&) = default;
 };
 

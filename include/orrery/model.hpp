@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "orrery/layer.hpp"
@@ -57,7 +56,10 @@ struct LatentAttention {
   std::int64_t nope_dim = 0;   ///< the part that does not
   std::int64_t value_dim = 0;  ///< width of a value
 
-  [[nodiscard]] auto members() const { return std::tie(q_rank, kv_rank, rope_dim, nope_dim, value_dim); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(q_rank, kv_rank, rope_dim, nope_dim, value_dim);
+  }
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
@@ -200,15 +202,16 @@ struct Model {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
-                    packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
-                    qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
-                    dropout, normalization, positions, max_positions, other_parameters, lora_rank,
-                    lora_targets, multi_token_prediction, encoder_layers, encoder_seq_length, experts,
-                    experts_per_token, shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency,
-                    expert_groups, groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
-                    activations_per_sample, convolutions, small_filter_share, head_parameters);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
+                 packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
+                 qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
+                 dropout, normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
+                 multi_token_prediction, encoder_layers, encoder_seq_length, experts, experts_per_token,
+                 shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency, expert_groups,
+                 groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
+                 activations_per_sample, convolutions, small_filter_share, head_parameters);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };

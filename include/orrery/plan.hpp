@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "orrery/precision.hpp"
@@ -27,9 +26,10 @@ struct WirePrecision {
   std::optional<Precision> parameters;     ///< that ZeRO gathers
   std::optional<Precision> models;         ///< of replicas that differ, between workers
 
-  [[nodiscard]] auto members() const {
-    return std::tie(tensor_gather, tensor_reduce, pipeline, context, dispatch, combine, data, parameters,
-                    models);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(tensor_gather, tensor_reduce, pipeline, context, dispatch, combine, data, parameters,
+                 models);
   }
   friend bool operator==(const WirePrecision&, const WirePrecision&) = default;
 };
@@ -240,19 +240,20 @@ struct Plan {
   [[nodiscard]] constexpr std::int64_t gpus() const;
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(
-        tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
-        hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
-        capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, cuda_graphs,
-        overlap_shared_experts, sequence_parallel, micro_batch_size, replica_batch_sizes,
-        balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages, micro_batch_group_size,
-        warmup_micro_batches, stage_layers, balance_stages, recompute, recompute_modules, recompute_layers,
-        recompute_method, recompute_stage_layers, zero_stage, zero_group_size, choose_zero_group,
-        gradient_reduction, reshard_after_forward, prefetch, fsdp_unit_layers, overlap_gradient_reduce,
-        overlap_parameter_gather, overlap_tensor_parallel, overlap_tensor_chunks, scatter_gather, bucket_mb,
-        collectives, rank_order, precision, wire_precision, optimizer, offload, offload_fraction,
-        moment_precision, main_weight_precision, tensor_partition);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
+                 hierarchical_context_parallel_size, expert_parallel, expert_tensor_parallel, dispatcher,
+                 capacity_factor, token_imbalance, token_histogram, overlap_expert_parallel, cuda_graphs,
+                 overlap_shared_experts, sequence_parallel, micro_batch_size, replica_batch_sizes,
+                 balance_replica_batches, global_batch_size, pipeline_schedule, virtual_stages,
+                 micro_batch_group_size, warmup_micro_batches, stage_layers, balance_stages, recompute,
+                 recompute_modules, recompute_layers, recompute_method, recompute_stage_layers, zero_stage,
+                 zero_group_size, choose_zero_group, gradient_reduction, reshard_after_forward, prefetch,
+                 fsdp_unit_layers, overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
+                 overlap_tensor_chunks, scatter_gather, bucket_mb, collectives, rank_order, precision,
+                 wire_precision, optimizer, offload, offload_fraction, moment_precision,
+                 main_weight_precision, tensor_partition);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -32,7 +31,10 @@ struct WorkerChange {
   std::int64_t joins = -1;     ///< a worker that joins first is away at the beginning
 
   [[nodiscard]] std::int64_t worker() const { return leaves >= 0 ? leaves : joins; }
-  [[nodiscard]] auto members() const { return std::tie(iteration, leaves, joins); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(iteration, leaves, joins);
+  }
   friend bool operator==(const WorkerChange&, const WorkerChange&) = default;
 };
 
@@ -59,10 +61,11 @@ struct LearningProblem {
   std::vector<WorkerChange> changes;  ///< in order of iterations
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(kind, workers, dimension, hidden, samples_per_worker, batch, heterogeneity, noise,
-                    regularization, learning_rate, halve_every, momentum, optimizer, outer_learning_rate,
-                    outer_momentum, consensus_step, initial_spread, iterations, evaluate_every, changes);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(kind, workers, dimension, hidden, samples_per_worker, batch, heterogeneity, noise,
+                 regularization, learning_rate, halve_every, momentum, optimizer, outer_learning_rate,
+                 outer_momentum, consensus_step, initial_spread, iterations, evaluate_every, changes);
   }
   friend bool operator==(const LearningProblem&, const LearningProblem&) = default;
 };

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "orrery/plan.hpp"
@@ -87,7 +86,10 @@ class RankGrid {
     visit_places(AxisSet(axes, true), at, [&](const RankCoordinates& member) { visit(rank(member)); });
   }
 
-  [[nodiscard]] auto members() const { return std::tie(size_, stride_); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(size_, stride_);
+  }
   friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
  private:

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace orrery {
@@ -48,7 +47,10 @@ class ModuleSet {
   [[nodiscard]] constexpr bool meets(ModuleSet other) const { return (bits_ & other.bits_) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   /// All of it, for keys of caches.
-  [[nodiscard]] auto members() const { return std::tie(bits_); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(bits_);
+  }
   friend constexpr bool operator==(ModuleSet, ModuleSet) = default;
 
  private:

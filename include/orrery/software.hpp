@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 
 namespace orrery {
 
@@ -160,8 +159,9 @@ struct Software {
   }
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(
         forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
         parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
         image_loading_jitter, fusion_buffer_mb, cycle_time_ms, negotiation_us_per_tensor, synchronize_passes,

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "orrery/communicator_set.hpp"
@@ -178,8 +177,9 @@ struct Message {
   std::uint32_t times = 1;    ///< so often, one right after the other; `host_ps` is for all of them
 
   /// What its price is made from: all but the host.
-  [[nodiscard]] auto members() const {
-    return std::tie(collective, bytes, dimension, efficiency, wait_ps, servers, times);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(collective, bytes, dimension, efficiency, wait_ps, servers, times);
   }
   friend bool operator==(const Message&, const Message&) = default;
 };

@@ -295,12 +295,17 @@ BREACHES = [
 
 
 def problems_of(files):
+    return problems_of_project(files, lambda root: Project(root).check())
+
+
+def problems_of_project(files, check):
+    """What `check` finds in a project of these files, which it gets as a folder."""
     with tempfile.TemporaryDirectory() as folder:
         for path, text in files.items():
             file = pathlib.Path(folder) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        return Project(folder).check()
+        return check(folder)
 
 
 def self_test():

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include "orrery/rank_grid.hpp"
@@ -17,14 +16,20 @@ struct GossipRound {
     std::uint32_t from = 0;  ///< workers
     std::uint32_t to = 0;
 
-    [[nodiscard]] auto members() const { return std::tie(from, to); }
+    template <class Visit>
+    auto members(const Visit& visit) const {
+      return visit(from, to);
+    }
     friend bool operator==(const Edge&, const Edge&) = default;
   };
   std::uint32_t first_slot = 0;
   std::vector<std::vector<Edge>> colours;
   std::uint32_t in_degree = 0;  ///< the largest
 
-  [[nodiscard]] auto members() const { return std::tie(first_slot, colours, in_degree); }
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(first_slot, colours, in_degree);
+  }
   friend bool operator==(const GossipRound&, const GossipRound&) = default;
 };
 
@@ -40,7 +45,10 @@ struct CommunicatorSpec {
     bool present = false;
     std::int64_t ranks_in_node = 0;  ///< of those that share the experts; 0: nobody asks
 
-    [[nodiscard]] auto members() const { return std::tie(grid, present, ranks_in_node); }
+    template <class Visit>
+    auto members(const Visit& visit) const {
+      return visit(grid, present, ranks_in_node);
+    }
     friend bool operator==(const Experts&, const Experts&) = default;
   };
   Experts experts;
@@ -57,9 +65,10 @@ struct CommunicatorSpec {
   std::vector<std::uint32_t> class_of_replica;  ///< BatchClasses::of_replica
 
   /// All of it, in order: what makes two of them different, for keys of caches.
-  [[nodiscard]] auto members() const {
-    return std::tie(grid, experts, context_inner, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored,
-                    tied, replicas_per_worker, exchanging_replicas, sharding_ranks, rounds, class_of_replica);
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(grid, experts, context_inner, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored,
+                 tied, replicas_per_worker, exchanging_replicas, sharding_ranks, rounds, class_of_replica);
   }
   friend bool operator==(const CommunicatorSpec&, const CommunicatorSpec&) = default;
 };
