@@ -101,6 +101,8 @@ TEST_CASE("inputs of products are kept as they were cast") {
   // byte a value; of the context there is a copy of one byte more.
   const std::int64_t lost = 2 * kModelWidth + kInnerWidth - 512;
   CHECK(kept(e) == wide - 8 * kPassTokens * lost);
+  // With the core computed again its own copy of the context goes, and a 32-bit log-sum-exp a head.
+  CHECK(kept(with(e, {Module::core_attention})) == kept(e) - 8 * kPassTokens * (2 * 512 + 4 * 8));
   e.plan.precision = Precision::bf16;
   CHECK(kept(e) == wide);
 }

@@ -111,6 +111,33 @@ TEST_CASE("V-Min keeps a third of the activations of 1F1B, V-Half a half") {
   }
 }
 
+TEST_CASE("each rank keeps what the table of its paper says") {
+  // In passes over a chunk. Qi et al. 2024b, table 1: building blocks of all ranks live equally long, but
+  // that V-Min without a gap (p = 3k + 2) has one micro-batch less on every third rank.
+  const auto check_ranks = [](const char* name, const ScheduleShape& shape, auto expected) {
+    for (std::int64_t r = 0; r < shape.stages; ++r) {
+      CAPTURE(std::string(name));
+      CAPTURE(r);
+      CHECK(most_kept(find_pipeline_schedule(name)->order(shape, r)) == expected(r));
+    }
+  };
+  for (std::int64_t p = 2; p <= 16; ++p) {
+    const std::int64_t m = 4 * p;
+    CAPTURE(p);
+    check_ranks("gpipe", {p, m, 1}, [&](std::int64_t) { return m; });
+    check_ranks("1f1b", {p, m, 1}, [&](std::int64_t r) { return p - r; });
+    check_ranks("interleaved-1f1b", {p, m, 3}, [&](std::int64_t r) { return 2 * (p - 1 - r) + 2 * p + 1; });
+    check_ranks("zb-h1", {p, m, 1}, [&](std::int64_t) { return p; });
+    check_ranks("zb-h2", {p, m, 1}, [&](std::int64_t) { return 2 * p - 1; });
+    check_ranks("zb-v", {p, m, 2}, [&](std::int64_t) { return 2 * p; });
+    check_ranks("v-half", {p, m, 2}, [&](std::int64_t) { return 2 * ((p + 2) / 2); });
+    check_ranks("v-min", {p, m, 2},
+                [&](std::int64_t r) { return 2 * ((p + 4) / 3) - (p % 3 == 2 && r % 3 == 0 ? 2 : 0); });
+    check_ranks("dualpipe-v", {p, m, 2}, [&](std::int64_t) { return 2 * p + 1; });
+    if (p % 2 == 0) check_ranks("dualpipe", {p, m, 2}, [&](std::int64_t) { return p + 1; });
+  }
+}
+
 TEST_CASE("V-Min idles as long as a building block lasts, V-Half little longer than half of one") {
   // In passes; a micro-batch takes 6 of them. The paper has about 2p/3 micro-batches = 4p and p/2 = 3p.
   for (std::int64_t p = 2; p <= 16; ++p) {

@@ -1,7 +1,14 @@
 #include "workloads/memory/stage_peak.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
+
+#include "workloads/memory/passes_side_by_side.hpp"
 
 namespace orrery {
 namespace {
@@ -32,28 +39,27 @@ std::int32_t first_layer(const Chunk& chunk) {
 
 class PeakSearch {
  public:
-  PeakSearch(const Stage& stage, const ModelBlocks& blocks)
-      : stage_(stage), blocks_(blocks), held_(stage.chunks.size()) {}
+  PeakSearch(const Stage& stage, const ModelBlocks& blocks, bool side_by_side)
+      : stage_(stage), blocks_(blocks), side_by_side_(side_by_side), held_(stage.chunks.size()) {}
 
-  void run(const Pass& pass) {
-    const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass.chunk)];
-    const Bytes top = bytes_ + chunk.peak(pass.kind).above;
-    if (top > most_) {
-      most_ = top;
-      at_peak_ = held_;
-      pass_ = pass;
+  void run(std::span<const Pass> order) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const bool pair = side_by_side_ && i + 1 < order.size() && are_pair(order[i], order[i + 1]);
+      pair ? run_pair(order[i], order[i + 1]) : run(order[i]);
+      if (pair) ++i;
     }
-    bytes_ += chunk.change(pass.kind);
-    held_[static_cast<std::size_t>(pass.chunk)].run(pass.kind);
   }
 
   /// A schedule holds that many micro-batches of the only chunk at most, and then runs backward.
   void run_forward(std::int64_t micro_batches) {
     held_[0].whole = micro_batches - 1;
     bytes_ = held_[0].whole * stage_.chunks[0].change(PassKind::forward);
-    run({PassKind::forward, static_cast<std::int32_t>(micro_batches - 1), 0});
-    run({PassKind::backward, 0, 0});
+    run(std::array<Pass, 2>{
+        {{PassKind::forward, static_cast<std::int32_t>(micro_batches - 1), 0}, {PassKind::backward, 0, 0}}});
   }
+
+  /// Whether that is in the second half of the passes.
+  [[nodiscard]] bool late() const { return 2 * passes_before_ >= passes_; }
 
   [[nodiscard]] StagePeak found() const {
     StagePeak peak;
@@ -62,14 +68,66 @@ class PeakSearch {
       peak.activations += at_peak_[c].whole * stage_.chunks[c].activations;
       peak.activations[ActivationKind::for_weights] += at_peak_[c].for_weights * stage_.chunks[c].for_weights;
     }
-    add_pass(peak);
+    if (pair_) {
+      peak.activations += pair_->activations;
+      peak.workspace = pair_->workspace;
+      peak.moment = moment(pair_->block);
+    } else {
+      add_pass(peak);
+    }
     return peak;
   }
 
  private:
+  /// As they are written: the backward pass does not wait for the whole forward pass.
+  static bool are_pair(const Pass& one, const Pass& other) {
+    return one.kind == PassKind::forward && other.kind == PassKind::backward &&
+           (one.micro_batch != other.micro_batch || one.chunk != other.chunk);
+  }
+  [[nodiscard]] const Chunk& chunk_of(const Pass& pass) const {
+    return stage_.chunks[static_cast<std::size_t>(pass.chunk)];
+  }
+
+  void run(const Pass& pass) {
+    note(chunk_of(pass).peak(pass.kind).above, pass);
+    end(pass);
+  }
+
+  void run_pair(const Pass& ahead, const Pass& back) {
+    const auto [known, anew] = pairs_.try_emplace({ahead.chunk, back.chunk});
+    PairPeak& pair = known->second;
+    if (anew) pair = peak_side_by_side(chunk_of(ahead), chunk_of(back), blocks_);
+    if (note(pair.above, pair.in_backward ? back : ahead)) pair_ = pair;
+    end(ahead);
+    end(back);
+  }
+
+  bool note(Bytes above, const Pass& pass) {
+    if (bytes_ + above <= most_) return false;
+    most_ = bytes_ + above;
+    at_peak_ = held_;
+    pass_ = pass;
+    passes_before_ = passes_;
+    pair_.reset();
+    return true;
+  }
+
+  void end(const Pass& pass) {
+    bytes_ += chunk_of(pass).change(pass.kind);
+    held_[static_cast<std::size_t>(pass.chunk)].run(pass.kind);
+    ++passes_;
+  }
+
+  [[nodiscard]] PeakMoment moment(std::size_t at) const {
+    const Chunk& chunk = chunk_of(pass_);
+    const std::int32_t layer = chunk.blocks[at].layer;
+    return {pass_of(pass_.kind), pass_.micro_batch, pass_.chunk, layer < 0 ? -1 : layer - first_layer(chunk),
+            at + 1 == chunk.blocks.size()};
+  }
+
   /// What the pass has kept and freed before the block that holds most.
   void add_pass(StagePeak& peak) const {
-    const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass_.chunk)];
+    const Chunk& chunk = chunk_of(pass_);
     const std::size_t at = chunk.peak(pass_.kind).block;
     const auto block = [&](std::size_t i) -> const Block& { return blocks_.kinds[chunk.blocks[i].kind]; };
     if (pass_.kind == PassKind::forward) {
@@ -82,20 +140,30 @@ class PeakSearch {
       peak.activations[ActivationKind::for_weights] += pass_.kind == PassKind::backward_input ? kept : -kept;
     }
     peak.workspace = workspace_in(chunk.blocks[at], blocks_, pass_.kind);
-    const std::int32_t layer = chunk.blocks[at].layer;
-    const std::int32_t first = first_layer(chunk);
-    peak.moment = {pass_of(pass_.kind), pass_.micro_batch, pass_.chunk, layer < 0 ? -1 : layer - first,
-                   at + 1 == chunk.blocks.size()};
+    peak.moment = moment(at);
   }
 
   const Stage& stage_;
   const ModelBlocks& blocks_;
+  bool side_by_side_;       ///< a forward and a backward pass in a row are
   std::vector<Held> held_;  ///< per chunk
   Bytes bytes_ = 0;
   Bytes most_ = 0;
-  std::vector<Held> at_peak_;  ///< before the pass
-  Pass pass_;
+  std::vector<Held> at_peak_;                                        ///< before the pass
+  Pass pass_;                                                        ///< whose block begins at the peak
+  std::optional<PairPeak> pair_;                                     ///< where it is one of two side by side
+  std::map<std::pair<std::int32_t, std::int32_t>, PairPeak> pairs_;  ///< by their chunks
+  std::size_t passes_ = 0;
+  std::size_t passes_before_ = 0;  ///< the peak
 };
+
+/// Where the pass of a moment lies in an order with `more` micro-batches of each copy of the model: those are
+/// in its middle, so that what comes late comes as long before the end.
+void count_in(std::int64_t more, bool late, const Stage& stage, PeakMoment& moment) {
+  const std::int64_t copy =
+      stage.map.copy_of({stage.index, moment.chunk});  // one copy's come behind another's
+  moment.micro_batch += static_cast<std::int32_t>(more * (copy + (late ? 1 : 0)));
+}
 
 }  // namespace
 
@@ -107,7 +175,7 @@ std::int64_t micro_batches_at_peak(const Plan& plan) {
 }
 
 StagePeak find_peak(const Stage& stage, const ModelBlocks& blocks, const Plan& plan) {
-  PeakSearch search(stage, blocks);
+  PeakSearch search(stage, blocks, plan.overlap_expert_parallel);
   const PipelineSchedule& schedule = schedule_of(plan);
   if (stage.chunks.size() == 1 && schedule.split == BackwardSplit::whole) {
     search.run_forward(schedule.kept(schedule_shape(plan), stage.index));
@@ -115,8 +183,11 @@ StagePeak find_peak(const Stage& stage, const ModelBlocks& blocks, const Plan& p
   }
   ScheduleShape shape = schedule_shape(plan);
   shape.micro_batches = micro_batches_at_peak(plan);
-  for (const Pass& pass : schedule.order(shape, stage.index)) search.run(pass);
-  return search.found();
+  search.run(schedule.order(shape, stage.index));
+  StagePeak peak = search.found();
+  count_in((plan.micro_batches() - shape.micro_batches) / plan.model_copies(), search.late(), stage,
+           peak.moment);
+  return peak;
 }
 
 }  // namespace orrery

@@ -21,7 +21,8 @@ class ActivationSum {
     const bool again = recomputed_.has(Module::layer) || recomputed_.meets(made_in);
     (again ? again_ : kept_)[kind] += bytes;
   }
-  /// The same of the input of a product with weights alone.
+  /// The same of what products with weights alone read: an input, or the gradient of an output that waits for
+  /// the gradient of the weights.
   void add_product_input(ActivationKind kind, Bytes bytes, ModuleSet made_in = {}) {
     add(kind, narrows() ? (bytes * input_of_32_ + kWide - 1) / kWide : bytes, made_in);
   }

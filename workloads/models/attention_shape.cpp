@@ -83,6 +83,12 @@ std::int64_t attention_width_kept(const Model& m, Heads heads) {
   return made + (m.latent() ? 2 : 1) * normalised_width(m, heads);
 }
 
+std::int64_t attention_width_for_weights(const Model& m, Heads heads) {
+  std::int64_t sum = m.latent() ? normalised_width(m, heads) : 0;
+  for (const Kernel& product : attention_inputs(m, heads, 1)) sum += product.n;
+  return sum;
+}
+
 std::int64_t projected_width(const Model& m, Heads heads) {
   if (!m.latent()) return 0;
   return key_value_width(m, heads) + (m.latent_attention.q_rank > 0 ? query_width(m, heads) : 0);

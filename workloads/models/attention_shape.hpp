@@ -38,7 +38,10 @@ struct Heads {
 /// Values of a token that are kept for the backward pass beside the input: queries, keys, values, latent
 /// vectors.
 [[nodiscard]] std::int64_t attention_width_kept(const Model& model, Heads heads);
-/// Of those, what latent attention makes of its latent vectors, and the weights that do; 0 without.
+/// Values of a token that the gradients of its weights need beside its input and that of the product after
+/// the core: gradients of what its products make, and latent vectors.
+[[nodiscard]] std::int64_t attention_width_for_weights(const Model& model, Heads heads);
+/// Of the values kept, what latent attention makes of its latent vectors, and the weights that do; 0 without.
 [[nodiscard]] std::int64_t projected_width(const Model& model, Heads heads);
 [[nodiscard]] std::int64_t latent_projection_weights(const Model& model, Heads heads);
 /// FLOPs of scores and context of a token over so many others.

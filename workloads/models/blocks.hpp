@@ -38,10 +38,14 @@ struct Steps {
 struct Block {
   /// By PassKind; those that the schedule of the plan has none of are empty.
   std::array<Steps, kPassKindCount> steps;
-  Steps recompute;               ///< runs before backward and backward_input; empty when activations are kept
-  ActivationBytes activations;   ///< kept per micro-batch from forward to backward
-  Bytes for_weights = 0;         ///< kept per micro-batch from backward_input to backward_weight
-  Bytes offloaded = 0;           ///< kept in the memory of the host in place of activations
+  Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
+  ActivationBytes activations;  ///< kept per micro-batch from forward to backward
+  Bytes for_weights = 0;        ///< kept per micro-batch from backward_input to backward_weight
+  Bytes offloaded = 0;          ///< kept in the memory of the host in place of activations
+  /// Times that a forward or a backward pass sends tokens to experts or back, and the recomputation before
+  /// the latter.
+  std::int32_t exchanges = 0;
+  std::int32_t exchanges_again = 0;
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
   /// By PassKind: held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
@@ -64,6 +68,10 @@ struct Block {
   /// What runs before the steps of a pass.
   [[nodiscard]] bool recomputes(PassKind kind) const {
     return !recompute.list.empty() && (kind == PassKind::backward || kind == PassKind::backward_input);
+  }
+  /// Of a whole pass.
+  [[nodiscard]] std::int32_t exchanges_in(PassKind kind) const {
+    return exchanges + (kind == PassKind::forward ? 0 : exchanges_again);
   }
   [[nodiscard]] std::int64_t trained_tensors() const { return tensors - frozen_tensors; }
 };

@@ -66,26 +66,33 @@ void add_cross_attention(const Experiment& experiment, const TransformerShape& s
   const Model& model = experiment.model;
   const Heads heads = shape.own_heads();
   const std::int64_t encoded = EncoderOutput(model, experiment.plan, shape).tokens;
-  const std::int64_t made = shape.tokens * (query_width(model, heads) + output_width(model, heads)) +
-                            encoded * key_value_width(model, heads);
+  const std::int64_t made =
+      shape.tokens * query_width(model, heads) + encoded * key_value_width(model, heads);
   sum.add(ActivationKind::residual, shape.cut_residual() + shape.dropout_mask());
-  sum.add(ActivationKind::residual, shape.cut_residual(), {norm});
+  sum.add_product_input(ActivationKind::residual, shape.cut_residual(), {norm});
   sum.add(kAttention, made * shape.element, {attention});
+  // As in self-attention, fused kernels need their output as it is.
+  const bool fused = model.attention == Attention::flash;
+  const Bytes context = shape.tokens * output_width(model, heads) * shape.element;
+  const bool casts = sum.narrows();
+  if (fused)
+    sum.add(kAttention, context, casts ? ModuleSet{attention, core_attention} : ModuleSet{attention});
+  if (!fused || casts) sum.add_product_input(kAttention, context, {attention});
   const std::int64_t rows = shape.tokens * shape.heads;
   const Bytes a_score = model.dropout ? 2 * shape.element + 1 : shape.element;
-  const Bytes core = model.attention == Attention::flash ? rows * 4  // log-sum-exp
-                                                         : rows * model.encoder_seq_length * a_score;
+  const Bytes core = fused ? rows * 4  // log-sum-exp
+                           : rows * model.encoder_seq_length * a_score;
   sum.add(kAttention, core, {attention, core_attention});
 }
 
-Bytes cross_activations_for_weights(const Experiment& experiment, const TransformerShape& shape) {
+void add_cross_for_weights(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum) {
   const Model& model = experiment.model;
   const Heads heads = shape.own_heads();
   const EncoderOutput encoded(model, experiment.plan, shape);
-  return shape.cut_residual() + shape.residual() +
-         (shape.tokens * (query_width(model, heads) + output_width(model, heads)) +
-          encoded.tokens * key_value_width(model, heads)) *
-             shape.element;
+  const std::int64_t values = shape.tokens * (query_width(model, heads) + output_width(model, heads)) +
+                              encoded.tokens * key_value_width(model, heads);
+  sum.add_product_input(ActivationKind::for_weights,
+                        shape.cut_residual() + shape.residual() + values * shape.element);
 }
 
 /// Beside the decoder's stream, what the encoder made is gathered for its product with sequence parallelism,

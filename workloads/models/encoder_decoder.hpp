@@ -33,8 +33,7 @@ struct EncoderOutput {
 [[nodiscard]] SubBlock cross_attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
 /// Bytes that it makes per micro-batch, but for what the encoder made.
 void add_cross_attention(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
-/// Bytes kept from the gradients of its inputs to those of its weights.
-[[nodiscard]] Bytes cross_activations_for_weights(const Experiment& experiment,
-                                                  const TransformerShape& shape);
+/// What it keeps from the gradients of its inputs to those of its weights.
+void add_cross_for_weights(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
 
 }  // namespace orrery

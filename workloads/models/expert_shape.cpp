@@ -71,11 +71,16 @@ Bytes ExpertShape::kept_by_products(std::int64_t per_row, std::int64_t per_token
   return (rows * per_row + whole_tokens_ * per_token) * element_;
 }
 
+/// The router reads the output of the norm as it is, the first product of shared experts a copy that was
+/// cast.
+bool ExpertShape::casts_for_shared(const ActivationSum& sum) const { return sum.narrows() && shared_ffn > 0; }
+
 void ExpertShape::add(ActivationSum& sum, bool first) const {
   constexpr Bytes kRouter = 8;  // logit and probability
   constexpr auto kExperts = ActivationKind::experts;
   first ? sum.add_input(stream) : sum.add(ActivationKind::residual, stream);
   sum.add(ActivationKind::residual, stream, {Module::norm});
+  if (casts_for_shared(sum)) sum.add_product_input(kExperts, stream, {Module::norm, Module::experts});
   sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
   sum.add_product_input(kExperts, kept_by_products(model_.hidden, 0), {Module::experts});
   sum.add(kExperts, kept_by_products(inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
@@ -92,11 +97,15 @@ WorkspaceBytes ExpertShape::gradients() const {
   return in_experts > come.total() ? WorkspaceBytes{.activation_gradients = in_experts} : come;
 }
 
-Bytes ExpertShape::activations_for_weights() const {
+/// Those of the router stay as they are.
+void ExpertShape::add_for_weights(ActivationSum& sum) const {
+  constexpr auto kWaiting = ActivationKind::for_weights;
   const std::int64_t inner = inputs_of(model_) + 1;
   const std::int64_t shared = shared_ffn > 0 ? model_.hidden : 0;  // gradient of the output
-  return stream + 2 * element_ * tokens * model_.experts +
-         kept_by_products(2 * model_.hidden + inner * ffn, shared + inner * shared_ffn);
+  sum.add(kWaiting, stream + 2 * element_ * tokens * model_.experts);
+  if (casts_for_shared(sum)) sum.add_product_input(kWaiting, stream);
+  sum.add_product_input(kWaiting,
+                        kept_by_products(2 * model_.hidden + inner * ffn, shared + inner * shared_ffn));
 }
 
 }  // namespace orrery

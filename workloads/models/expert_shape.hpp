@@ -45,11 +45,12 @@ struct ExpertShape {
   /// Held while the experts run backward, beside that: gradients of the residual stream and of rows, and rows
   /// on their way.
   [[nodiscard]] WorkspaceBytes gradients() const;
-  /// Bytes kept from the gradients of inputs to those of weights: inputs and gradients of the outputs of all
-  /// products.
-  [[nodiscard]] Bytes activations_for_weights() const;
+  /// What they keep from the gradients of inputs to those of weights: inputs and gradients of the outputs of
+  /// all products.
+  void add_for_weights(ActivationSum& sum) const;
 
  private:
+  [[nodiscard]] bool casts_for_shared(const ActivationSum& sum) const;
   [[nodiscard]] Bytes kept_by_products(std::int64_t per_row, std::int64_t per_token) const;
 
   const Model& model_;

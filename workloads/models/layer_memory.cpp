@@ -6,9 +6,14 @@
 
 namespace orrery {
 
+/// Adapters are multiplied in 16 bits, and frozen weights need no input.
+ActivationSum Transformer::nothing_kept(ModuleSet recomputed) const {
+  const bool narrow = software_.keeps_narrow_inputs && is_narrow(plan_.precision) && !frozen();
+  return ActivationSum(recomputed, narrow ? bytes_of_32(plan_.precision) : ActivationSum::kWide);
+}
+
 ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
-  const bool narrow = software_.keeps_narrow_inputs && is_narrow(plan_.precision);
-  ActivationSum sum(recomputed, narrow ? bytes_of_32(plan_.precision) : ActivationSum::kWide);
+  ActivationSum sum = nothing_kept(recomputed);
   const bool first = !content.attends();
   if (!first) shape_.add_attention(sum);
   if (content.crosses) add_cross_attention(experiment_, shape_, sum);
@@ -27,6 +32,30 @@ Bytes Transformer::recomputed_by(const LayerKind& kind, const ActivationSum& own
   for (const LayerContent& content : kinds_.group_up_to(kind))
     sum += of(content).activations_of(content, {}).kept().total();
   return sum;
+}
+
+/// Tokens go to their experts, and come back.
+std::int32_t Transformer::exchanges_of(const LayerContent& content) const {
+  return content.has_experts() && plan_.expert_parallel > 1 ? 2 : 0;
+}
+
+/// Before the backward pass of a layer, whose experts, or whose group of layers, are computed again.
+std::int32_t Transformer::exchanges_again(const LayerKind& kind) const {
+  if (!kind.recomputes_layers()) return kind.recomputed.has(Module::experts) ? exchanges_of(kind.content) : 0;
+  std::int32_t sum = 0;
+  if (!kind.ends_group) return sum;
+  for (const LayerContent& content : kinds_.group_up_to(kind)) sum += exchanges_of(content);
+  return sum;
+}
+
+/// Where the gradients of weights are a pass of their own. Products that read narrow inputs read narrow
+/// gradients as well.
+Bytes Transformer::waits_for_weights(const LayerContent& content) const {
+  ActivationSum sum = nothing_kept({});
+  shape_.add_for_weights(sum, content.attends(), content.mlp == LayerMlp::dense);
+  if (content.has_experts()) ExpertShape(model_, plan_, shape_).add_for_weights(sum);
+  if (content.crosses) add_cross_for_weights(experiment_, shape_, sum);
+  return sum.kept().total();
 }
 
 /// Of a group, the input of its first layer is kept.

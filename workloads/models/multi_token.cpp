@@ -75,8 +75,9 @@ Block Transformer::depth() const {
   const LayerKind kind = kinds_.of_depth();
   const Block loss = head();
   Block block = layer(kind);
-  ActivationSum own(kind.recomputed);
-  own.add(ActivationKind::residual, 3 * shape_.cut_residual());
+  ActivationSum own = nothing_kept(kind.recomputed);
+  own.add(ActivationKind::residual, shape_.cut_residual());
+  own.add_product_input(ActivationKind::residual, 2 * shape_.cut_residual());
   block.activations += own.kept();
   for (const PassKind pass : {PassKind::backward, PassKind::backward_input})
     block.in(pass).recomputed += own.again().total();
@@ -84,7 +85,11 @@ Block Transformer::depth() const {
   block.activations += loss.activations;
   block.activations[ActivationKind::vocabulary] += shape_.dropout_mask();
   // Of the projection its input and the gradient of its output, of the lookup the gradient of its output.
-  block.for_weights += loss.for_weights + 3 * shape_.cut_residual() + shape_.residual() / shape_.tensor;
+  ActivationSum waiting = nothing_kept({});
+  waiting.add(ActivationKind::for_weights, shape_.cut_residual());
+  waiting.add_product_input(ActivationKind::for_weights,
+                            2 * shape_.cut_residual() + shape_.residual() / shape_.tensor);
+  block.for_weights += loss.for_weights + waiting.kept().total();
   block.parameters += shape_.depth_parameters();
   block.tensors += shape_.depth_tensors();
   return block;

@@ -270,6 +270,8 @@ Block Transformer::layer(const LayerKind& kind) const {
   Block block;
   hold_activations(kind, block);
   of(kind.content).size_layer(kind.content, block);
+  block.exchanges = exchanges_of(kind.content);
+  block.exchanges_again = exchanges_again(kind);
   if (kind.receives) hold_encoder_output(block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
@@ -277,22 +279,19 @@ Block Transformer::layer(const LayerKind& kind) const {
 }
 
 void Transformer::size_layer(const LayerContent& content, Block& block) const {
-  block.for_weights = shape_.layer_activations_for_weights();
+  block.for_weights = waits_for_weights(content);
   block.parameters = shape_.layer_parameters();
   block.tensors = shape_.layer_tensors();
   if (!content.attends()) {
-    block.for_weights = shape_.mlp_activations_for_weights();
     block.parameters -= shape_.attention_half_parameters();
     block.tensors -= shape_.attention_half_tensors();
   }
   if (content.mlp != LayerMlp::dense) {
-    block.for_weights -= shape_.mlp_activations_for_weights();
     block.parameters -= shape_.mlp_half_parameters();
     block.tensors -= shape_.mlp_half_tensors();
   }
   if (content.has_experts()) add_experts(block);
   if (content.crosses) {
-    block.for_weights += cross_activations_for_weights(experiment_, shape_);
     block.parameters += shape_.attention_half_parameters();
     block.tensors += shape_.attention_half_tensors() + 1;  // keys and values have a matrix of their own
   }
@@ -300,7 +299,6 @@ void Transformer::size_layer(const LayerContent& content, Block& block) const {
 
 void Transformer::add_experts(Block& block) const {
   const ExpertShape experts(model_, plan_, shape_);
-  block.for_weights += experts.activations_for_weights();
   block.expert_parameters = experts.expert_parameters();
   block.expert_tensors = experts.expert_tensors();
   block.parameters += shape_.mlp_norm_parameters() + experts.parameters() + block.expert_parameters;

@@ -128,7 +128,11 @@ class Transformer {
   void hold_weight_gradients(const LayerContent& content, Block& block) const;
   [[nodiscard]] WorkspaceBytes gradients_of(const LayerContent& content) const;
   [[nodiscard]] Bytes recomputed_by(const LayerKind& kind, const ActivationSum& own) const;
+  [[nodiscard]] ActivationSum nothing_kept(ModuleSet recomputed) const;
   [[nodiscard]] ActivationSum activations_of(const LayerContent& content, ModuleSet recomputed) const;
+  [[nodiscard]] std::int32_t exchanges_of(const LayerContent& content) const;
+  [[nodiscard]] std::int32_t exchanges_again(const LayerKind& kind) const;
+  [[nodiscard]] Bytes waits_for_weights(const LayerContent& content) const;
   void size_layer(const LayerContent& content, Block& block) const;
   void add_experts(Block& block) const;
   void hold_table_gradient(std::int64_t weights, Block& block) const;

@@ -223,19 +223,22 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   if (normalised) sum.add_product_input(kStream, stream, {norm, operations});
   if (model_.post_norms) sum.add(kStream, stream, {attention});
   sum.add(kStream, dropout_mask());
-  const std::int64_t made = query_width(model_, own_heads()) + key_value_width(model_, own_heads());
   const std::int64_t projected = projected_width(model_, own_heads());
   sum.add(kAttention, tokens * projected * element, {attention, latent_projection});
   const std::int64_t keys = model_.latent() ? 0 : kv_heads * model_.query_dim();
-  const std::int64_t rest = attention_width_kept(model_, own_heads()) - made + (made - projected) - keys;
+  // Of latent vectors the norms keep their input, the products after them the norms' output.
+  const std::int64_t latents = model_.latent() ? normalised_width(model_, own_heads()) : 0;
+  const std::int64_t rest = attention_width_kept(model_, own_heads()) - latents - projected - keys;
   sum.add(kAttention, tokens * rest * element, {attention});
+  sum.add_product_input(kAttention, tokens * latents * element, {attention});
   sum.add(kAttention, tokens * keys * element, {attention, operations});
   // Fused attention needs its output as it is, the product after it as all products need their inputs.
   const bool fused = model_.attention == Attention::flash;
   const Bytes context = tokens * output_width(model_, own_heads()) * element;
-  if (fused) sum.add(kAttention, context, {attention});
-  if (keeps_input(Linear::proj) && (!fused || sum.narrows()))
-    sum.add_product_input(kAttention, context, {attention});
+  const bool casts = keeps_input(Linear::proj) && sum.narrows();  // so that the core alone needs it as it is
+  if (fused)
+    sum.add(kAttention, context, casts ? ModuleSet{attention, core_attention} : ModuleSet{attention});
+  if (keeps_input(Linear::proj) && (!fused || casts)) sum.add_product_input(kAttention, context, {attention});
   sum.add(kAttention, adapter_activations({Linear::qkv, Linear::proj}), {attention});
   const std::int64_t scores = tokens * model_.seq_length * heads;
   const Bytes core = model_.attention == Attention::flash
@@ -278,22 +281,21 @@ WorkspaceBytes TransformerShape::mlp_gradients() const {
   return {.activation_gradients = cut_residual() + 2 * inner};
 }
 
-Bytes TransformerShape::mlp_activations_for_weights() const {
-  return cut_residual() + tokens * (model_.hidden + (model_.gated_mlp ? 3 : 2) * ffn) * element;
-}
-
-Bytes TransformerShape::layer_activations_for_weights() const {
-  const auto trained = [&](Linear which) { return keeps_input(which) ? 1 : 0; };
+void TransformerShape::add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const {
+  const auto trained = [&](Linear which, bool has) { return has && keeps_input(which) ? 1 : 0; };
   const std::int64_t inner = (model_.gated_mlp ? 2 : 1) * ffn;
   const Bytes hidden = tokens * model_.hidden * element;
-  const std::int64_t streams = trained(Linear::qkv) + trained(Linear::fc1);  // of which inputs are cut
-  const std::int64_t read = model_.parallel_block ? std::min<std::int64_t>(streams, 1) : streams;
-  const std::int64_t written = trained(Linear::proj) + trained(Linear::fc2);
-  const std::int64_t summed = model_.parallel_block ? std::min<std::int64_t>(written, 1) : written;
-  const std::int64_t cut = trained(Linear::qkv) * attention_width_kept(model_, own_heads()) +
-                           trained(Linear::proj) * output_width(model_, own_heads()) +
-                           trained(Linear::fc1) * inner + trained(Linear::fc2) * ffn;
-  return read * outside(hidden) + summed * hidden + tokens * cut * element;
+  const std::int64_t qkv = trained(Linear::qkv, attends);
+  const std::int64_t proj = trained(Linear::proj, attends);
+  const std::int64_t fc1 = trained(Linear::fc1, dense_mlp);
+  const std::int64_t fc2 = trained(Linear::fc2, dense_mlp);
+  const std::int64_t halves = model_.parallel_block ? 1 : 2;  // that read and add up a stream of their own
+  const std::int64_t read = std::min(qkv + fc1, halves);      // of which inputs are cut
+  const std::int64_t summed = std::min(proj + fc2, halves);
+  const std::int64_t cut = qkv * attention_width_for_weights(model_, own_heads()) +
+                           proj * output_width(model_, own_heads()) + fc1 * inner + fc2 * ffn;
+  sum.add_product_input(ActivationKind::for_weights,
+                        read * outside(hidden) + summed * hidden + tokens * cut * element);
 }
 
 Bytes TransformerShape::head_inputs() const {

@@ -72,12 +72,10 @@ struct TransformerShape {
   /// Held while the MLP runs backward, beside what is kept: gradients of the residual stream and of the
   /// inputs or outputs of the activation, and with sequence parallelism the gathered gradient of its output.
   [[nodiscard]] WorkspaceBytes mlp_gradients() const;
-  /// Bytes kept per micro-batch by one layer from the gradients of its inputs to those of its weights: inputs
-  /// and gradients of the outputs of all products, 32 sbh for a plain GPT on one rank (Qi et al. 2024, table
-  /// 1). Where sequence parallelism cuts them, inputs are kept cut.
-  [[nodiscard]] Bytes layer_activations_for_weights() const;
-  /// Of those, what the MLP keeps, with the norm before it, where all weights are trained.
-  [[nodiscard]] Bytes mlp_activations_for_weights() const;
+  /// What the halves that there are keep per micro-batch from the gradients of their inputs to those of their
+  /// weights: inputs and gradients of the outputs of all products, 32 sbh in a plain GPT's layer on one rank
+  /// (Qi et al. 2024, table 1). Where sequence parallelism cuts them, inputs are kept cut.
+  void add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const;
   /// Final norm's and projection's input; with logits in 32 bits 4 sbh (1 + V/h) in all, equation 6.
   [[nodiscard]] Bytes head_inputs() const;
   /// One byte per element of the residual stream, or nothing without dropout.
