@@ -84,6 +84,11 @@ class TurnedKeys {
     std::string digits;
   };
 
+  /// Links and algorithms may be as good as others.
+  [[nodiscard]] static bool counts_by_value(const std::string& key) {
+    return !key.starts_with("cluster.") && !key.starts_with("plan.collectives.");
+  }
+
   /// All digits that are not what was asked for.
   [[nodiscard]] static std::string digits(Report report, const Report& of) {
     report.name = of.name;
@@ -112,8 +117,9 @@ class TurnedKeys {
   void turn(const Unturned& unturned, const std::string& key, const std::vector<std::string>& values) {
     for (const std::string& value : values) {
       const bool is_number = !value.empty() && value.find_first_not_of("-.0123456789") == std::string::npos;
-      KeyEffects& seen = units_[is_number ? key : key + "=" + value];
-      if (is_number && seen.acted > 0) continue;
+      const bool alone = is_number || !counts_by_value(key);
+      KeyEffects& seen = units_[alone ? key : key + "=" + value];
+      if (alone && seen.acted > 0) continue;
       try {
         const LocatedExperiment turned =
             read_experiment_text(unturned.text, "test", {key + "=" + value}, catalog(), menus());
