@@ -104,6 +104,21 @@ Json cache_use(const R& report) {
   return {{"until_s", std::move(times)}, {"share", std::move(shares)}};
 }
 
+/// Absent where all replicas are alike.
+Json groups(const R& report) {
+  if (!report.serving || report.serving->groups.empty()) return absent();
+  Json list = Json::array();
+  for (const ReplicaGroup& group : report.serving->groups)
+    list.push_back({{"gpus", group.gpus},
+                    {"replicas", group.replicas},
+                    {"requests", group.requests},
+                    {"ttft_s", group.ttft_s > 0 ? Json(group.ttft_s) : Json()},
+                    {"tpot_s", group.tpot_s > 0 ? Json(group.tpot_s) : Json()},
+                    {"busy_share", group.busy_share()},
+                    {"cache_tokens", group.cache_tokens}});
+  return list;
+}
+
 Json ranges(const R& report) {
   if (!report.serving || report.serving->ranges.empty()) return absent();
   Json out = Json::object();
@@ -177,6 +192,7 @@ const ResultKey kServingKeys[] = {
     {"serving.cache_tokens", [](const R& r) { return of(r, &S::cache_tokens); }},
     {"serving.cache_mean", [](const R& r) { return of(r, &S::cache_mean); }},
     {"serving.cache_peak", [](const R& r) { return of(r, &S::cache_peak); }},
+    {"serving.replica_groups", groups, ResultKey::Needs::nothing, true},
     {"serving.cache_use", cache_use, ResultKey::Needs::nothing, true},
     {"serving.ranges", ranges, ResultKey::Needs::range, true},
 };

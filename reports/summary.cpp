@@ -184,6 +184,18 @@ class Summary {
     if (s.duration_ps > 0)
       held += fmt::format("; of it held {:.1f} %, at most {:.1f} %", 100 * s.cache_mean, 100 * s.cache_peak);
     wrapped("  ", held);
+    if (!s.groups.empty()) replica_groups(s);
+  }
+
+  void replica_groups(const Serving& s) {
+    heading("Replicas", "by their GPUs");
+    for (const ReplicaGroup& group : s.groups) {
+      std::string text = fmt::format("{} on {}: {} requests", group.replicas, group.gpus, group.requests);
+      if (group.ttft_s > 0) text += fmt::format(", first token {}", duration(group.ttft_s));
+      if (group.tpot_s > 0) text += fmt::format(", further ones {} each", duration(group.tpot_s));
+      wrapped("  ", text + fmt::format("; busy {:.1f} %, cache for {} tokens", 100 * group.busy_share(),
+                                       scaled(static_cast<double>(group.cache_tokens))));
+    }
   }
 
   void served(const Serving& s) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,15 +40,28 @@ class InferenceCheck {
   }
 
   void refuse_training() {
-    for (const std::string_view part : {"training", "data_parallel_sync", "accuracy"}) {
+    for (const std::string_view part : {"training", "data_parallel_sync", "accuracy", "problem"}) {
       if (root_.contains(part))
         findings_.add(fmt::format("/{}", part), "found beside inference, allowed one of them", Anchor::key);
     }
+    constexpr std::string_view kTraining = "found beside inference, allowed in training only";
+    refuse_keys(root_, "simulation", training_simulation_keys(), "/simulation", kTraining);
     const auto plan = root_.find("plan");
     if (plan == root_.end()) return;
-    for (const std::string_view key : training_plan_keys()) {
-      if (plan->contains(key))
-        findings_.add_idle(fmt::format("/plan/{}", key), "found beside inference, allowed in training only");
+    refuse_keys(root_, "plan", training_plan_keys(), "/plan", kTraining);
+    refuse_keys(*plan, "wire_precision", training_wire_keys(), "/plan/wire_precision",
+                "found beside inference, allowed there are dispatch and combine");
+    if (experiment_.plan.cuda_graphs == CudaGraphs::layers)
+      findings_.add_idle("/plan/cuda_graphs", "found \"layers\", allowed with inference are none and step");
+  }
+
+  /// Those keys of an object in `owner`, where they are given.
+  void refuse_keys(const Json& owner, std::string_view part, std::span<const std::string_view> keys,
+                   std::string_view pointer, std::string_view message) {
+    const auto object = owner.find(part);
+    if (object == owner.end() || !object->is_object()) return;
+    for (const std::string_view key : keys) {
+      if (object->contains(key)) findings_.add_idle(fmt::format("{}/{}", pointer, key), std::string(message));
     }
   }
 

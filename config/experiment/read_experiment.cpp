@@ -104,6 +104,9 @@ std::vector<Diagnostic> ExperimentPositions::warnings(const Experiment& experime
   Findings findings;
   const ExperimentSeries::Setting& setting = *reading_->setting;
   warn_of_oddities(experiment, setting.catalog.data(), findings);
+  if (experiment.inference)
+    warn_of_idle_software(ParsedExperiment(reading_->text, reading_->source, setting.overrides).given,
+                          findings);
   if (findings.empty()) return {};
   std::vector<Diagnostic> diagnostics;
   for (const Finding& finding : findings.list())

@@ -61,6 +61,10 @@ struct CatalogData;
 /// Reports values of a valid experiment that look like another unit, or change nothing.
 void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings);
 
+/// Reports keys of software that the document of an experiment which serves requests gives, and of which
+/// serving asks nothing.
+void warn_of_idle_software(const Json& root, Findings& warnings);
+
 /// Training steps until what the experiment's method of synchronization does repeats itself; to be called
 /// after complete_plan(). @throws InputError at /data_parallel_sync/... if its graph cannot be built.
 std::int64_t usual_steps(const Experiment& experiment);

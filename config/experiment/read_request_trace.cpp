@@ -149,6 +149,11 @@ class TraceReader {
 
   void find_columns() {
     columns_ = cells_.size();
+    if (const auto hashes = std::ranges::find(cells_, "hash_ids"); hashes != cells_.end())
+      return refuse(
+          "found a column hash_ids, allowed none: blocks that requests share are not looked for by their "
+          "hashes; leave it out, and give the share of prompts that is in the cache as prefix_reuse",
+          *hashes);
     for (std::size_t column = 0; column < kColumns; ++column) {
       const std::span names(kNames[column]);
       const auto is_one = [&](std::string_view cell) {

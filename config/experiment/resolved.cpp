@@ -62,8 +62,9 @@ std::optional<Tree> value_of(const T& object, const Field<T>& field, const Menus
 
 class ResolvedTree {
  public:
-  ResolvedTree(const Experiment& experiment, const Json& cluster, const Menus& menus)
-      : e_(experiment), given_cluster_(cluster), menus_(menus) {}
+  /// @param software  keys of it that the document gave
+  ResolvedTree(const Experiment& experiment, const Json& cluster, const Json& software, const Menus& menus)
+      : e_(experiment), given_cluster_(cluster), given_software_(software), menus_(menus) {}
 
   Tree tree() const {
     Tree all;
@@ -72,11 +73,9 @@ class ResolvedTree {
     all["cluster"] = cluster();
     all.update(run_keys());
     if (e_.accuracy.wanted()) all["accuracy"] = part(e_.accuracy, accuracy_fields());
-    all["problem"] = part(e_.problem, problem_fields());
-    for (const WorkerChange& change : e_.problem.changes)
-      all["problem"]["changes"].push_back(part(change, worker_change_fields()));
+    if (!e_.inference) all["problem"] = problem();
     if (!e_.stack.empty()) all["stack"] = e_.stack;
-    all["software"] = part(e_.software, software_fields());
+    all["software"] = software();
     return all;
   }
 
@@ -93,13 +92,36 @@ class ResolvedTree {
     Tree all;
     all["plan"] = plan();
     if (!e_.inference) all["data_parallel_sync"] = sync();
-    all["simulation"] = part(e_.simulation, simulation_fields());
+    all["simulation"] = simulation();
     if (e_.inference) {
       all["inference"] = inference(*e_.inference);
     } else if (Tree training = part(e_.training, training_fields()); !training.empty()) {
       all["training"] = training;
     }
     return all;
+  }
+
+  Tree problem() const {
+    Tree out = part(e_.problem, problem_fields());
+    for (const WorkerChange& change : e_.problem.changes)
+      out["changes"].push_back(part(change, worker_change_fields()));
+    return out;
+  }
+
+  Tree simulation() const {
+    Tree out = part(e_.simulation, simulation_fields());
+    if (!e_.inference) return out;
+    for (const std::string_view key : training_simulation_keys()) out.erase(std::string(key));
+    return out;
+  }
+
+  /// Where requests are served, of constants of training those that were given.
+  Tree software() const {
+    Tree out = part(e_.software, software_fields());
+    if (!e_.inference) return out;
+    for (const std::string_view key : training_software_keys())
+      if (!given_software_.contains(key)) out.erase(std::string(key));
+    return out;
   }
 
   template <class T>
@@ -228,6 +250,7 @@ class ResolvedTree {
 
   const Experiment& e_;
   const Json& given_cluster_;
+  const Json& given_software_;
   const Menus& menus_;
 };
 
@@ -278,11 +301,14 @@ class ResolvedText {
 
 std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
                               const Menus& menus) {
-  return ResolvedText(origins).text(ResolvedTree(experiment, cluster, menus).tree());
+  const auto found = origins.given.find("software");
+  const Json software = found == origins.given.end() ? Json::object() : *found;
+  return ResolvedText(origins).text(ResolvedTree(experiment, cluster, software, menus).tree());
 }
 
 nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus) {
-  return ResolvedTree(experiment, Json::object(), menus).keys();
+  const Json none = Json::object();
+  return ResolvedTree(experiment, none, none, menus).keys();
 }
 
 }  // namespace orrery

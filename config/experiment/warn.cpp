@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "config/catalog/catalog_data.hpp"
 #include "config/catalog/resolve.hpp"
 #include "config/experiment/read_parts.hpp"
+#include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 
 namespace orrery {
@@ -79,6 +81,16 @@ void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, 
       model.attention == Attention::flash)
     warnings.add("/plan/recompute",
                  "found \"selective\", which changes nothing with attention \"flash\": it keeps no scores");
+}
+
+void warn_of_idle_software(const Json& root, Findings& warnings) {
+  const auto software = root.find("software");
+  if (software == root.end() || !software->is_object()) return;
+  for (const std::string_view key : training_software_keys()) {
+    if (software->contains(key))
+      warnings.add(fmt::format("/software/{}", key),
+                   "found beside inference, where it has no effect: it is a constant of training");
+  }
 }
 
 }  // namespace orrery

@@ -57,8 +57,12 @@ const std::vector<Field<SimulationOptions>>& simulation_fields();
 const std::vector<Field<Software>>& software_fields();
 const std::vector<Field<Training>>& training_fields();
 const std::vector<Field<Inference>>& inference_fields();
-/// Keys of a plan that mean something for steps of training alone.
+/// Keys of a plan that mean something for steps of training alone, and of plan.wire_precision, simulation and
+/// software.
 std::span<const std::string_view> training_plan_keys();
+std::span<const std::string_view> training_wire_keys();
+std::span<const std::string_view> training_simulation_keys();
+std::span<const std::string_view> training_software_keys();
 /// inference.requests as a number.
 const Field<Inference>& request_count_field();
 const std::vector<Field<TokenLengths>>& token_lengths_fields();

@@ -125,6 +125,94 @@ std::span<const std::string_view> training_plan_keys() {
       "moment_precision",
       "main_weight_precision",
       "overlap_parameter_gather",
+      "context_parallel_type",
+      "hierarchical_context_parallel_size",
+      "overlap_expert_parallel",
+      "overlap_shared_experts",
+      "sequence_parallel",
+      "micro_batch_group_size",
+      "warmup_micro_batches",
+      "reshard_after_forward",
+      "prefetch",
+      "fsdp_unit_layers",
+      "overlap_tensor_parallel",
+      "overlap_tensor_chunks",
+      "offload_fraction",
+  };
+  return kKeys;
+}
+
+std::span<const std::string_view> training_wire_keys() {
+  static constexpr std::string_view kKeys[] = {"tensor_gather", "tensor_reduce", "pipeline", "context",
+                                               "data",          "parameters",    "models"};
+  return kKeys;
+}
+
+std::span<const std::string_view> training_simulation_keys() {
+  static constexpr std::string_view kKeys[] = {"network", "folding", "detail", "steps"};
+  return kKeys;
+}
+
+std::span<const std::string_view> training_software_keys() {
+  static constexpr std::string_view kKeys[] = {
+      "backward_issue_us",
+      "expert_issue_us",
+      "row_slice_issue_us",
+      "tensor_skew_us",
+      "parameter_issue_us",
+      "pass_overhead_us",
+      "step_overhead_ms",
+      "many_nodes_wait_ms",
+      "image_loading_us",
+      "image_loading_jitter",
+      "synchronize_passes",
+      "dispatch_waits_for_host",
+      "forward_bytes_per_logit",
+      "backward_bytes_per_logit",
+      "optimizer_bytes_per_parameter",
+      "accumulation_bytes_per_parameter",
+      "fuses_accumulation",
+      "fused_softmax_multiple",
+      "gradient_bytes",
+      "kept_bytes_per_logit",
+      "loss_bytes_per_logit",
+      "keeps_narrow_inputs",
+      "bf16_gradient_memory_bytes",
+      "fp16_gradient_memory_bytes",
+      "keeps_weight_gradients",
+      "allocator_overhead",
+      "context_gb",
+      "communicator_mb",
+      "memory_error_p10",
+      "memory_error_p90",
+      "convolution_speed",
+      "packed_attention_columns",
+      "split_node_efficiency",
+      "parameter_gather_efficiency",
+      "data_reduce_efficiency",
+      "data_reduce_wait_ms",
+      "exchange_wait_ms",
+      "fusion_buffer_mb",
+      "cycle_time_ms",
+      "negotiation_us_per_tensor",
+      "communication_interference",
+      "jitter",
+      "overlaps_tensor_parallel",
+      "overlaps_parameter_gather",
+      "shards_in_nodes",
+      "chooses_sharding",
+      "tensor_overlap",
+      "gathers_tensors",
+      "error_p10_one_node",
+      "error_p90_one_node",
+      "error_p10_many_nodes",
+      "error_p90_many_nodes",
+      "error_p10_new_stack",
+      "error_p90_new_stack",
+      "error_p10_new_gpu",
+      "error_p90_new_gpu",
+      "error_p10_new_fabric",
+      "error_p90_new_fabric",
   };
   return kKeys;
 }

@@ -70,6 +70,22 @@ struct ServingRange {
   double high = 0;
 };
 
+/// Replicas that are alike, of a run on replicas that are not.
+struct ReplicaGroup {
+  std::string gpus;  ///< of a replica, in words
+  std::int64_t replicas = 0;
+  std::int64_t requests = 0;      ///< that ended on them
+  std::int64_t cache_tokens = 0;  ///< room of the cache of one
+  double ttft_s = 0;              ///< mean over requests whose prompts they computed; 0: none
+  double tpot_s = 0;              ///< mean over those of which they made the other tokens; 0: none
+  Int128 busy_ps = 0;             ///< of their stages
+  Int128 total_ps = 0;            ///< likewise
+
+  [[nodiscard]] double busy_share() const {
+    return total_ps > 0 ? static_cast<double>(busy_ps) / static_cast<double>(total_ps) : 0;
+  }
+};
+
 struct Serving {
   std::int64_t requests = 0;
   std::int64_t replicas = 0;
@@ -96,7 +112,7 @@ struct Serving {
   std::int64_t preemptions = 0;  ///< requests that lost their place in the cache and were computed again
   std::int64_t recomputed_tokens = 0;
 
-  std::int64_t cache_tokens = 0;    ///< room of a replica's cache
+  std::int64_t cache_tokens = 0;    ///< room of a replica's cache; of the smallest
   Bytes cache_bytes = 0;            ///< the same on a GPU of its fullest stage
   Bytes weights_bytes = 0;          ///< on that GPU
   Bytes workspace_bytes = 0;        ///< on that GPU: activations of the largest iteration
@@ -105,6 +121,7 @@ struct Serving {
   std::vector<CacheUse> cache_use;  ///< over time, mean over replicas
   ServingTimes times;
   ServingWork work;
+  std::vector<ReplicaGroup> groups;  ///< the fastest first; none where all replicas are alike
   std::vector<ServingRange> ranges;  ///< none where no run of the kind was measured
 
   [[nodiscard]] double duration_s() const { return to_seconds(duration_ps); }

@@ -2,6 +2,7 @@
 // it is asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,14 @@ struct RequestMoments {
   [[nodiscard]] bool was_transferred() const { return transfer_end_ps != kNever; }
 };
 
+/// What a replica has room for, on a GPU of its fullest stage.
+struct ReplicaRoom {
+  std::int64_t pages = 0;     ///< of its cache
+  Bytes bytes_per_token = 0;  ///< of a cached token
+  Bytes held_bytes = 0;       ///< weights and activations
+  Bytes usable_bytes = 0;     ///< for all of it; 0: not known
+};
+
 struct ServingRecord {
   /// Iterations, and states, that are kept at most: 64 bytes each and 16 a stage, so about a gigabyte.
   static constexpr std::uint64_t kUsualMost = 4'000'000;
@@ -64,9 +73,10 @@ struct ServingRecord {
   std::uint32_t prefill_replicas = 0;  ///< that only compute prompts
   std::int64_t pages = 0;              ///< of a replica's cache
   std::int64_t page_tokens = 0;
-  Bytes bytes_per_token = 0;  ///< of a cached token, on a GPU of the fullest stage
-  Bytes held_bytes = 0;       ///< weights and activations there
-  Bytes usable_bytes = 0;     ///< there; 0: not known
+  Bytes bytes_per_token = 0;        ///< of a cached token, on a GPU of the fullest stage
+  Bytes held_bytes = 0;             ///< weights and activations there
+  Bytes usable_bytes = 0;           ///< there; 0: not known
+  std::vector<ReplicaRoom> unlike;  ///< by replica, in place of the four above; empty: all are alike
   Picoseconds duration_ps = 0;
   std::vector<ServedIteration> iterations;  ///< in order of their beginning
   std::vector<StageSpan> spans;             ///< [iteration][stage]
@@ -78,8 +88,17 @@ struct ServingRecord {
   [[nodiscard]] const StageSpan* spans_of(std::size_t iteration) const {
     return spans.data() + iteration * stages;
   }
-  [[nodiscard]] Bytes cache_bytes(std::int64_t pages_held) const {
-    return pages_held * page_tokens * bytes_per_token;
+  [[nodiscard]] ReplicaRoom room_of(std::uint32_t replica) const {
+    return unlike.empty() ? ReplicaRoom{pages, bytes_per_token, held_bytes, usable_bytes} : unlike[replica];
+  }
+  /// The most that a GPU has for what a replica holds; 0: not known.
+  [[nodiscard]] Bytes most_usable_bytes() const {
+    Bytes most = usable_bytes;
+    for (const ReplicaRoom& room : unlike) most = std::max(most, room.usable_bytes);
+    return most;
+  }
+  [[nodiscard]] Bytes cache_bytes(std::uint32_t replica, std::int64_t pages_held) const {
+    return pages_held * page_tokens * room_of(replica).bytes_per_token;
   }
 };
 

@@ -138,8 +138,9 @@ void add_states(const ServingRecord& record, Page& page) {
   }
   page.add_column<std::uint32_t>("state.replica", shown, &ReplicaState::replica);
   page.add_column<double>("state.at", shown, &ReplicaState::at_ps);
-  page.add_column<double>("state.bytes", shown,
-                          [&](const ReplicaState& state) { return record.cache_bytes(state.pages); });
+  page.add_column<double>("state.bytes", shown, [&](const ReplicaState& state) {
+    return record.cache_bytes(state.replica, state.pages);
+  });
   page.add_column<std::uint32_t>("state.running", shown, &ReplicaState::running);
   page.add_column<std::uint32_t>("state.waiting", shown, &ReplicaState::waiting);
 }

@@ -1,5 +1,7 @@
 #include "reports/page/serving_page.hpp"
 
+#include <algorithm>
+
 #include "reports/json_text.hpp"
 #include "reports/page/page.hpp"
 #include "reports/page/result_data.hpp"
@@ -10,9 +12,13 @@ namespace orrery {
 namespace {
 
 void write_limits(const ServingRecord& record, JsonText& text) {
-  const Bytes cache = record.cache_bytes(record.pages);
   text.key("cache_bytes");  // 0: the memory is unknown, and so is what the cache could hold
-  text.value(record.usable_bytes > 0 ? std::int64_t{cache} : std::int64_t{0});
+  Bytes most = 0;
+  for (std::uint32_t replica = 0; replica < record.replicas; ++replica) {
+    const ReplicaRoom room = record.room_of(replica);
+    if (room.usable_bytes > 0) most = std::max(most, record.cache_bytes(replica, room.pages));
+  }
+  text.value(std::int64_t{most});
   text.key("left_out");
   text.value(static_cast<std::int64_t>(record.left_out));
   text.key("recorded_until_ps");

@@ -89,7 +89,7 @@ void write_serving_picture(const ServingRecord& record, const Report& report, co
     drawn.subtitle += fmt::format(", recorded up to {}", time_text(record.recorded_until_ps));
   drawn.explained = "Each row shows the iterations of a pipeline stage of a replica.";
   drawn.waiting = "waiting (requests, other stages, the host)";
-  drawn.memory_limit = record.usable_bytes;
+  drawn.memory_limit = record.most_usable_bytes();
   drawn.has_memory = options.memory;
   write_drawn_run(drawn, options.width, sink);
 }
@@ -105,7 +105,7 @@ std::string draw_serving_memory(const ServingRecord& record, const CharacterOpti
   std::vector<StageRow> rows = replica_rows(record, {0}, window);
   add_memory(record, 1, rows);
   for (StageRow& row : rows) row.note.clear();
-  return draw_memory_of(rows, window, record.duration_ps, record.usable_bytes, options);
+  return draw_memory_of(rows, window, record.duration_ps, record.most_usable_bytes(), options);
 }
 
 }  // namespace orrery

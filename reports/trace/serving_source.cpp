@@ -193,7 +193,7 @@ void ServingTrace::tell_thread(std::uint32_t process, std::uint32_t thread, Trac
 void ServingTrace::tell(const Item& item, TraceReader& reader) {
   if (item.kind == Kind::state) {
     const ReplicaState& state = record_.states[item.index];
-    const std::int64_t cache = record_.cache_bytes(state.pages);
+    const std::int64_t cache = record_.cache_bytes(state.replica, state.pages);
     reader.read(item.process, cache_, item.span.start, {&cache, 1});
     const std::array<std::int64_t, 2> requests{state.running, state.waiting};
     return reader.read(item.process, requests_, item.span.start, requests);

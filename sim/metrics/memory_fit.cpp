@@ -12,12 +12,6 @@ Bytes in_bytes(double gigabytes) { return static_cast<Bytes>(gigabytes * 1e9 + 0
 
 Bytes memory_of(const Gpu& gpu) { return in_bytes(gpu.memory_gb); }
 
-/// For tensors and what the allocator holds beside them; 0: unknown.
-Bytes usable_of(const Gpu& gpu) {
-  const double usable = gpu.memory_usable_gb > 0 ? gpu.memory_usable_gb : gpu.memory_gb;
-  return in_bytes(std::min(usable, gpu.memory_gb)) - in_bytes(gpu.memory_reserve_gb);
-}
-
 /// Of that, what the stage takes: what lies outside the allocator is what the GPU keeps for it, or more.
 Bytes needed(const StageMemory& stage, const Gpu& gpu) {
   return stage.reserved() + std::max<Bytes>(0, stage.outside - in_bytes(gpu.memory_reserve_gb));
@@ -39,7 +33,7 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
     const Gpu& gpu = cluster.gpu_of_class(group.gpu_class);
     for (const std::uint32_t first = rank; rank - first < group.nodes * cluster.gpus_per_node; ++rank) {
       const Gpu*& known = smallest[static_cast<std::size_t>(grid.place(rank, Axis::pipeline))];
-      if (known == nullptr || usable_of(gpu) < usable_of(*known)) known = &gpu;
+      if (known == nullptr || usable_memory(gpu) < usable_memory(*known)) known = &gpu;
     }
   }
   return smallest;
@@ -47,16 +41,22 @@ std::vector<const Gpu*> gpus_of_stages(const Experiment& experiment, std::size_t
 
 /// Bytes that a stage has too many; none where the memory is unknown.
 Bytes lacking(const StageMemory& stage, const Gpu& gpu) {
-  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, needed(stage, gpu) - usable_of(gpu));
+  return memory_of(gpu) == 0 ? 0 : std::max<Bytes>(0, needed(stage, gpu) - usable_memory(gpu));
 }
 
 }  // namespace
 
+Bytes usable_memory(const Gpu& gpu) {
+  if (gpu.memory_gb == 0) return 0;
+  const double usable = gpu.memory_usable_gb > 0 ? gpu.memory_usable_gb : gpu.memory_gb;
+  return in_bytes(std::min(usable, gpu.memory_gb)) - in_bytes(gpu.memory_reserve_gb);
+}
+
 GpuMemory smallest_gpu_memory(const Cluster& cluster) {
-  GpuMemory smallest{memory_of(cluster.gpu), usable_of(cluster.gpu)};
+  GpuMemory smallest{memory_of(cluster.gpu), usable_memory(cluster.gpu)};
   for (const Gpu& gpu : cluster.other_gpus) {
     smallest.whole = std::min(smallest.whole, memory_of(gpu));
-    smallest.usable = std::min(smallest.usable, usable_of(gpu));
+    smallest.usable = std::min(smallest.usable, usable_memory(gpu));
   }
   return smallest;
 }
@@ -88,7 +88,7 @@ std::string out_of_memory(const Experiment& experiment, std::span<const StageMem
   const Gpu& gpu = *gpus[worst];
   return "out of memory: stage " + std::to_string(worst) + " needs " +
          in_gigabytes(needed(stages[worst], gpu)) + " per GPU, " + (gpu.name.empty() ? "the GPU" : gpu.name) +
-         " has " + in_gigabytes(usable_of(gpu)) + " for it";
+         " has " + in_gigabytes(usable_memory(gpu)) + " for it";
 }
 
 }  // namespace orrery

@@ -10,6 +10,9 @@
 
 namespace orrery {
 
+/// What a GPU has for tensors and what the allocator holds beside them; 0: unknown.
+[[nodiscard]] Bytes usable_memory(const Gpu& gpu);
+
 /// Of the smallest GPU of the cluster; 0: unknown.
 struct GpuMemory {
   Bytes whole = 0;

@@ -3,9 +3,12 @@
 namespace orrery {
 
 std::vector<MemoryTimeline> replica_memory(const ServingRecord& record) {
-  std::vector<MemoryTimeline> replicas(record.replicas, MemoryTimeline{{0, record.held_bytes}});
+  std::vector<MemoryTimeline> replicas;
+  for (std::uint32_t replica = 0; replica < record.replicas; ++replica)
+    replicas.push_back({{0, record.room_of(replica).held_bytes}});
   for (const ReplicaState& state : record.states) {
-    const MemoryPoint point{state.at_ps, record.held_bytes + record.cache_bytes(state.pages)};
+    const Bytes held = record.room_of(state.replica).held_bytes;
+    const MemoryPoint point{state.at_ps, held + record.cache_bytes(state.replica, state.pages)};
     MemoryTimeline& points = replicas[state.replica];
     if (points.back().at_ps == point.at_ps) {
       points.back() = point;

@@ -1,5 +1,7 @@
 #include "sim/run/iteration_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -18,6 +20,7 @@
 #include "workloads/inference/iteration_steps.hpp"
 #include "workloads/inference/serving_memory.hpp"
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/parallel/expert_load.hpp"
 
 namespace orrery {
 namespace {
@@ -52,6 +55,8 @@ struct StepTimes {
 CommunicatorSpec communicators_of(const Experiment& experiment) {
   CommunicatorSpec spec(experiment.plan);
   spec.experts.present = experiment.model.experts > 0;
+  if (experiment.plan.dispatcher != Dispatcher::all_to_all)
+    spec.experts.ranks_in_node = expert_ranks_in_node(experiment);
   return spec;
 }
 
@@ -135,12 +140,19 @@ class StageMessages {
 
 class SteppedIterationCost : public IterationCost {
  public:
-  SteppedIterationCost(const Experiment& experiment, const Inference& inference, Memo& memo)
+  SteppedIterationCost(const Experiment& experiment, const Inference& inference,
+                       const std::vector<StageGpus>& gpus, std::shared_ptr<StageMessages> messages)
       : experiment_(experiment),
         inference_(inference),
+        gpus_(gpus),
         steps_(experiment, inference),
-        messages_(experiment, memo),
-        attention_(steps_.model().kinds().size()) {}
+        messages_(std::move(messages)) {
+    for (std::size_t stage = 0; stage < gpus_.size(); ++stage) {
+      const auto like = std::ranges::find(gpus_, gpus_[stage].pace, &StageGpus::pace);
+      first_like_.push_back(static_cast<std::size_t>(like - gpus_.begin()));
+      attention_.emplace_back(first_like_[stage] == stage ? steps_.model().kinds().size() : 0);
+    }
+  }
 
   [[nodiscard]] std::uint32_t stages() const override {
     return static_cast<std::uint32_t>(steps_.model().stages().size());
@@ -167,10 +179,10 @@ class SteppedIterationCost : public IterationCost {
     const Bytes whole = steps_.handed_over(batch.tokens());
     const Bytes sent = steps_.sent_over(batch.tokens());
     Picoseconds time =
-        messages_.time({Collective::send_recv, sent, Dimension::pipeline}, Slot::forward_out, stage);
+        messages_->time({Collective::send_recv, sent, Dimension::pipeline}, Slot::forward_out, stage);
     if (sent < whole)
       time = capped_sum(
-          time, messages_.time({Collective::all_gather, whole, Dimension::tensor}, Slot::tensor, stage + 1));
+          time, messages_->time({Collective::all_gather, whole, Dimension::tensor}, Slot::tensor, stage + 1));
     return known->second = time;
   }
 
@@ -183,7 +195,7 @@ class SteppedIterationCost : public IterationCost {
     if (cached_.empty()) cached_ = stage_serving_memory(experiment_, inference_, 1);
     std::vector<Bytes> bytes;
     for (const StageServingMemory& stage : cached_) bytes.push_back(stage.cache_per_token * tokens);
-    return messages_.between_replicas(from, to, bytes);
+    return messages_->between_replicas(from, to, bytes);
   }
 
  private:
@@ -198,38 +210,53 @@ class SteppedIterationCost : public IterationCost {
     return experiment_.plan.cuda_graphs == CudaGraphs::step && batch.prompt_tokens == 0;
   }
 
-  /// On the slowest class of GPU.
-  [[nodiscard]] StageWork compute_time(const KernelSequence& work) const {
-    ComputeParts slowest;
-    for (std::size_t c = 0; c < experiment_.cluster.gpu_classes(); ++c) {
-      const ComputeParts one = price_compute_parts(work, experiment_.cluster.gpu_of_class(c),
-                                                   experiment_.software, experiment_.plan.precision);
-      if (one.price.duration_ps > slowest.price.duration_ps) slowest = one;
-    }
-    return {slowest.products_ps, slowest.attention_ps, slowest.other_ps(), slowest.price.launch_ps, {}};
-  }
-
-  [[nodiscard]] StageWork message_time(const Message& message, Slot slot, std::size_t stage) {
-    StageWork time;
-    time.messages_ps[static_cast<std::size_t>(message.dimension)] = messages_.time(message, slot, stage);
+  [[nodiscard]] StageWork compute_time(const KernelSequence& work, const PacedGpu& on) const {
+    const ComputeParts one =
+        price_compute_parts(work, *on.gpu, experiment_.software, experiment_.plan.precision);
+    StageWork time{one.products_ps, one.attention_ps, one.other_ps(), one.price.launch_ps, {}};
+    if (on.slowdown == 1) return time;
+    for (Picoseconds* part : {&time.products_ps, &time.attention_ps, &time.kernels_ps, &time.launch_ps})
+      *part = static_cast<Picoseconds>(static_cast<double>(*part) * on.slowdown + 0.5);
     return time;
   }
 
-  /// What `write` writes, on each stage that `asks` for it; others are left at 0.
+  /// On the slowest GPU that keeps step with the stage.
+  [[nodiscard]] StageWork compute_time(const KernelSequence& work, std::size_t stage) const {
+    StageWork slowest;
+    for (const PacedGpu& gpu : gpus_[stage].pace) {
+      const StageWork one = compute_time(work, gpu);
+      if (one.total_ps() > slowest.total_ps()) slowest = one;
+    }
+    return slowest;
+  }
+
+  [[nodiscard]] static StageWork message_work(Dimension dimension, Picoseconds time) {
+    StageWork work;
+    work.messages_ps[static_cast<std::size_t>(dimension)] = time;
+    return work;
+  }
+
+  /// What `write` writes, one step after the other. A message that begins with the one before it (`after` is
+  /// the same) takes what it takes longer.
   template <class Write>
   StepTimes times(std::size_t stage, bool graphs, const Write& write) {
     Workload workload;
     IterationWriter to(experiment_, graphs, workload);
     write(to);
     StepTimes sum;
+    Picoseconds alone = 0;  // of the message before
+    std::int32_t before = kBlockInput - 1;
     for (const Step& step : std::move(to).finish().list) {
       if (step.kind == Op::Kind::compute) {
         const KernelSequence& work = workload.kernel_sequences[step.work];
-        sum += {compute_time(work), work.host_ps};
+        sum += {compute_time(work, stage), work.host_ps};
       } else {
         const Message& message = workload.messages[step.work];
-        sum += {message_time(message, step.communicator, stage), message.host_ps};
+        const Picoseconds hidden = step.after == before ? alone : 0;
+        alone = messages_->time(message, step.communicator, stage);
+        sum += {message_work(message.dimension, std::max<Picoseconds>(0, alone - hidden)), message.host_ps};
       }
+      before = step.after;
     }
     return sum;
   }
@@ -258,9 +285,9 @@ class SteppedIterationCost : public IterationCost {
     return at->second;
   }
 
-  /// Without messages it is the same on all stages, which ask for it one after the other.
+  /// Without messages it is the same on all stages of like GPUs, which ask for it one after the other.
   const StepTimes& attention(std::size_t stage, std::size_t kind, const IterationBatch& batch, bool graphs) {
-    LatestAttention& latest = attention_[kind];
+    LatestAttention& latest = attention_[first_like_[stage]][kind];
     const bool has_messages = experiment_.plan.context_parallel > 1;
     if (has_messages || latest.graphs != graphs || latest.batch != batch) {
       latest = {batch, graphs,
@@ -278,38 +305,70 @@ class SteppedIterationCost : public IterationCost {
 
   const Experiment& experiment_;
   const Inference& inference_;
+  std::vector<StageGpus> gpus_;          ///< by stage
+  std::vector<std::size_t> first_like_;  ///< by stage: the first one with like GPUs
   IterationSteps steps_;
-  StageMessages messages_;
+  std::shared_ptr<StageMessages> messages_;  ///< of replicas of all kinds
   std::vector<StageServingMemory> cached_;
-  std::vector<LatestAttention> attention_;                                             ///< by kind of layer
+  std::vector<std::vector<LatestAttention>> attention_;  ///< [first_like_][kind of layer]
   std::array<std::unordered_map<std::int64_t, std::vector<StepTimes>>, 2> by_tokens_;  ///< [as graphs]
   std::array<std::unordered_map<std::int64_t, StepTimes>, 2> heads_;                   ///< by results
   std::map<std::pair<std::uint32_t, std::int64_t>, Picoseconds> handovers_;
 };
 
-}  // namespace
-
-std::unique_ptr<IterationCost> iteration_cost(const Experiment& experiment, const Inference& inference,
-                                              Memo& memo) {
-  if (const auto obstacle = serving_obstacle(experiment))
-    throw InputError(obstacle->pointer, obstacle->message);
-  return std::make_unique<SteppedIterationCost>(experiment, inference, memo);
+/// What the smallest GPU of a stage gives a process; 0: unknown.
+Bytes usable_of(const StageGpus& stage) {
+  Bytes usable = std::numeric_limits<Bytes>::max();
+  for (const PacedGpu& one : stage.own) usable = std::min(usable, usable_memory(*one.gpu));
+  return usable;
 }
 
-ServingMemory serving_memory(const Experiment& experiment, const Inference& inference, std::int64_t tokens) {
+/// Where stages have unlike GPUs, or replicas.
+std::string place_of(std::size_t stage, const ReplicaKind& kind, bool mixed) {
+  if (!mixed) return "";
+  const std::string& name = kind.stages[stage].own.front().gpu->name;
+  return fmt::format("stage {} of replica {}, on {}", stage, kind.first_replica,
+                     name.empty() ? "its GPU" : name);
+}
+
+void check_servable(const Experiment& experiment) {
   if (const auto obstacle = serving_obstacle(experiment))
     throw InputError(obstacle->pointer, obstacle->message);
-  const double share =
-      inference.cache_share * static_cast<double>(smallest_gpu_memory(experiment.cluster).usable);
-  const auto usable = static_cast<Bytes>(share);
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<IterationCost>> iteration_costs(const Experiment& experiment,
+                                                            const Inference& inference,
+                                                            const std::vector<ReplicaKind>& kinds,
+                                                            Memo& memo) {
+  check_servable(experiment);
+  const auto messages = std::make_shared<StageMessages>(experiment, memo);
+  std::vector<std::unique_ptr<IterationCost>> costs;
+  for (const ReplicaKind& kind : kinds)
+    costs.push_back(std::make_unique<SteppedIterationCost>(experiment, inference, kind.stages, messages));
+  return costs;
+}
+
+/// A stage of unknown memory counts where all are such.
+ServingMemory serving_memory(const Experiment& experiment, const Inference& inference,
+                             const ReplicaKind& kind, std::int64_t tokens) {
+  check_servable(experiment);
+  const std::vector<StageServingMemory> stages = stage_serving_memory(experiment, inference, tokens);
+  const bool mixed = experiment.cluster.gpu_classes() > 1;
+  const bool known = std::ranges::any_of(kind.stages, [](const StageGpus& s) { return usable_of(s) > 0; });
   ServingMemory fullest;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-  for (const StageServingMemory& stage : stage_serving_memory(experiment, inference, tokens)) {
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (known && usable_of(kind.stages[s]) == 0) continue;
+    const StageServingMemory& stage = stages[s];
+    const auto usable =
+        static_cast<Bytes>(inference.cache_share * static_cast<double>(usable_of(kind.stages[s])));
     const Bytes left = usable - stage.weights - stage.workspace;
     const std::int64_t room = stage.cache_per_token > 0 ? left / stage.cache_per_token : left;
     if (room >= fewest) continue;
     fewest = room;
-    fullest = {stage.weights, stage.workspace, stage.cache_per_token, usable};
+    fullest = {stage.weights, stage.workspace, stage.cache_per_token, usable, place_of(s, kind, mixed)};
   }
   return fullest;
 }

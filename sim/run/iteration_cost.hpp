@@ -3,24 +3,28 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "orrery/experiment.hpp"
 #include "orrery/inference.hpp"
 #include "sim/run/memo.hpp"
+#include "sim/run/replica_kinds.hpp"
 #include "sim/serving/iteration.hpp"
 
 namespace orrery {
 
-/// Of a replica of the plan; all are alike. Keeps references to experiment and inference.
+/// By kind of replica. Keeps references to experiment, with its GPUs, and inference.
 /// @throws InputError where serving_obstacle() finds something, or a collective cannot be done
-[[nodiscard]] std::unique_ptr<IterationCost> iteration_cost(const Experiment& experiment,
-                                                            const Inference& inference, Memo& memo);
+[[nodiscard]] std::vector<std::unique_ptr<IterationCost>> iteration_costs(
+    const Experiment& experiment, const Inference& inference, const std::vector<ReplicaKind>& kinds,
+    Memo& memo);
 
-/// On the stage whose GPUs have room for fewest tokens beside their weights. `usable` is
-/// Inference::cache_share of what the smallest GPU gives a process; 0 where its memory is unknown.
+/// On the stage of a kind of replica whose GPUs have room for fewest tokens beside their weights. `usable` is
+/// Inference::cache_share of what the smallest GPU of the stage gives a process; 0 where the memory of all
+/// stages is unknown.
 /// @param tokens  of the largest iteration
-/// @throws InputError as iteration_cost()
+/// @throws InputError as iteration_costs()
 [[nodiscard]] ServingMemory serving_memory(const Experiment& experiment, const Inference& inference,
-                                           std::int64_t tokens);
+                                           const ReplicaKind& kind, std::int64_t tokens);
 
 }  // namespace orrery

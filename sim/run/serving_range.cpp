@@ -23,8 +23,20 @@ std::string_view words_for(std::string_view figure) {
 
 bool is_dense(const Experiment& experiment) { return experiment.model.experts == 0; }
 
+/// All GPUs are of the measured ones, at their own speed.
 bool is_of_kind(const ServingErrors& errors, const Experiment& experiment) {
-  return errors.experts != is_dense(experiment) && errors.gpus.contains(experiment.cluster.gpu.name);
+  const Cluster& cluster = experiment.cluster;
+  if (errors.experts == is_dense(experiment) || !cluster.overrides.empty()) return false;
+  for (std::size_t c = 0; c < cluster.gpu_classes(); ++c)
+    if (!errors.gpus.contains(cluster.gpu_of_class(c).name)) return false;
+  return true;
+}
+
+/// "h100 and l4, some at another speed".
+std::string gpus_of(const Cluster& cluster) {
+  std::string text = cluster.gpu.name;
+  for (const Gpu& gpu : cluster.other_gpus) text += " and " + gpu.name;
+  return text + (cluster.overrides.empty() ? "" : ", some at another speed,");
 }
 
 std::string stack_of(const Experiment& experiment) {
@@ -43,7 +55,7 @@ std::string none_sentence(const Experiment& experiment) {
   if (!experts.empty())
     known += fmt::format("{}models with experts on {}", known.empty() ? "" : "; ", fmt::join(experts, ", "));
   return fmt::format("no run of a model {} was measured on {} {}{}: latencies and throughput have no range",
-                     is_dense(experiment) ? "without experts" : "with experts", experiment.cluster.gpu.name,
+                     is_dense(experiment) ? "without experts" : "with experts", gpus_of(experiment.cluster),
                      stack_of(experiment), known.empty() ? "" : fmt::format(" (measured: {})", known));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/iteration_cost.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/replica_kinds.hpp"
 #include "sim/run/run.hpp"
 #include "sim/run/serving_range.hpp"
 #include "sim/serving/serve.hpp"
@@ -25,30 +27,87 @@ class ServingExperiment {
         figures_(figures),
         memo_(memo),
         context_(inference_.context_tokens > 0 ? inference_.context_tokens : experiment.model.seq_length),
+        replicas_(replica_kinds(experiment)),
         setup_{inference_,
                context_,
                experiment.plan.data_parallel,
-               serving_memory(experiment, inference_, inference_.iteration_tokens(context_)),
+               memory_of(replicas_.kinds.front()),
                static_cast<std::uint64_t>(experiment.simulation.seed),
                from_microseconds(1e3 * experiment.software.front_end_ms)} {}
 
   Report simulated(const ServingObserver& observer) {
-    const auto cost = iteration_cost(experiment_, inference_, memo_);
-    ServedRun run = serve(setup_, *cost, observer);
+    const auto costs = iteration_costs(experiment_, inference_, replicas_.kinds, memo_);
+    std::vector<IterationCost*> by_kind;
+    for (const auto& cost : costs) by_kind.push_back(cost.get());
+    if (is_mixed()) mix(by_kind);
+    ServedRun run = serve(setup_, by_kind, observer);
+    for (std::size_t kind = 0; kind < run.serving.groups.size(); ++kind)
+      run.serving.groups[kind].gpus = replicas_.kinds[kind].gpus();
     if (observer.record != nullptr) describe(*observer.record);
     return report(std::move(run.serving), run.obstacle);
   }
 
-  Report memory_alone() { return report({}, serving_obstacle_of_memory(setup_)); }
+  Report memory_alone() {
+    if (is_mixed()) list_memories();
+    return report({}, serving_obstacle_of_memory(setup_));
+  }
 
  private:
+  [[nodiscard]] ServingMemory memory_of(const ReplicaKind& kind) const {
+    return serving_memory(experiment_, inference_, kind, inference_.iteration_tokens(context_));
+  }
+  [[nodiscard]] bool is_mixed() const { return !replicas_.of_replica.empty(); }
+
+  void list_memories() {
+    for (const ReplicaKind& kind : replicas_.kinds) setup_.mix.memories.push_back(memory_of(kind));
+    setup_.mix.kind_of_replica = replicas_.of_replica;
+  }
+
+  /// Kinds of replicas by what an output takes on them alone, the fastest first.
+  [[nodiscard]] std::vector<std::uint32_t> fastest_first(const std::vector<IterationCost*>& costs) const {
+    IterationBatch one;
+    one.decode_requests = one.decode_tokens = one.results = 1;
+    one.decode_context = std::min(context_, inference_.longest_prompt(context_));
+    std::vector<std::pair<Picoseconds, std::uint32_t>> times;
+    for (IterationCost* cost : costs) {
+      Picoseconds sum = 0;
+      for (std::uint32_t stage = 0; stage < cost->stages(); ++stage) sum += cost->stage_ps(stage, one);
+      times.emplace_back(sum, static_cast<std::uint32_t>(times.size()));
+    }
+    std::ranges::sort(times);
+    std::vector<std::uint32_t> order;
+    for (const auto& [time, kind] : times) order.push_back(kind);
+    return order;
+  }
+
+  /// Puts kinds and their costs in that order, and tells the setup of them.
+  void mix(std::vector<IterationCost*>& costs) {
+    const std::vector<std::uint32_t> order = fastest_first(costs);
+    const std::vector<ReplicaKind> kinds = replicas_.kinds;
+    const std::vector<IterationCost*> unsorted = costs;
+    std::vector<std::uint32_t> place(order.size());
+    for (std::uint32_t to = 0; to < order.size(); ++to) {
+      place[order[to]] = to;
+      replicas_.kinds[to] = kinds[order[to]];
+      costs[to] = unsorted[order[to]];
+    }
+    for (std::uint32_t& kind : replicas_.of_replica) kind = place[kind];
+    list_memories();
+  }
+
   void describe(ServingRecord& record) const {
     record.replicas = static_cast<std::uint32_t>(setup_.replicas);
     record.prefill_replicas = static_cast<std::uint32_t>(inference_.disaggregated.prefill);
     record.page_tokens = inference_.page_tokens;
-    record.bytes_per_token = setup_.memory.cache_per_token;
-    record.held_bytes = setup_.memory.weights + setup_.memory.workspace;
-    record.usable_bytes = setup_.memory.usable;
+    record.bytes_per_token = setup_.memory_of(0).cache_per_token;
+    record.held_bytes = setup_.memory_of(0).weights + setup_.memory_of(0).workspace;
+    record.usable_bytes = setup_.memory_of(0).usable;
+    for (std::int64_t replica = 0; setup_.is_mixed() && replica < setup_.replicas; ++replica) {
+      const std::size_t kind = setup_.kind_of(replica);
+      const ServingMemory& memory = setup_.memory_of(kind);
+      record.unlike.push_back({cache_room(setup_, kind, {}).pages, memory.cache_per_token,
+                               memory.weights + memory.workspace, memory.usable});
+    }
   }
 
   [[nodiscard]] Report report(Serving serving, const std::string& obstacle) {
@@ -71,12 +130,17 @@ class ServingExperiment {
   }
 
   void add_memory(Serving& serving) const {
-    const ServingMemory& memory = setup_.memory;
+    std::size_t tightest = 0;
+    for (std::size_t kind = 1; kind < setup_.kinds(); ++kind)
+      if (pages_of(kind) < pages_of(tightest)) tightest = kind;
+    const ServingMemory& memory = setup_.memory_of(tightest);
     serving.weights_bytes = memory.weights;
     serving.workspace_bytes = memory.workspace;
-    serving.cache_tokens = cache_room(setup_, {}).pages * inference_.page_tokens;
+    serving.cache_tokens = pages_of(tightest) * inference_.page_tokens;
     serving.cache_bytes = serving.cache_tokens * memory.cache_per_token;
   }
+
+  [[nodiscard]] std::int64_t pages_of(std::size_t kind) const { return cache_room(setup_, kind, {}).pages; }
 
   void explain(Report& report) const {
     const Serving& serving = *report.serving;
@@ -88,7 +152,11 @@ class ServingExperiment {
                                                        : std::string("as a Poisson process")),
         "percentiles are nearest ranks over requests; rates are over the time from the first arrival to the "
         "end of the last request"};
-    if (setup_.memory.usable == 0)
+    if (setup_.is_mixed())
+      report.assumptions.emplace_back(
+          "replicas differ: requests go to those with a place in their batch first, and of replicas with as "
+          "few requests to that on the fastest GPUs");
+    if (setup_.memory_of(0).usable == 0)
       report.assumptions.emplace_back(
           "the memory of the GPU is unknown: the cache holds any number of tokens");
     if (figures_.range && serving.duration_ps > 0)
@@ -123,6 +191,7 @@ class ServingExperiment {
   const Figures& figures_;
   Memo& memo_;
   std::int64_t context_;
+  ReplicaKinds replicas_;
   ServingSetup setup_;
 };
 

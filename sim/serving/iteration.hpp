@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "orrery/iteration_batch.hpp"
 #include "orrery/units.hpp"
@@ -27,7 +28,8 @@ struct StageWork {
   }
 };
 
-/// Times of the iterations of one replica. Deterministic; asked many times, so what it computes it keeps.
+/// Times of the iterations of replicas that are alike. Deterministic; asked many times, so what it computes
+/// it keeps.
 class IterationCost {
  public:
   virtual ~IterationCost() = default;
@@ -41,7 +43,7 @@ class IterationCost {
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
   [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
-  /// Keys and values of so many tokens from one replica to another.
+  /// Keys and values of so many tokens from one replica to another, of whatever kind.
   [[nodiscard]] virtual Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to,
                                                 std::int64_t tokens) = 0;
 };
@@ -51,7 +53,8 @@ struct ServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;        ///< activations of the largest iteration
   Bytes cache_per_token = 0;  ///< keys and values of a token
-  Bytes usable = 0;           ///< for all of it
+  Bytes usable = 0;           ///< for all of it; 0: unknown
+  std::string place{};        ///< of that stage, where not all GPUs are of one class
 };
 
 }  // namespace orrery

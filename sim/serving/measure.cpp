@@ -98,10 +98,52 @@ void measure_replicas(const FinishedRun& run, Serving& serving) {
   serving.iterations = counts.iterations;
   serving.batch_mean = static_cast<double>(counts.rows) / static_cast<double>(counts.iterations);
   serving.batch_most = counts.most_rows;
-  serving.cache_tokens = run.replicas.front()->pages().pages() * run.inference.page_tokens;
+  const auto pages_of = [](const Replica* replica) { return replica->pages().pages(); };
+  serving.cache_tokens =
+      pages_of(*std::ranges::min_element(run.replicas, {}, pages_of)) * run.inference.page_tokens;
   serving.cache_mean = static_cast<double>(run.meter.total()) / static_cast<double>(run.duration_ps) /
                        static_cast<double>(pages);
   serving.cache_use = run.meter.use(pages, run.duration_ps);
+}
+
+/// Means over so many values; 0 where there are none.
+class Mean {
+ public:
+  void add(double value) {
+    sum_ += value;
+    ++count_;
+  }
+  [[nodiscard]] double value() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+
+ private:
+  double sum_ = 0;
+  std::int64_t count_ = 0;
+};
+
+void measure_groups(const FinishedRun& run, Serving& serving) {
+  if (run.kind_of_replica.empty()) return;
+  serving.groups.resize(1 + *std::ranges::max_element(run.kind_of_replica));
+  std::vector<Mean> ttft(serving.groups.size());
+  std::vector<Mean> tpot(serving.groups.size());
+  for (const ServedRequest& request : run.requests) {
+    const bool travelled = request.transfer_start_ps != ServedRequest::kNotYet;
+    const std::uint32_t began = run.kind_of_replica[request.replica];
+    const std::uint32_t ended = travelled ? run.kind_of_replica[request.decode_replica] : began;
+    ++serving.groups[ended].requests;
+    ttft[began].add(to_seconds(request.first_token_ps - request.spec.arrival_ps));
+    if (request.spec.output_tokens > 1) tpot[ended].add(tpot_s(request));
+  }
+  for (std::size_t r = 0; r < run.replicas.size(); ++r) {
+    ReplicaGroup& group = serving.groups[run.kind_of_replica[r]];
+    ++group.replicas;
+    group.cache_tokens = run.replicas[r]->pages().pages() * run.inference.page_tokens;
+    group.busy_ps += run.replicas[r]->times(run.duration_ps).busy_ps();
+    group.total_ps += run.replicas[r]->times(run.duration_ps).total_ps();
+  }
+  for (std::size_t g = 0; g < serving.groups.size(); ++g) {
+    serving.groups[g].ttft_s = ttft[g].value();
+    serving.groups[g].tpot_s = tpot[g].value();
+  }
 }
 
 }  // namespace
@@ -133,6 +175,7 @@ Serving measure(const FinishedRun& run) {
   measure_requests(run, serving);
   measure_queue(run, serving);
   measure_replicas(run, serving);
+  measure_groups(run, serving);
   return serving;
 }
 

@@ -1,6 +1,7 @@
 // The figures of a run that is over.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "orrery/inference.hpp"
@@ -18,6 +19,7 @@ struct FinishedRun {
   const std::vector<const Replica*>& replicas;
   const CacheMeter& meter;
   Picoseconds duration_ps = 0;
+  const std::vector<std::uint32_t>& kind_of_replica;  ///< empty: all are alike
 };
 
 [[nodiscard]] Serving measure(const FinishedRun& run);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "orrery/error.hpp"
@@ -49,43 +50,47 @@ struct ReplicaServer {
       : replica(rules, shape, cost) {}
 };
 
-/// Replicas of one role, the one with the fewest requests first, of equal ones that of the lowest number.
+/// Replicas of one role: those with a place before those without, the one with the fewest requests first, of
+/// equal ones the fastest kind, and of that the lowest number.
 class LoadOrder {
  public:
-  explicit LoadOrder(std::size_t replicas) : loads_(replicas) {}
+  explicit LoadOrder(std::size_t replicas) : known_(replicas) {}
 
-  void set(std::uint32_t replica, std::int64_t load) {
-    std::optional<std::int64_t>& known = loads_[replica];
-    if (known == load) return;
-    if (known) order_.erase({*known, replica});
-    order_.emplace(load, replica);
-    known = load;
+  /// @param limit  requests that it has places for; 0: there is no such number
+  void set(std::uint32_t replica, std::int64_t load, std::int64_t limit, std::size_t kind) {
+    const Place place{limit > 0 && load >= limit, load, kind, replica};
+    std::optional<Place>& known = known_[replica];
+    if (known == place) return;
+    if (known) order_.erase(*known);
+    order_.insert(place);
+    known = place;
   }
-  [[nodiscard]] std::uint32_t emptiest() const { return order_.begin()->second; }
+  [[nodiscard]] std::uint32_t emptiest() const { return std::get<3>(*order_.begin()); }
 
  private:
-  std::vector<std::optional<std::int64_t>> loads_;
-  std::set<std::pair<std::int64_t, std::uint32_t>> order_;
+  using Place = std::tuple<bool, std::int64_t, std::size_t, std::uint32_t>;
+  std::vector<std::optional<Place>> known_;
+  std::set<Place> order_;
 };
 
 class ServingLoop {
  public:
-  ServingLoop(const ServingSetup& setup, const CacheRoom& room, std::int64_t limit,
-              std::vector<ServedRequest>& requests, IterationCost& cost, ServingRecorder* recorder,
+  ServingLoop(const ServingSetup& setup, const ServingLoad& load, std::vector<ServedRequest>& requests,
+              std::span<IterationCost* const> costs, ServingRecorder* recorder,
               const ServingObserver& observer)
       : inference_(setup.inference),
+        setup_(setup),
+        load_(load),
         requests_(requests),
-        cost_(cost),
+        cost_(*costs.front()),
         observer_(observer),
         rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens), setup.seed, recorder},
-        prompt_servers_(inference_.is_disaggregated() ? inference_.disaggregated.prefill : setup.replicas),
-        in_flight_(limit *
-                   (inference_.is_disaggregated() ? inference_.disaggregated.decode : setup.replicas)),
+        prompt_servers_(inference_.is_disaggregated() ? setup.prompt_replicas() : setup.replicas),
         front_end_ps_(setup.front_end_ps),
         for_prompts_(static_cast<std::size_t>(setup.replicas)),
         for_outputs_(static_cast<std::size_t>(setup.replicas)) {
     for (std::int64_t r = 0; r < setup.replicas; ++r) {
-      servers_.emplace_back(rules_, shape_of(r, room, limit), cost);
+      servers_.emplace_back(rules_, shape_of(r), *costs[setup.kind_of(r)]);
       count_load(static_cast<std::uint32_t>(r));
     }
   }
@@ -94,7 +99,7 @@ class ServingLoop {
     for (const ReplicaServer& server : servers_) used_ += server.replica.pages().used();
     meter_.set(0, used_);
     if (inference_.is_closed_loop()) {
-      replace(in_flight_);
+      replace(load_.in_flight);
     } else {
       plan_arrival(requests_.front().spec.arrival_ps);
     }
@@ -105,21 +110,26 @@ class ServingLoop {
     }
   }
 
-  [[nodiscard]] ServedRun result(const CacheRoom& room) const {
+  [[nodiscard]] ServedRun result() const {
     ServedRun run;
     run.in_system_ps = in_system_ps_;
     std::vector<const Replica*> replicas;
-    for (const ReplicaServer& server : servers_) {
-      replicas.push_back(&server.replica);
-      run.pages_left += server.replica.pages().used() - room.lasting_pages;
+    for (std::size_t r = 0; r < servers_.size(); ++r) {
+      replicas.push_back(&servers_[r].replica);
+      run.pages_left += servers_[r].replica.pages().used() - kind_of(r).room.lasting_pages;
     }
-    run.serving = measure({inference_, requests_, replicas, meter_, now_});
+    run.serving = measure({inference_, requests_, replicas, meter_, now_, setup_.mix.kind_of_replica});
     return run;
   }
 
  private:
-  [[nodiscard]] ReplicaShape shape_of(std::int64_t replica, const CacheRoom& room, std::int64_t limit) const {
+  [[nodiscard]] const ServingLoad::Kind& kind_of(std::size_t replica) const {
+    return load_.kinds[setup_.kind_of(static_cast<std::int64_t>(replica))];
+  }
+
+  [[nodiscard]] ReplicaShape shape_of(std::int64_t replica) const {
     const auto number = static_cast<std::uint32_t>(replica);
+    const auto& [limit, room] = kind_of(number);
     if (!inference_.is_disaggregated())
       return {number, ReplicaRole::both, limit, room.pages, room.lasting_pages};
     if (replica < prompt_servers_)
@@ -166,7 +176,7 @@ class ServingLoop {
     push(now_ + front_end_ps_, ServingEventKind::enter, 0, number);
   }
 
-  /// Joins the replica with the fewest requests.
+  /// Joins the replica that comes first in the order of loads.
   void enter(std::uint32_t number) {
     const std::uint32_t to = for_prompts_.emptiest();
     requests_[number].replica = to;
@@ -184,8 +194,11 @@ class ServingLoop {
   /// Requests that a replica has and those that are to come to it, for the order of its role.
   void count_load(std::uint32_t number) {
     const ReplicaServer& server = servers_[number];
-    LoadOrder& order = number < prompt_servers_ ? for_prompts_ : for_outputs_;
-    order.set(number, server.replica.assigned() + static_cast<std::int64_t>(server.expected.size()));
+    const bool prompts = number < prompt_servers_;
+    const std::int64_t load = server.replica.assigned() + static_cast<std::int64_t>(server.expected.size());
+    const std::int64_t limit =
+        prompts && inference_.is_disaggregated() ? inference_.batch_size : kind_of(number).limit;
+    (prompts ? for_prompts_ : for_outputs_).set(number, load, limit, setup_.kind_of(number));
   }
 
   void wake(std::uint32_t number) {
@@ -302,12 +315,14 @@ class ServingLoop {
   }
 
   const Inference& inference_;
+  const ServingSetup& setup_;
+  const ServingLoad& load_;
   std::vector<ServedRequest>& requests_;
-  IterationCost& cost_;
+  IterationCost& cost_;  ///< of what travels between replicas
   const ServingObserver& observer_;
   ServingRules rules_;
   std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
-  std::int64_t in_flight_;       ///< requests in the system, where new ones come as old ones end
+
   Picoseconds front_end_ps_;
   LoadOrder for_prompts_;
   LoadOrder for_outputs_;
@@ -328,27 +343,25 @@ class ServingLoop {
 
 }  // namespace
 
-std::string serving_obstacle_of_memory(const ServingSetup& setup) { return load_of(setup).room.obstacle; }
+std::string serving_obstacle_of_memory(const ServingSetup& setup) { return load_of(setup).obstacle(); }
 
-ServedRun serve(const ServingSetup& setup, IterationCost& cost, const ServingObserver& observer) {
+ServedRun serve(const ServingSetup& setup, std::span<IterationCost* const> costs,
+                const ServingObserver& observer) {
   ServingRecord* const record = observer.record;
   const ServingLoad load = load_of(setup);
   ServedRun run;
-  if (!load.room.obstacle.empty()) {
-    run.obstacle = load.room.obstacle;
-    return run;
-  }
+  run.obstacle = load.obstacle();
+  if (!run.obstacle.empty()) return run;
   std::vector<ServedRequest> requests(load.requests.size());
   for (std::size_t r = 0; r < requests.size(); ++r) requests[r].spec = load.requests[r];
-  ServingRecorder recorder(record, cost.stages());
-  ServingLoop loop(setup, load.room, load.limit, requests, cost, record != nullptr ? &recorder : nullptr,
-                   observer);
+  ServingRecorder recorder(record, costs.front()->stages());
+  ServingLoop loop(setup, load, requests, costs, record != nullptr ? &recorder : nullptr, observer);
   loop.run();
-  run = loop.result(load.room);
+  run = loop.result();
   run.serving.cut_requests = load.cut;
   if (record != nullptr) {
     recorder.add_requests(requests);
-    record->pages = load.room.pages;
+    record->pages = load.kinds.front().room.pages;
     record->duration_ps = run.serving.duration_ps;
   }
   run.requests = std::move(requests);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,31 @@
 
 namespace orrery {
 
+/// Replicas that are not alike.
+struct ReplicaMix {
+  std::vector<ServingMemory> memories;         ///< by kind of replica, the fastest first
+  std::vector<std::uint32_t> kind_of_replica;  ///< empty: all are alike
+};
+
 struct ServingSetup {
   const Inference& inference;
   std::int64_t context_tokens = 0;  ///< most of a request
   std::int64_t replicas = 1;        ///< of which Disaggregation has its two shares
-  ServingMemory memory;
+  ServingMemory memory;             ///< of each of them, where they are alike
   std::uint64_t seed = 0;
   Picoseconds front_end_ps = 0;  ///< from a request's arrival to its place in the queue of a replica
+  ReplicaMix mix{};
+
+  [[nodiscard]] bool is_mixed() const { return !mix.kind_of_replica.empty(); }
+  [[nodiscard]] std::size_t kinds() const { return is_mixed() ? mix.memories.size() : 1; }
+  [[nodiscard]] std::size_t kind_of(std::int64_t replica) const {
+    return is_mixed() ? mix.kind_of_replica[static_cast<std::size_t>(replica)] : 0;
+  }
+  [[nodiscard]] const ServingMemory& memory_of(std::size_t kind) const {
+    return is_mixed() ? mix.memories[kind] : memory;
+  }
+  /// The first replicas, which compute prompts alone; 0: there are none.
+  [[nodiscard]] std::int64_t prompt_replicas() const { return inference.disaggregated.prefill; }
 };
 
 struct ServedRun {
@@ -39,10 +58,17 @@ struct ServingObserver {
 };
 
 /// Serves every request to its end, however long that takes.
-/// @param cost  of each of the replicas, which are alike
+/// @param costs  by kind of replica
 /// @throws InputError where it takes longer than picoseconds can count.
-[[nodiscard]] ServedRun serve(const ServingSetup& setup, IterationCost& cost,
+[[nodiscard]] ServedRun serve(const ServingSetup& setup, std::span<IterationCost* const> costs,
                               const ServingObserver& observer = {});
+
+/// The same on replicas that are alike.
+[[nodiscard]] inline ServedRun serve(const ServingSetup& setup, IterationCost& cost,
+                                     const ServingObserver& observer = {}) {
+  IterationCost* const one = &cost;
+  return serve(setup, {&one, 1}, observer);
+}
 
 /// Why nothing can be served, without serving anything; else empty.
 [[nodiscard]] std::string serving_obstacle_of_memory(const ServingSetup& setup);
@@ -54,8 +80,9 @@ struct CacheRoom {
   std::string obstacle;
 };
 
-/// Whether the memory holds all that each of the requests needs alone.
-[[nodiscard]] CacheRoom cache_room(const ServingSetup& setup, const std::vector<RequestSpec>& requests);
+/// Whether the memory of a kind of replica holds all that each of the requests needs alone there.
+[[nodiscard]] CacheRoom cache_room(const ServingSetup& setup, std::size_t kind,
+                                   const std::vector<RequestSpec>& requests);
 
 /// Requests in flight on a replica at most: of the experiment, or else how many mean ones `pages` hold where
 /// their number has to be known. 0: there is no such number.

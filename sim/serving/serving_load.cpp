@@ -39,11 +39,11 @@ void check_arrivals(std::int64_t requests, double per_s) {
 /// Requests to serve where the experiment does not say: a full batch of every replica; ten of them where
 /// lengths are drawn, since a batch alone mostly waits for its longest, or at a rate; and at a rate 1000 at
 /// least, to see whether the queue grows.
-std::int64_t usual_count(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
+std::int64_t usual_count(const Inference& inference, std::int64_t in_flight) {
   constexpr std::int64_t kLeastAtRate = 1000;
   const bool at_rate = !inference.is_closed_loop();
   const std::int64_t batches = is_drawn(inference) || at_rate ? 10 : 1;
-  const double full = static_cast<double>(limit) * static_cast<double>(replicas * batches);
+  const double full = static_cast<double>(in_flight) * static_cast<double>(batches);
   check_tokens(full, inference);
   const std::int64_t count =
       std::max(at_rate ? kLeastAtRate : std::int64_t{1}, static_cast<std::int64_t>(full));
@@ -51,26 +51,35 @@ std::int64_t usual_count(const Inference& inference, std::int64_t limit, std::in
   return count;
 }
 
-std::int64_t count_of(const Inference& inference, std::int64_t limit, std::int64_t replicas) {
+std::int64_t count_of(const Inference& inference, std::int64_t in_flight) {
   if (inference.requests > 0 || inference.trace.has_value()) return inference.requests;
-  return usual_count(inference, limit, replicas);
+  return usual_count(inference, in_flight);
 }
 
 }  // namespace
 
 ServingLoad load_of(const ServingSetup& setup) {
   const Inference& inference = setup.inference;
-  const std::int64_t replicas =
-      inference.is_disaggregated() ? inference.disaggregated.decode : setup.replicas;
+
   // The room is known before the requests are, but for what they need of it.
   ServingLoad load;
-  load.limit = most_in_flight(inference, cache_room(setup, {}).pages);
+  for (std::size_t kind = 0; kind < setup.kinds(); ++kind)
+    load.kinds.push_back({most_in_flight(inference, cache_room(setup, kind, {}).pages), {}});
+  for (std::int64_t r = setup.prompt_replicas(); r < setup.replicas; ++r)
+    load.in_flight += load.kinds[setup.kind_of(r)].limit;
   MadeRequests made =
-      make_requests(inference, setup.context_tokens, count_of(inference, load.limit, replicas), setup.seed);
+      make_requests(inference, setup.context_tokens, count_of(inference, load.in_flight), setup.seed);
   load.requests = std::move(made.requests);
   load.cut = made.cut;
-  load.room = cache_room(setup, load.requests);
+  for (std::size_t kind = 0; kind < setup.kinds(); ++kind)
+    load.kinds[kind].room = cache_room(setup, kind, load.requests);
   return load;
+}
+
+std::string ServingLoad::obstacle() const {
+  for (const Kind& kind : kinds)
+    if (!kind.room.obstacle.empty()) return kind.room.obstacle;
+  return "";
 }
 
 }  // namespace orrery

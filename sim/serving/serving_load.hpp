@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/serving/serve.hpp"
@@ -9,10 +10,18 @@
 namespace orrery {
 
 struct ServingLoad {
-  std::int64_t limit = 0;  ///< requests in flight on a replica
+  /// Of a kind of replica.
+  struct Kind {
+    std::int64_t limit = 0;  ///< requests in flight on it; 0: there is no such number
+    CacheRoom room;
+  };
+  std::vector<Kind> kinds;
+  std::int64_t in_flight = 0;  ///< on all replicas that make outputs
   std::vector<RequestSpec> requests;
   std::int64_t cut = 0;  ///< of them, as MadeRequests says
-  CacheRoom room;
+
+  /// Why a replica cannot serve; else empty.
+  [[nodiscard]] std::string obstacle() const;
 };
 
 /// @throws InputError where no number of requests is given and those of full batches are too many, or take

@@ -5,6 +5,7 @@
 
 #include "orrery/error.hpp"
 #include "workloads/parallel/communicators.hpp"
+#include "workloads/parallel/expert_load.hpp"
 #include "workloads/parallel/wire_width.hpp"
 
 namespace orrery {
@@ -35,9 +36,9 @@ std::int64_t first_products(const Model& model) { return model.gated_mlp ? 2 : 1
 
 }  // namespace
 
-void IterationWriter::add(Step step) {
+void IterationWriter::add(Step step, bool beside) {
   step.phase = Phase::forward;
-  step.after = static_cast<std::int32_t>(list_.size()) - 1;
+  step.after = beside ? list_.back().after : static_cast<std::int32_t>(list_.size()) - 1;
   list_.push_back(step);
 }
 
@@ -52,7 +53,8 @@ void IterationWriter::compute(Part part, std::vector<Kernel> kernels) {
   add(step);
 }
 
-void IterationWriter::collective(Part part, Collective collective, Bytes bytes, Slot communicator) {
+void IterationWriter::collective(Part part, Collective collective, Bytes bytes, Slot communicator,
+                                 bool beside) {
   const Dimension dimension = communicator_kind(communicator).dimension;
   const Picoseconds host = graphs_ ? 0 : from_microseconds(software_.collective_issue_us);
   const auto others = static_cast<double>(plan_.tensor_parallel - 1);
@@ -63,13 +65,15 @@ void IterationWriter::collective(Part part, Collective collective, Bytes bytes, 
   step.part = part;
   step.communicator = communicator;
   step.work = add_message(workload_, {collective, bytes, dimension, host, 1, wait});
-  add(step);
+  add(step, beside);
 }
 
 IterationSteps::IterationSteps(const Experiment& experiment, const Inference& inference)
     : experiment_(experiment),
       inference_(inference),
       model_(experiment),
+      ranks_in_node_(experiment.plan.dispatcher == Dispatcher::all_to_all ? 0
+                                                                          : expert_ranks_in_node(experiment)),
       element_(element_bytes(experiment.plan.precision)),
       stored_(stored_width(inference, experiment.plan.precision)),
       cached_(cached_width(inference)) {}
@@ -283,16 +287,11 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
   routing.push_back(memory(12 * shape.tokens * model.experts));  // logits in 32 bits, weights, choices
   to.compute(Part::experts, std::move(routing));
   const bool together = layer.experts_in_tensor_group();
-  const auto travel = [&](const std::optional<Precision>& wire) {
-    if (together || plan.expert_parallel == 1) return;
-    to.collective(Part::experts, Collective::all_to_all,
-                  WireWidth(wire, element_, plan.precision).of_kept(experts.sent * row()), Slot::expert);
-  };
   const auto share = [&](Collective collective) {
     if (together || plan.expert_tensor_parallel == 1) return;
     to.collective(Part::experts, collective, experts.rows * row(), Slot::expert_tensor);
   };
-  travel(plan.wire_precision.dispatch);
+  if (!together) write_travel(experts, false, to);
   share(Collective::all_gather);
   std::vector<Kernel> kernels{elementwise(moved)};
   kernels.push_back(weighted(grouped_gemm(rows, inputs * experts.ffn, model.hidden, hit)));
@@ -306,8 +305,49 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
   }
   to.compute(Part::experts, std::move(kernels));
   share(Collective::reduce_scatter);
-  travel(plan.wire_precision.combine);
+  if (!together) write_travel(experts, true, to);
   reduce(Part::experts, shape.residual(), to);
+}
+
+/// Tokens to their experts, or back: straight, or by nodes.
+void IterationSteps::write_travel(const ExpertShape& experts, bool back, IterationWriter& to) const {
+  const Plan& plan = experiment_.plan;
+  if (plan.expert_parallel == 1) return;
+  if (ranks_in_node_ > 0) return write_hops(experts, back, to);
+  const auto& wire = back ? plan.wire_precision.combine : plan.wire_precision.dispatch;
+  to.collective(Part::experts, Collective::all_to_all,
+                WireWidth(wire, element_, plan.precision).of_kept(experts.sent * row()), Slot::expert);
+}
+
+/// Between the ranks of one place in their nodes and inside nodes: one after the other (hierarchical), or
+/// with one copy to each node and rank, in chunks of which the last inside a node follows all between nodes
+/// (deduplicated), as in training.
+void IterationSteps::write_hops(const ExpertShape& experts, bool back, IterationWriter& to) const {
+  constexpr Bytes kChunks = 16;
+  const Plan& plan = experiment_.plan;
+  const Model& model = experiment_.model;
+  const std::int64_t nodes = plan.expert_parallel / ranks_in_node_;
+  const bool whole = plan.dispatcher == Dispatcher::hierarchical;
+  const auto& wire = back ? plan.wire_precision.combine : plan.wire_precision.dispatch;
+  const auto bytes = [&](std::int64_t holders) {
+    const std::int64_t rows = whole ? experts.sent : experts.copies(holders_per_token(model, holders));
+    return WireWidth(wire, element_, plan.precision).of_kept(rows * row());
+  };
+  Bytes first = nodes > 1 ? bytes(nodes) : 0;
+  Bytes second = ranks_in_node_ > 1 ? bytes(plan.expert_parallel) : 0;
+  Slot first_slot = Slot::expert_peers;
+  Slot second_slot = Slot::expert_node;
+  if (back) {
+    std::swap(first, second);
+    std::swap(first_slot, second_slot);
+  }
+  const auto exchange = [&](Bytes moved, Slot slot, bool beside) {
+    if (moved > 0) to.collective(Part::experts, Collective::all_to_all, moved, slot, beside);
+  };
+  const Bytes last = whole ? second : divide_up(second, kChunks);
+  exchange(second - last, second_slot, false);
+  exchange(first, first_slot, second > last);
+  exchange(last, second_slot, false);
 }
 
 /// Every rank gets the logits of all.

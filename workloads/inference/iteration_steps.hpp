@@ -16,7 +16,8 @@
 
 namespace orrery {
 
-/// Appends steps that follow each other, and what they do to the workload.
+/// Appends steps that follow each other, and what they do to the workload. A step whose `after` is that of
+/// the one before it begins with that one, on a stream of its own.
 class IterationWriter {
  public:
   /// @param graphs  the host launches a CUDA graph of all of it
@@ -24,11 +25,11 @@ class IterationWriter {
       : software_(experiment.software), plan_(experiment.plan), graphs_(graphs), workload_(workload) {}
 
   void compute(Part part, std::vector<Kernel> kernels);
-  void collective(Part part, Collective collective, Bytes bytes, Slot communicator);
+  void collective(Part part, Collective collective, Bytes bytes, Slot communicator, bool beside = false);
   [[nodiscard]] Steps finish() && { return {std::move(list_), static_cast<std::int32_t>(list_.size()) - 1}; }
 
  private:
-  void add(Step step);
+  void add(Step step, bool beside = false);
 
   const Software& software_;
   const Plan& plan_;
@@ -85,6 +86,8 @@ class IterationSteps {
   void write_mlp(const ServedLayer& layer, const TransformerShape& shape, IterationWriter& to,
                  std::vector<Kernel> kernels) const;
   void write_experts(const ServedLayer& layer, const TransformerShape& shape, IterationWriter& to) const;
+  void write_travel(const ExpertShape& experts, bool back, IterationWriter& to) const;
+  void write_hops(const ExpertShape& experts, bool back, IterationWriter& to) const;
   void reduce(Part part, Bytes bytes, IterationWriter& to) const;
   [[nodiscard]] Kernel weighted(Kernel product) const;
   [[nodiscard]] Kernel wide(Kernel product) const;
@@ -96,6 +99,7 @@ class IterationSteps {
   const Experiment& experiment_;
   const Inference& inference_;
   ServedModel model_;
+  std::int64_t ranks_in_node_;  ///< that share experts, where a dispatcher goes by nodes; else 0
   Bytes element_;
   double stored_;  ///< bytes of a value of a matrix
   double cached_;  ///< bytes of a key or value

@@ -74,12 +74,7 @@ Picoseconds ExpertLayer::slicing_time() const {
   return from_microseconds(software_.row_slice_issue_us) * (4 * model_.experts);
 }
 
-Bytes ExpertLayer::copies(double per_token) const {
-  const double load =
-      static_cast<double>(experts_.sent) / static_cast<double>(experts_.tokens * model_.experts_per_token);
-  const double tokens = std::ceil(static_cast<double>(experts_.tokens) * per_token * load);
-  return static_cast<Bytes>(tokens) * experts_.row;
-}
+Bytes ExpertLayer::copies(double per_token) const { return experts_.copies(per_token) * experts_.row; }
 
 Bytes ExpertLayer::between_nodes() const {
   if (plan_.dispatcher == Dispatcher::hierarchical) return experts_.sent * experts_.row;

@@ -52,6 +52,11 @@ ExpertShape::ExpertShape(const Model& model, const Plan& plan, const Transformer
       whole_tokens_(shape.tokens),
       element_(shape.element) {}
 
+std::int64_t ExpertShape::copies(double per_token) const {
+  const double load = static_cast<double>(sent) / static_cast<double>(tokens * model_.experts_per_token);
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(tokens) * per_token * load));
+}
+
 std::int64_t ExpertShape::rows_per_expert() const { return divide_up(rows, experts); }
 
 std::int64_t ExpertShape::parameters() const {

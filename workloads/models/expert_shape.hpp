@@ -31,6 +31,8 @@ struct ExpertShape {
   Bytes row;                ///< bytes of the activation of a token
   Bytes stream;             ///< of the residual stream on this rank
 
+  /// Copies of its tokens that leave the busiest rank, where each goes to so many places.
+  [[nodiscard]] std::int64_t copies(double per_token) const;
   /// Rows of each expert, which get equally many.
   [[nodiscard]] std::int64_t rows_per_expert() const;
   /// Of router and shared experts, which all ranks of a stage hold as they hold other weights.

@@ -49,11 +49,18 @@ IterationBatch prompts(std::int64_t requests, std::int64_t tokens) {
   return batch;
 }
 
+/// Of replicas that are all alike.
+std::unique_ptr<IterationCost> cost_of(const Experiment& experiment, const Inference& inference, Memo& memo) {
+  return std::move(iteration_costs(experiment, inference, replica_kinds(experiment).kinds, memo).front());
+}
+
+ServingMemory memory_of(const Experiment& experiment, const Inference& inference = {}) {
+  return serving_memory(experiment, inference, replica_kinds(experiment).kinds.front(), 2048);
+}
+
 struct Served {
   explicit Served(const std::vector<std::string>& overrides = {}, const Inference& how = {})
-      : experiment(read(kServed, overrides)),
-        inference(how),
-        cost(iteration_cost(experiment, inference, memo)) {}
+      : experiment(read(kServed, overrides)), inference(how), cost(cost_of(experiment, inference, memo)) {}
 
   Experiment experiment;
   Inference inference;
@@ -276,7 +283,7 @@ TEST_CASE("N ranks hold an N-th of what is cut") {
   // 1,024, 2 B each, on every rank; the rest adds up to what one rank holds.
   const auto weights = [](std::int64_t ranks) {
     const std::string degree = "plan.tensor_parallel=" + std::to_string(ranks);
-    return serving_memory(read(kServed, {degree}), {}, 2048).weights;
+    return memory_of(read(kServed, {degree})).weights;
   };
   constexpr Bytes kCopied = 2 * (4 * 2 * 1024 + 1024);
   for (const std::int64_t ranks : {2, 4, 8})
@@ -335,7 +342,7 @@ TEST_CASE("one-shot all-reduces read what the others have") {
 TEST_CASE("a GPU holds its part of the weights, and of what tokens leave") {
   // 12 x 1,024^2 weights and 2 x 1,024 gains a layer, two tables of 1,000 x 1,024 and a norm, 2 B each.
   const auto memory = [](const std::vector<std::string>& overrides, const Inference& how = {}) {
-    return serving_memory(read(kServed, overrides), how, 2048);
+    return memory_of(read(kServed, overrides), how);
   };
   const std::int64_t gains = 4 * 2 * 1024 + 1024;
   CHECK(memory({}).weights == 2 * (4 * 12 * 1024 * 1024 + 2 * 1'024'000 + gains));
@@ -355,12 +362,12 @@ TEST_CASE("latent vectors are cached whole on every rank") {
   const std::vector<std::string> latent{
       R"(model.latent_attention={"kv_rank": 256, "rope_dim": 64, "nope_dim": 128, "value_dim": 128})",
       "plan.tensor_parallel=8"};
-  CHECK(serving_memory(read(kServed, latent), {}, 2048).cache_per_token == 4 * (256 + 64) * 2);
+  CHECK(memory_of(read(kServed, latent)).cache_per_token == 4 * (256 + 64) * 2);
 }
 
 TEST_CASE("models that are not served say so") {
   const std::string encoder = R"({"model": "t5-11b", "cluster": "dgx-a100-80gb"})";
   Memo memo;
   const Experiment e = read(encoder);
-  CHECK_THROWS_AS((void)iteration_cost(e, {}, memo), InputError);
+  CHECK_THROWS_AS((void)cost_of(e, {}, memo), InputError);
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/experiment/read_experiment.hpp"
@@ -24,6 +25,12 @@ Experiment serving_experiment(const std::vector<std::string>& overrides) {
       "inference": {"prompt_tokens": 500, "output_tokens": 20, "batch_size": 4, "requests": 64}})",
                               "e.json", overrides, catalog, all)
       .experiment;
+}
+
+/// Of replicas that are all alike.
+std::unique_ptr<IterationCost> cost_of(const Experiment& experiment, Memo& memo) {
+  return std::move(
+      iteration_costs(experiment, *experiment.inference, replica_kinds(experiment).kinds, memo).front());
 }
 
 }  // namespace
@@ -89,7 +96,7 @@ TEST_CASE("keys and values take longer to another node, and as long as the NICs 
   const Experiment two_nodes = serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4",
                                                    "plan.data_parallel=4", "cluster.fabric.nics_per_node=1"});
   Memo memo;
-  const auto cost = iteration_cost(two_nodes, *two_nodes.inference, memo);
+  const auto cost = cost_of(two_nodes, memo);
   const Picoseconds near = cost->transfer_ps(0, 1, 1000);
   const Picoseconds far = cost->transfer_ps(0, 2, 1000);
   CHECK(near == cost->transfer_ps(3, 2, 1000));
@@ -97,7 +104,7 @@ TEST_CASE("keys and values take longer to another node, and as long as the NICs 
   CHECK(far > 4 * near);
   const Experiment own_nics =
       serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4", "plan.data_parallel=4"});
-  const auto wide = iteration_cost(own_nics, *own_nics.inference, memo);
+  const auto wide = cost_of(own_nics, memo);
   CHECK(far > 3 * wide->transfer_ps(0, 2, 1000));  // four ranks by one NIC, or by one each
 }
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -321,6 +322,35 @@ TEST_CASE("log-normal lengths without deviation are all the mean") {
     for (const RequestSpec& request : make_requests(inference, 1000, 100, 1).requests)
       CHECK(request.prompt_tokens == 50);
   }
+}
+
+TEST_CASE("replicas of two kinds serve at their own pace, and the free one is preferred") {
+  LinearCost fast;
+  LinearCost slow;
+  slow.prompt_ps = 2 * fast.prompt_ps;
+  slow.request_ps = 2 * fast.request_ps;
+  const std::array<IterationCost*, 2> costs{&fast, &slow};
+  // A place each. The first request goes to the fast one, number 1, and the second to the other: 10'000 +
+  // 100, and twice that. The third comes when the first has ended, to where a place is, and ends with the
+  // second.
+  const Inference inference = fixed_lengths(10, 2, 1, 3);
+  ServingSetup setup{inference, 1'000'000, 2, {}, 1};
+  setup.mix = {{{0, 0, 1, 1000}, {0, 0, 1, 500}}, {1, 0}};
+  const ServedRun run = serve(setup, costs);
+  REQUIRE(keeps_laws(run, 1));
+  CHECK(run.requests[0].replica == 1);
+  CHECK(run.requests[0].end_ps == 10'100);
+  CHECK(run.requests[1].replica == 0);
+  CHECK(run.requests[1].end_ps == 20'200);
+  CHECK(run.requests[2].replica == 1);
+  CHECK(run.requests[2].end_ps == 20'200);
+  REQUIRE(run.serving.groups.size() == 2);
+  CHECK(run.serving.groups[0].requests == 2);
+  CHECK(run.serving.groups[0].cache_tokens == 62 * 16);
+  CHECK(run.serving.groups[0].busy_share() == 1);
+  CHECK(run.serving.groups[1].requests == 1);
+  CHECK(run.serving.groups[1].tpot_s == doctest::Approx(200e-12));
+  CHECK(run.serving.cache_tokens == 31 * 16);
 }
 
 TEST_CASE("the queue grows by what comes less what ends, and few requests cannot tell") {

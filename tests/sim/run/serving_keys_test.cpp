@@ -1,0 +1,158 @@
+// No key is accepted beside inference and does nothing there: each of them changes a digit in one of the
+// experiments below, or is refused, or is warned of.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/sim/run/turned_keys.hpp"
+
+using namespace orrery;
+using orrery::test::KeyEffects;
+using orrery::test::TurnedKeys;
+using orrery::test::Values;
+
+namespace {
+
+const std::vector<std::string> kExperiments{
+    // A dense model on tensor ranks and stages, over nodes; prompts in pieces.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 4, "vocab": 1024, "seq_length": 256},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2}, "stack": "vllm-2025",
+        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "data_parallel": 2},
+        "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16,
+                      "chunked_prefill": true, "ttft_target_s": 1e-9}})",
+    // Experts over nodes, shared ones beside them.
+    R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 1024, "heads": 8, "vocab": 1024,
+                  "seq_length": 256, "attention": "flash", "experts": 16, "experts_per_token": 2, "shared_experts": 1, "dense_layers": 1,
+                  "window": 64, "window_pattern": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2},
+        "plan": {"tensor_parallel": 2, "expert_parallel": 8, "expert_tensor_parallel": 1},
+        "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16}})",
+    // Prompts and outputs apart; weights in 8 bits; lengths and arrivals by chance.
+    R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 2, "vocab": 1024,
+                  "seq_length": 256},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 2},
+        "inference": {"prompt_tokens": {"distribution": "log-normal", "mean": 40, "deviation": 40},
+                      "output_tokens": {"distribution": "log-normal", "mean": 20, "deviation": 20},
+                      "requests_per_s": 1000, "requests": 40, "disaggregated": {"prefill": 1, "decode": 3},
+                      "weight_precision": "int8", "tpot_target_s": 1e-9}})",
+    // Proposed tokens; long contexts on ranks that share them.
+    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"context_parallel": 2},
+        "inference": {"prompt_tokens": {"distribution": "uniform", "min": 5, "max": 90},
+                      "output_tokens": {"distribution": "uniform", "min": 5, "max": 90},
+                      "batch_size": 4, "requests": 16, "kv_precision": "fp8",
+                      "speculative": {"num_speculative_tokens": 2, "acceptance_rate": 0.7, "draft_share": 0.1}}})",
+};
+
+/// Values of keys that take more than numbers and names.
+const Values kMoreValues{
+    {"cluster.groups",
+     {"[{nodes: 1}, {nodes: 3, gpu: a100-80gb}]", "[{nodes: 1}, {nodes: 1, gpu: a100-80gb}]"}},
+    {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
+    {"cluster.fabric.shape", {"[2, 2]"}},
+    {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
+    {"plan.stage_layers", {"[3, 5]", "auto"}},
+    {"plan.sub_seq_length", {"64"}},
+    {"plan.recompute", {"full"}},
+    {"inference.requests", {"20"}},
+    {"stack", {"ideal"}},
+};
+
+/// What nothing can be seen of, and why.
+const std::map<std::string, std::string> kUnseen{
+    {"cluster.gpu.communication_interference", "hardware, which a catalog describes whatever runs on it"},
+    {"cluster.gpu.convolution_start_us", "the same"},
+    {"cluster.gpu.host_link_gb_per_s", "the same"},
+    {"cluster.gpu.host_memory_gb_per_s", "the same"},
+    {"plan.collectives.broadcast", "no message of serving is one"},
+    {"plan.precision=fp16", "as fast and as wide as bf16"},
+    {"software.widened_product_speed", "memory bounds all products of these small models"},
+};
+
+bool is_asked(const std::string& unit) {
+  for (const char* part : {"plan.", "software.", "simulation.", "data_parallel_sync", "cluster.",
+                           "inference.", "training", "accuracy", "problem", "stack"})
+    if (unit.starts_with(part)) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("no key is accepted beside inference and does nothing there") {
+  const TurnedKeys keys(test::values_of_keys(kMoreValues), kExperiments);
+  int turned = 0;
+  for (const auto& entry : keys.units()) {
+    const std::string& unit = entry.first;
+    const KeyEffects& seen = entry.second;
+    if (!is_asked(unit) || !seen.was_turned()) continue;
+    ++turned;
+    if (!seen.is_sound()) MESSAGE(unit, " does nothing: ", seen.silent.front());
+    CHECK(seen.is_sound() != kUnseen.contains(unit));
+    if (seen.acted > 0 && seen.warned > 0) MESSAGE(unit, " acts, and is warned of");
+    CHECK((seen.acted == 0 || seen.warned == 0));
+  }
+  CHECK(turned > 200);
+}
+
+TEST_CASE("keys of training are refused beside inference by a sentence of their own") {
+  const auto problem = [](const std::string& change) -> std::string {
+    try {
+      static_cast<void>(test::read(kExperiments[1], {change}));
+    } catch (const InputError& error) {
+      return error.diagnostics().front().pointer + ": " + error.diagnostics().front().message;
+    }
+    return "";
+  };
+  CHECK(problem("plan.overlap_expert_parallel=true") ==
+        "/plan/overlap_expert_parallel: found beside inference, allowed in training only");
+  CHECK(problem("plan.overlap_shared_experts=true") ==
+        "/plan/overlap_shared_experts: found beside inference, allowed in training only");
+  CHECK(problem("plan.wire_precision.pipeline=fp8") ==
+        "/plan/wire_precision/pipeline: found beside inference, allowed there are dispatch and combine");
+  CHECK(problem("plan.cuda_graphs=layers") ==
+        "/plan/cuda_graphs: found \"layers\", allowed with inference are none and step");
+  CHECK(problem("simulation.folding=off") ==
+        "/simulation/folding: found beside inference, allowed in training only");
+}
+
+TEST_CASE("constants of training are warned of beside inference where the experiment sets them") {
+  const auto warnings = [](const std::vector<std::string>& changes) {
+    const LocatedExperiment made =
+        read_experiment_text(kExperiments[0], "test", changes, test::catalog(), menus());
+    return made.positions.warnings(made.experiment);
+  };
+  CHECK(warnings({}).empty());  // the stack's own are not asked for
+  CHECK(warnings({"software.forward_issue_us=3"}).empty());
+  const std::vector<Diagnostic> found = warnings({"software.backward_issue_us=3"});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].pointer == "/software/backward_issue_us");
+  CHECK(found[0].message ==
+        "warning: found beside inference, where it has no effect: it is a constant of training");
+}
+
+TEST_CASE("a serving experiment that is written out in full is read again without a warning") {
+  for (const std::string& text : kExperiments) {
+    const LocatedExperiment made = read_experiment_text(text, "test", {}, test::catalog(), menus());
+    const LocatedExperiment again =
+        read_experiment_text(made.positions.resolved(made.experiment), "test", {}, test::catalog(), menus());
+    CHECK(again.experiment == made.experiment);
+    CHECK(again.positions.warnings(again.experiment).empty());
+  }
+}
+
+TEST_CASE("tokens go to their experts by the dispatcher of the plan") {
+  const auto expert_share = [](const std::string& dispatcher) {
+    const Report report = simulate(
+        test::read(kExperiments[1], {"plan.dispatcher=" + dispatcher, "inference.prompt_tokens=200"}));
+    return report.serving->work.messages_ps[static_cast<std::size_t>(Dimension::expert)];
+  };
+  const Int128 straight = expert_share("all-to-all");
+  const Int128 hops = expert_share("hierarchical");
+  const Int128 once = expert_share("deduplicated");
+  CHECK(straight > 0);
+  CHECK(hops != straight);
+  CHECK(once != straight);
+  CHECK(once < hops);  // fewer copies, and both hops at a time
+}
