@@ -139,6 +139,7 @@ std::string software_line(const Report& report) {
   if (p.pipeline_parallel > 1 && p.tensor_parallel > 1)
     text += p.scatter_gather ? ", messages between stages cut over tensor ranks (scatter_gather)"
                              : ", whole messages between stages from each tensor rank";
+  if (!report.stack_reason.empty()) text += " (" + report.stack_reason + ")";
   return text;
 }
 

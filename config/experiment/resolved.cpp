@@ -234,7 +234,8 @@ class ResolvedTree {
 /// Writes a tree with the origin of each value behind it.
 class ResolvedText {
  public:
-  explicit ResolvedText(const Origins& origins) : origins_(origins) {}
+  ResolvedText(const Origins& origins, const std::string& stack_reason)
+      : origins_(origins), stack_reason_(stack_reason) {}
 
   std::string text(const Tree& tree) {
     want(tree, "");
@@ -255,7 +256,9 @@ class ResolvedText {
   void write(const Tree& value, const std::string& pointer, std::size_t depth, const char* comma) {
     if (!opens(value)) {
       out_ += value.dump(-1, ' ', false, Tree::error_handler_t::replace) + comma;
-      const std::string origin = origin_of(pointer, table_, origins_);
+      const std::string origin = pointer == "/stack" && !stack_reason_.empty()
+                                     ? stack_reason_
+                                     : origin_of(pointer, table_, origins_);
       if (!origin.empty()) out_ += "  // " + one_line(origin);
       out_ += "\n";
       return;
@@ -270,6 +273,7 @@ class ResolvedText {
   }
 
   const Origins& origins_;
+  const std::string& stack_reason_;
   PositionTable table_;
   std::string out_;
 };
@@ -278,7 +282,7 @@ class ResolvedText {
 
 std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
                               const Menus& menus) {
-  return ResolvedText(origins).text(ResolvedTree(experiment, cluster, menus).tree());
+  return ResolvedText(origins, experiment.stack_reason).text(ResolvedTree(experiment, cluster, menus).tree());
 }
 
 nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus) {

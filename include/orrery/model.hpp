@@ -79,6 +79,7 @@ struct Model {
   bool tied_embeddings = true;  ///< output projection shares the input embedding
   bool parallel_block = false;  ///< attention and MLP read the same input, one sum at the end
   Attention attention = Attention::core;
+  bool causal = true;      ///< tokens attend to none behind them; false: to all, as those of BERT
   bool biases = true;      ///< linear layers and norms carry biases
   bool qkv_biases = true;  ///< the product into attention does; defaults to biases
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
@@ -202,13 +203,14 @@ struct Model {
   /// All of it, in order: what makes two of them different, for keys of caches.
   [[nodiscard]] auto members() const {
     return std::tie(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
-                    packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
-                    qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
-                    dropout, normalization, positions, max_positions, other_parameters, lora_rank,
-                    lora_targets, multi_token_prediction, encoder_layers, encoder_seq_length, experts,
-                    experts_per_token, shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency,
-                    expert_groups, groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
-                    activations_per_sample, convolutions, small_filter_share, head_parameters);
+                    packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, causal,
+                    biases, qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern,
+                    layer_pattern, dropout, normalization, positions, max_positions, other_parameters,
+                    lora_rank, lora_targets, multi_token_prediction, encoder_layers, encoder_seq_length,
+                    experts, experts_per_token, shared_experts, expert_ffn_hidden, dense_layers,
+                    moe_layer_frequency, expert_groups, groups_per_token, widths, parameters, tensors,
+                    forward_gflops_per_sample, activations_per_sample, convolutions, small_filter_share,
+                    head_parameters);
   }
   friend bool operator==(const Model&, const Model&) = default;
 };
