@@ -158,6 +158,7 @@ TEST_CASE("beside the backward pass, what is left is the line's time less the pa
 TEST_CASE("a summary says first in what a method differs from an all-reduce beside the method") {
   const std::string usual = summary_of(simulate(images(16, kGossip)));
   CHECK(usual.find("not like for like") == std::string::npos);
+  CHECK(usual.find("beside compute: models between replicas;") != std::string::npos);
   CHECK(usual.find("stack pytorch-ddp: gradients of 4 bytes, buckets of 26.21 MB (none is named, and this is "
                    "the usual one of convolutional networks)") != std::string::npos);
   const std::string apart =
