@@ -51,18 +51,18 @@ TEST_CASE("above the table stands in what methods differ beside the method") {
   const std::vector<ExperimentText> images{
       {"images.json", R"({"model": "resnet-50", "cluster": {"gpu": "v100",
       "nodes": 4, "gpus_per_node": 1, "fabric": {"kind": "star", "nic_gbps": 10}}})"}};
-  const auto text = [&](const std::vector<std::string>& overrides) {
-    return text_of(compare(request({"data_parallel_sync.method=all-reduce,gossip"}, overrides, images), 2),
-                   300);
+  const auto text = [&](const std::string& gossip, const std::vector<std::string>& overrides) {
+    const std::string ways = "data_parallel_sync={method: all-reduce},{method: gossip" + gossip + "}";
+    return text_of(compare(request({ways}, overrides, images), 2), 300);
   };
-  CHECK(text({}).find("not like for like") == std::string::npos);
-  CHECK(text({"data_parallel_sync.overlap=none"})
+  CHECK(text("", {}).find("not like for like") == std::string::npos);
+  CHECK(text(", overlap: none", {})
             .starts_with("  not like for like: gradients travel beside computing, models after it "
                          "(plan.overlap_gradient_reduce and data_parallel_sync.overlap set it)\n"));
-  CHECK(text({"plan.overlap_gradient_reduce=false", "data_parallel_sync.overlap=adapt-then-combine"})
+  CHECK(text(", overlap: adapt-then-combine", {"plan.overlap_gradient_reduce=false"})
             .starts_with("  not like for like: gradients travel after computing, models beside it"));
-  CHECK(text({"plan.wire_precision.data=bf16"})
-            .starts_with("  not like for like: gradients travel in bf16, models in fp32"));
+  CHECK(text("", {"stack=nemo-2024"})
+            .starts_with("  not like for like: gradients travel in fp16, models in fp32"));
 }
 
 TEST_CASE("below the table stands what times to a target assume, above it where widths differ") {
