@@ -114,7 +114,11 @@ std::string overlap_line(const Report& report) {
   add(p.tensor_parallel > 1 && p.overlap_tensor_parallel, "tensor traffic of input gradients");
   add(report.tensor_overlap > 0,
       fmt::format("{:.3g} % of the gathers and scatters of tensor ranks", 100 * report.tensor_overlap));
-  add(p.weight_copies() > 1 && p.overlap_gradient_reduce, "gradient reduction");
+  const DataParallelSync& sync = report.data_parallel_sync;
+  const bool reduces = sync.method == SyncMethod::all_reduce || sync.method == SyncMethod::parameter_server ||
+                       sync.joins_replicas();
+  add(p.weight_copies() > 1 && p.overlap_gradient_reduce && reduces, "gradient reduction");
+  add(p.weight_copies() > 1 && sync.overlap != SyncOverlap::none, "models between replicas");
   add(gathers_ahead(p), "parameter gathers");
   add(overlaps_messages(report), "messages between stages");
   add(overlaps_context(p), "keys and values of context ranks");
@@ -139,6 +143,7 @@ std::string software_line(const Report& report) {
   if (p.pipeline_parallel > 1 && p.tensor_parallel > 1)
     text += p.scatter_gather ? ", messages between stages cut over tensor ranks (scatter_gather)"
                              : ", whole messages between stages from each tensor rank";
+  if (!report.stack_reason.empty()) text += " (" + report.stack_reason + ")";
   return text;
 }
 

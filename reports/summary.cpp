@@ -31,7 +31,8 @@ class Summary {
     if (report_.serving) serving(*report_.serving);
     memory();
     std::vector<std::string> sentences = report_.assumptions;
-    for (const std::string& warning : report_.warnings) sentences.push_back("warning: " + warning);
+    for (const std::string& warning : report_.warnings)
+      if (warning != report_.unlike_all_reduce) sentences.push_back("warning: " + warning);
     list("Assumptions", sentences);
     if (report_.stats.tasks > 0) statistics();
     return std::move(out_);
@@ -67,6 +68,7 @@ class Summary {
       size += fmt::format(" ({} tokens)", scaled(static_cast<double>(report_.tokens_per_step)));
     }
     wrapped("", size + (report_.samples_per_step > 0 && !report_.serving ? " per step" : ""));
+    if (!report_.unlike_all_reduce.empty()) wrapped("", report_.unlike_all_reduce);
     for (const std::string& sentence : plan_lines(report_)) wrapped("", sentence);
     if (!report_.reasons.empty()) list("Reasons", report_.reasons);
   }

@@ -19,7 +19,7 @@ MODEL_KEYS = {
 }  # and max_positions where positions are learned
 # Keys of some transformers only; latent attention has no head_dim, and one with experts no parallel_block.
 MORE_MODEL_KEYS = {
-    "qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention", "encoder_layers",
+    "causal", "qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention", "encoder_layers",
     "encoder_seq_length",
 }
 EXPERT_KEYS = {"experts", "experts_per_token", "expert_ffn_hidden"}

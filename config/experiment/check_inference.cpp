@@ -23,6 +23,8 @@ class InferenceCheck {
     if (!experiment_.model.attends())
       return add("", fmt::format("found a model of kind {}, allowed a transformer",
                                  kModelKindNames[static_cast<std::size_t>(experiment_.model.kind)]));
+    if (!experiment_.model.causal)
+      return add("", "found a model with causal false, allowed true: tokens are made one after the other");
     check_lengths();
     check_positions();
     check_batching();

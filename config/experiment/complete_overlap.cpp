@@ -6,6 +6,7 @@
 #include "config/experiment/read_parts.hpp"
 #include "orrery/rank_grid.hpp"
 #include "workloads/parallel/ranks_in_node.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
@@ -31,6 +32,8 @@ std::string_view obstacle_to_chunks(const Plan& plan) {
 void complete_overlap(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings) {
   Plan& plan = experiment.plan;
   const auto has = [&](std::string_view key) { return given.contains(key); };
+  if (!has("overlap_gradient_reduce"))
+    plan.overlap_gradient_reduce = experiment.software.overlaps_gradient_reduce;
   if (!has("bucket_mb") && experiment.software.fusion_buffer_mb > 0)
     plan.bucket_mb = experiment.software.fusion_buffer_mb;
   if (experiment.model.attends()) {
@@ -49,6 +52,16 @@ void complete_overlap(Experiment& experiment, const Json& given, const Menus& me
     findings.add_idle("/plan/overlap_tensor_chunks",
                       "found true, which does nothing without " + std::string(obstacle));
   }
+}
+
+void complete_sync_overlap(Experiment& experiment, const Json& given) {
+  DataParallelSync& sync = experiment.data_parallel_sync;
+  const Plan& plan = experiment.plan;
+  const bool like_gradients =
+      experiment.software.overlaps_gradient_reduce && plan.overlap_gradient_reduce && plan.zero_stage == 0;
+  const bool by_bucket = sync.gossips() && has_key(sync.method, "overlap") && !sync.asynchronous();
+  if (like_gradients && by_bucket && !given.contains("overlap"))
+    sync.overlap = SyncOverlap::adapt_then_combine;
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "config/experiment/read_parts.hpp"
+#include "config/experiment/usual_stacks.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/rank_grid.hpp"
@@ -37,6 +38,7 @@ class PlanCompletion {
       plan_.expert_tensor_parallel = plan_.tensor_parallel;
     if (!complete_data_parallel()) return;
     complete_overlap(experiment_, given_, menus_, findings_);
+    if (!has("optimizer")) plan_.optimizer = usual_optimizer(model_, experiment_.stack);
     complete_context_groups();
     check_dimensions();
     complete_sharding(experiment_, given_, findings_);

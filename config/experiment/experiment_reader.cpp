@@ -8,13 +8,14 @@
 
 #include "config/experiment/method_defaults.hpp"
 #include "config/experiment/read_parts.hpp"
+#include "config/experiment/usual_stacks.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 
 namespace orrery {
 namespace {
 
-/// Software generations by name; the one that applies where an experiment names none is first.
+/// Software generations by name, newest general ones first.
 constexpr std::array<std::string_view, 15> kStacks{"nemo-2024",
                                                    "megatron-2021",
                                                    "megatron-2022",
@@ -30,8 +31,7 @@ constexpr std::array<std::string_view, 15> kStacks{"nemo-2024",
                                                    "meta-2024",
                                                    "bluefog-2021",
                                                    "ideal"};
-constexpr std::string_view kDefaultStack = kStacks[0];
-constexpr std::string_view kDefaultEngine = "vllm-2025";  ///< of experiments that serve
+constexpr std::string_view kDefaultEngine = "vllm-2025";  ///< of experiments that serve and name none
 
 const Json* member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -68,9 +68,10 @@ Experiment ExperimentReader::read(const Json& root, const std::vector<std::strin
   Experiment experiment = read_parts(root);
   if (!findings_.empty()) return experiment;
   complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
+  const Json* sync = member(root, "data_parallel_sync");
+  if (sync != nullptr) complete_sync_overlap(experiment, *sync);
   if (findings_.empty()) check_collectives(experiment, findings_);
   if (experiment.inference && findings_.empty()) check_inference(experiment, root, findings_);
-  const Json* sync = member(root, "data_parallel_sync");
   if (sync != nullptr && findings_.empty()) check_sync(experiment, *sync, set, findings_);
   if (findings_.empty()) check_size(experiment, findings_);  // before the graph of gossip is built
   const Json* options = member(root, "simulation");
@@ -291,13 +292,16 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
   });
 }
 
-/// Checks the experiment's stack, or takes the default. Whether it has a calibration.
+/// Checks the experiment's stack, or takes the one that is usual for its model. Whether it has a calibration.
 bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const Path& path) {
   if (experiment.stack.empty()) {
-    const std::string_view usual = serves ? kDefaultEngine : kDefaultStack;
-    const bool calibrated = resolver_.calibrates(usual, "software");
-    if (calibrated) experiment.stack = usual;
-    return calibrated;
+    const UsualStack& usual = usual_stack(experiment.model);
+    const std::string_view name = serves ? kDefaultEngine : usual.stack;
+    if (!resolver_.calibrates(name, "software")) return false;
+    experiment.stack = name;
+    experiment.stack_reason =
+        serves ? "none is named, and this is the usual one of what serves" : reason_of(usual);
+    return true;
   }
   if (resolver_.calibrates(experiment.stack, "software")) return true;
   std::vector<std::string_view> known(kStacks.begin(), kStacks.end());

@@ -126,6 +126,17 @@ void complete_encoder(Model& model, const Json& value, const Path& path, Finding
   refuse("window", model.window > 0);
 }
 
+/// What makes one token after the other has a causal mask, and so do windows, which look back.
+void check_mask(const Model& model, const Path& path, Findings& findings) {
+  if (model.causal) return;
+  const auto refuse = [&](std::string_view key, bool given) {
+    if (given) findings.add(Path(path, key), "found a value beside causal false, allowed with true");
+  };
+  refuse("encoder_layers", model.encoder_layers > 0);
+  refuse("multi_token_prediction", model.multi_token_prediction > 0);
+  refuse("window", model.window > 0);
+}
+
 void complete_transformer(Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!value.contains("kv_heads")) model.kv_heads = model.heads;
   if (!value.contains("ffn_hidden")) model.ffn_hidden = 4 * model.hidden;
@@ -140,6 +151,7 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   check_window(model, path, findings);
   check_multi_token_prediction(model, path, findings);
   complete_encoder(model, value, path, findings);
+  check_mask(model, path, findings);
   if (!value.contains("qkv_biases")) model.qkv_biases = model.biases;
   if (model.latent()) {
     model.head_dim = model.query_dim();

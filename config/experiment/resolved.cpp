@@ -257,7 +257,8 @@ class ResolvedTree {
 /// Writes a tree with the origin of each value behind it.
 class ResolvedText {
  public:
-  explicit ResolvedText(const Origins& origins) : origins_(origins) {}
+  ResolvedText(const Origins& origins, const std::string& stack_reason)
+      : origins_(origins), stack_reason_(stack_reason) {}
 
   std::string text(const Tree& tree) {
     want(tree, "");
@@ -278,7 +279,9 @@ class ResolvedText {
   void write(const Tree& value, const std::string& pointer, std::size_t depth, const char* comma) {
     if (!opens(value)) {
       out_ += value.dump(-1, ' ', false, Tree::error_handler_t::replace) + comma;
-      const std::string origin = origin_of(pointer, table_, origins_);
+      const std::string origin = pointer == "/stack" && !stack_reason_.empty()
+                                     ? stack_reason_
+                                     : origin_of(pointer, table_, origins_);
       if (!origin.empty()) out_ += "  // " + one_line(origin);
       out_ += "\n";
       return;
@@ -293,6 +296,7 @@ class ResolvedText {
   }
 
   const Origins& origins_;
+  const std::string& stack_reason_;
   PositionTable table_;
   std::string out_;
 };
@@ -303,7 +307,7 @@ std::string resolved_document(const Experiment& experiment, const Json& cluster,
                               const Menus& menus) {
   const auto found = origins.given.find("software");
   const Json software = found == origins.given.end() ? Json::object() : *found;
-  return ResolvedText(origins).text(ResolvedTree(experiment, cluster, software, menus).tree());
+  return ResolvedText(origins, experiment.stack_reason).text(ResolvedTree(experiment, cluster, software, menus).tree());
 }
 
 nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus) {

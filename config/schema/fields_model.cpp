@@ -81,6 +81,9 @@ const std::vector<Field<Model>>& model_fields() {
           +[](Model& m, std::size_t i) { m.attention = static_cast<Attention>(i); }, "core",
           "core stores the scores, flash does not")
           .only("transformer"),
+      T::flag("causal", &Model::causal, "true",
+              "tokens attend to none behind them; false: to all, as in an encoder alone (BERT)")
+          .only("transformer"),
       T::flag("biases", &Model::biases, "true", "linear layers and norms carry biases").only("transformer"),
       T::flag("qkv_biases", &Model::qkv_biases, "as biases", "the product into attention carries a bias")
           .only("transformer"),

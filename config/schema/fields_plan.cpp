@@ -120,7 +120,7 @@ const std::vector<Field<Plan>>& plan_fields() {
                  "ZeRO-3: units gathered ahead of the one that runs"),
       T::integer("fsdp_unit_layers", 1, kMaxLayers, &Plan::fsdp_unit_layers, "1",
                  "ZeRO-3: layers that are gathered and reduced together"),
-      T::flag("overlap_gradient_reduce", &Plan::overlap_gradient_reduce, "false",
+      T::flag("overlap_gradient_reduce", &Plan::overlap_gradient_reduce, "as the software stack does",
               "reduce a bucket while the backward pass goes on"),
       T::flag("overlap_parameter_gather", &Plan::overlap_parameter_gather, "as the software stack does",
               "ZeRO: gather parameters ahead of their use"),
@@ -145,7 +145,8 @@ const std::vector<Field<Plan>>& plan_fields() {
       T::nested("wire_precision", "an object with precisions of what is communicated, by dimension"),
       T::choice(
           "optimizer", {kOptimizerNames, nullptr, {}},
-          +[](Plan& p, std::size_t i) { p.optimizer = static_cast<Optimizer>(i); }, "adam",
+          +[](Plan& p, std::size_t i) { p.optimizer = static_cast<Optimizer>(i); },
+          "adam; sgd-momentum for convnets on pytorch-ddp",
           "what is kept of each trained parameter, and updated"),
       T::choice(
           "offload", {kOffloadNames, nullptr, {}},
@@ -272,9 +273,11 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),
-      T::text("stack", &Experiment::stack,
-              "software generation whose calibration applies: a calibration of software; default: the newest "
-              "general one, with inference vllm-2025"),
+      T::text(
+          "stack", &Experiment::stack,
+          "software generation whose calibration applies: a calibration of software; default: the usual one "
+          "of such models (nemo-2024; pytorch-ddp of convnets, huggingface-ddp of encoders), with inference "
+          "vllm-2025"),
   };
   return fields;
 }

@@ -33,7 +33,8 @@ const std::vector<Field<DataParallelSync>>& sync_fields() {
                  "to which the period of gossip-aga doubles"),
       T::choice(
           "overlap", {kSyncOverlapNames, nullptr, {}},
-          +[](S& s, std::size_t i) { s.overlap = static_cast<SyncOverlap>(i); }, "none",
+          +[](S& s, std::size_t i) { s.overlap = static_cast<SyncOverlap>(i); },
+          "none; of gossip adapt-then-combine where the stack overlaps gradients",
           "when models travel: after the update, by bucket as it is updated, or while the next step "
           "computes; local-sgd and diloco have the first two, and by bucket is by layer for them; "
           "ad-psgd has the first and the third"),

@@ -82,7 +82,9 @@ struct Experiment {
   std::optional<Inference> inference;  ///< in place of training steps
   Accuracy accuracy;
   LearningProblem problem;
-  std::string stack;  ///< software generation; empty: the newest general one
+  std::string stack;  ///< software generation; empty: the catalog has none for such an experiment
+  /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
+  std::string stack_reason;
   /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
   std::shared_ptr<const CalibrationDomains> domains;
 

@@ -81,6 +81,7 @@ struct Model {
   bool tied_embeddings = true;  ///< output projection shares the input embedding
   bool parallel_block = false;  ///< attention and MLP read the same input, one sum at the end
   Attention attention = Attention::core;
+  bool causal = true;      ///< tokens attend to none behind them; false: to all, as those of BERT
   bool biases = true;      ///< linear layers and norms carry biases
   bool qkv_biases = true;  ///< the product into attention does; defaults to biases
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
@@ -205,7 +206,7 @@ struct Model {
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
-                 packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, biases,
+                 packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, causal, biases,
                  qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
                  dropout, normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
                  multi_token_prediction, encoder_layers, encoder_seq_length, experts, experts_per_token,

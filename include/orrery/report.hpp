@@ -110,6 +110,7 @@ struct Report {
   std::string cluster;
   Plan plan;
   std::string stack;                      ///< calibration of the software, where it has one
+  std::string stack_reason;               ///< why that one, where the experiment names none
   Software software;                      ///< what it decides beside the plan: what overlaps, widths
   double tensor_overlap = 0;              ///< share of sequence parallelism's collectives that products hide
   double communication_interference = 0;  ///< share of its pace that compute loses beside communication
@@ -118,6 +119,9 @@ struct Report {
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
   std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each
+  /// The warning on what tells the step from one with an all-reduce, beside the method: widths on the wire,
+  /// overlap. "": nothing does.
+  std::string unlike_all_reduce;
   std::vector<std::string>
       warnings;  ///< what costs more than it should, and where figures are not to be trusted
   std::int64_t gpus = 0;

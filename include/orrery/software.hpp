@@ -131,6 +131,8 @@ struct Software {
   // What overlaps.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
+  /// The default of plan.overlap_gradient_reduce; models of gossip then leave bucket by bucket as well.
+  bool overlaps_gradient_reduce = false;
   bool shards_in_nodes = false;   ///< the default of plan.zero_group_size is the replicas of a node, not all
   bool chooses_sharding = false;  ///< that default is auto
   /// With Plan::overlap_tensor_chunks, the share of sequence parallelism's collectives that products hide.
@@ -176,10 +178,10 @@ struct Software {
         widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
         data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
         straggler_share, bias_gradient_kernels, expert_bias_kernels, overlaps_tensor_parallel,
-        overlaps_parameter_gather, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
-        error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes,
-        error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu, error_p10_new_fabric,
-        error_p90_new_fabric);
+        overlaps_parameter_gather, overlaps_gradient_reduce, shards_in_nodes, chooses_sharding,
+        tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node, error_p10_many_nodes,
+        error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
+        error_p10_new_fabric, error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

@@ -83,6 +83,10 @@ void window_pattern(const Subject& s, const EmitJson& value, Entry& out) {
   out.set("--window-attn-skip-freq", value);
 }
 
+void causal(const Subject&, const EmitJson& value, Entry& out) {
+  value == true ? out.usual() : out.lacks("pretrain_bert.py trains encoders");
+}
+
 void dropout(const Subject&, const EmitJson& value, Entry& out) {
   if (value == true) return out.usual("0.1");
   out.set("--attention-dropout", 0.0);
@@ -182,6 +186,7 @@ constexpr KeyRow kRows[] = {
     KeyRow::by("model.tied_embeddings", tied),
     KeyRow::by("model.parallel_block", parallel_block),
     KeyRow::by("model.attention", attention),
+    KeyRow::by("model.causal", causal),
     KeyRow::by("model.biases", biases),
     KeyRow::by("model.qkv_biases", qkv_biases),
     KeyRow::by("model.qk_norm", qk_norm),

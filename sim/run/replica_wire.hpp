@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "orrery/experiment.hpp"
 
@@ -14,5 +15,11 @@ struct ReplicaWire {
 };
 
 [[nodiscard]] ReplicaWire replica_wire(const Experiment& experiment);
+/// Whether it travels while other work goes on: gradients beside the backward pass, models by bucket, by
+/// layer or while the next step computes.
+[[nodiscard]] bool overlaps_replicas(const Experiment& experiment);
+/// In what a step differs from that of the same experiment with an all-reduce, beside the method: one
+/// sentence on widths and overlap; "" where in nothing, or where gradients travel.
+[[nodiscard]] std::string unlike_all_reduce(const Experiment& experiment);
 
 }  // namespace orrery

@@ -14,6 +14,7 @@
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/replica_wire.hpp"
 #include "sim/run/serving_run.hpp"
 #include "sim/run/step_time_range.hpp"
 #include "sim/run/warnings.hpp"
@@ -50,6 +51,7 @@ void name_origin(const Experiment& experiment, Report& report) {
   report.cluster = experiment.cluster.name;
   report.plan = experiment.plan;
   report.stack = experiment.stack;
+  report.stack_reason = experiment.stack_reason;
   report.software = experiment.software;
   report.tensor_overlap = experiment.plan.hides_tensor_collectives() ? experiment.software.tensor_overlap : 0;
   report.communication_interference = communication_interference(experiment);
@@ -102,6 +104,8 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   name_origin(experiment, report);
   report.assumptions = assumptions(experiment, report);
   if (report.feasible && figures.breakdown) {
+    report.unlike_all_reduce = unlike_all_reduce(experiment);
+    if (!report.unlike_all_reduce.empty()) report.warnings.push_back(report.unlike_all_reduce);
     for (std::string& warning : warnings(experiment, report)) report.warnings.push_back(std::move(warning));
   }
   return report;

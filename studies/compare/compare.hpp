@@ -44,7 +44,9 @@ struct SyncSummary {
   std::int64_t workers = 0;  ///< n: replicas, or nodes where those are the workers
   std::string wire;          ///< width of what they send each other, or "compressed"; "" if nothing
   bool compressed = false;
-  bool models = false;  ///< models travel, not gradients
+  bool models = false;    ///< models travel, not gradients
+  bool overlaps = false;  ///< while other work goes on
+  bool in_step = true;    ///< workers keep step with each other
 };
 
 /// Against the first row that could be simulated. Of the latter two there is none where one of the rows

@@ -27,6 +27,8 @@ SyncSummary summary_of(const Experiment& experiment) {
   const ReplicaWire wire = replica_wire(experiment);
   if (wire.values == ReplicaWire::Values::none) return summary;
   summary.models = wire.values == ReplicaWire::Values::models;
+  summary.overlaps = overlaps_replicas(experiment);
+  summary.in_step = !sync.asynchronous();
   summary.compressed = sync.compression.method != Compression::Method::none;
   summary.wire =
       summary.compressed ? "compressed" : kPrecisionNames[static_cast<std::size_t>(wire.precision)];

@@ -26,11 +26,11 @@ class ComparisonText {
 
   std::string text() {
     const auto infeasible = [this](std::size_t row) { return !comparison_.rows[row].feasible(); };
-    out_ = table_text(table_columns(comparison_),
-                      {width_, colour_, "in all rows with figures", "--csv has all"}, infeasible);
+    unlike();
+    out_ += table_text(table_columns(comparison_),
+                       {width_, colour_, "in all rows with figures", "--csv has all"}, infeasible);
     target();
     solved();
-    widths();
     incomparable();
     left_out();
     queues();
@@ -46,7 +46,7 @@ class ComparisonText {
     return orrery::painted(colour_, code, text);
   }
 
-  /// A sentence below the table, in lines of its width.
+  /// A sentence above or below the table, in lines of its width.
   void remark(const std::string& text) {
     std::istringstream words(text);
     std::string now;
@@ -79,7 +79,31 @@ class ComparisonText {
                        target.noise_of_sample ? "sample" : "replica", target.heterogeneity);
   }
 
-  /// Uncompressed, gradients and models of different widths are no comparison of methods alone.
+  /// Gradients and models of different widths, or of which one kind travels beside computing and the other
+  /// does not, are no comparison of methods alone.
+  void unlike() {
+    widths();
+    overlaps();
+  }
+
+  void overlaps() {
+    const auto any = [this](bool models, bool overlaps) {
+      return std::ranges::any_of(comparison_.rows, [&](const ComparedRow& row) {
+        const SyncSummary& sync = row.sync;
+        return !sync.wire.empty() && sync.in_step && sync.models == models && sync.overlaps == overlaps;
+      });
+    };
+    const auto say = [this](std::string_view gradients, std::string_view models) {
+      remark(
+          fmt::format("not like for like: gradients travel {}, models {} (plan.overlap_gradient_reduce and "
+                      "data_parallel_sync.overlap set it)",
+                      gradients, models));
+    };
+    if (any(false, true) && any(true, false)) say("beside computing", "after it");
+    if (any(false, false) && any(true, true)) say("after computing", "beside it");
+  }
+
+  /// Of what is not compressed.
   void widths() {
     std::string gradients;
     std::string models;

@@ -74,6 +74,8 @@ TEST_CASE("resolved experiments keep what only some of them have") {
   check("", {"cluster.node.efficiency=0.51", "software.jitter=0.125", "model.attention=flash"});
   check("", {"cluster.nodes=1", "cluster.gpus_per_node=1"});
   check("", {"model=resnet-50"});
+  check("", {"model=resnet-50", "data_parallel_sync.method=gossip"});
+  check("", {"model=bert-large", "model.attention=flash"});
 }
 
 TEST_CASE("values come with where they are from") {
@@ -89,6 +91,7 @@ TEST_CASE("values come with where they are from") {
   CHECK(has("\"sms\": 108,  // catalog gpu a100-80gb\n"));
   CHECK(has("\"tensor_parallel\": 1,\n"));
   CHECK(has("// catalog calibration nemo-2024\n"));
+  CHECK(has("\"stack\": \"nemo-2024\",  // none is named, and this is the usual one of language models\n"));
 }
 
 TEST_CASE("values that look like another unit, and recomputation of nothing, get a warning") {

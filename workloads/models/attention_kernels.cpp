@@ -42,7 +42,7 @@ Bytes AttentionKernels::biases() const {
 }
 
 AttentionSpan span_of(const Model& model, const LayerContent& content) {
-  return {model.seq_length, model.seq_length, !content.encodes, content.windowed(),
+  return {model.seq_length, model.seq_length, model.causal && !content.encodes, content.windowed(),
           model.positions == Positions::relative};
 }
 

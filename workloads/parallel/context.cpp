@@ -182,13 +182,14 @@ class ContextAttention {
     }
     return kernels;
   }
-  /// What the mask leaves of the own square, or of the rectangle of own queries and keys of another rank.
+  /// What a causal mask leaves of the own square, or of the square of own queries and keys of another rank;
+  /// all of it without one.
   [[nodiscard]] Kernel square_or_half(std::int64_t step) const {
     Kernel kernel = work_.kernels.front();
     const bool own = step == 0;
     kernel.m /= ring_;
-    kernel.n /= own ? ring_ : 2 * ring_;
-    kernel.causal = own;
+    kernel.n /= own || !kernel.causal ? ring_ : 2 * ring_;
+    kernel.causal = own && kernel.causal;
     kernel.flops /= ring_ * ring_ * inner_;
     kernel.bytes /= ring_ * inner_;
     if (inner_ > 1) kernel.batch = divide_up(kernel.batch, inner_);

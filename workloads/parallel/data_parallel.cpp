@@ -34,7 +34,7 @@ DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layou
       gathers_(plan_, stage, collectives_),
       everywhere_(averages_gradients(experiment.data_parallel_sync)),
       gradient_(gradient_bytes(experiment)),
-      bucket_elements_(bucket_elements(plan_)),
+      bucket_elements_(bucket_elements(experiment)),
       message_host_(from_microseconds(experiment.software.collective_issue_us)),
       offload_(experiment, owned(Weights::common) + owned(Weights::experts), workload, writer),
       averaging_(experiment, layout, workload, writer),

@@ -26,7 +26,7 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
     }
     operations += steps * spelt_out;
   }
-  const std::int64_t bucket = bucket_elements(experiment.plan);
+  const std::int64_t bucket = bucket_elements(experiment);
   const std::int64_t buckets = bucket > 0 ? stage.trained() / bucket + 1 : 1;
   std::size_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds())

@@ -140,10 +140,23 @@ WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks
   return held;
 }
 
-std::int64_t bucket_elements(const Plan& plan) {
+namespace {
+
+std::int64_t bucket_elements(const Plan& plan, Bytes width) {
   if (plan.bucket_mb == 0) return 0;
-  return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(plan.bucket_mb * 1e6) / element_bytes(plan.precision));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.bucket_mb * 1e6) / width);
+}
+
+}  // namespace
+
+std::int64_t bucket_elements(const Plan& plan) {
+  return bucket_elements(plan, element_bytes(plan.precision));
+}
+
+std::int64_t bucket_elements(const Experiment& experiment) {
+  return experiment.software.overlaps_gradient_reduce
+             ? bucket_elements(experiment.plan, gradient_bytes(experiment))
+             : bucket_elements(experiment.plan);
 }
 
 std::int64_t Stage::parameters() const {

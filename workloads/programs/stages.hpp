@@ -119,8 +119,12 @@ class Stages {
   std::vector<Stage> stages_;        ///< by pipeline rank
 };
 
-/// Elements of a gradient bucket, at least one; 0 when all gradients form one bucket.
+/// Elements of a bucket, at least one; 0 when all of them form one. Of values as wide as the plan's products,
+/// whatever travels: Megatron's buckets count parameters.
 [[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
+/// Of a bucket of gradients, or of models that leave as they do: the hooks of DistributedDataParallel count
+/// bytes of gradients.
+[[nodiscard]] std::int64_t bucket_elements(const Experiment& experiment);
 
 /// Bytes of one gradient: 16-bit training may keep and reduce them in 32 bits.
 [[nodiscard]] Bytes gradient_bytes(const Experiment& experiment);

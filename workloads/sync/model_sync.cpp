@@ -65,7 +65,7 @@ OpId ModelSync::before_block(const Pass& pass, std::size_t block, OpId dep) {
 }
 
 std::vector<Payload> ModelSync::buckets(const Payload& payload) const {
-  const std::int64_t most = bucket_elements(experiment_.plan);
+  const std::int64_t most = bucket_elements(experiment_);
   const std::int64_t count = most > 0 ? std::max<std::int64_t>(1, divide_up(payload.values, most)) : 1;
   std::vector<Payload> parts;
   for (std::int64_t left = payload.values; left > 0; left -= parts.back().values) {

@@ -47,7 +47,25 @@ TEST_CASE("the table stays within its width and loses the least important column
   CHECK(text_of(comparison, 60).find("no room for:") != std::string::npos);
 }
 
-TEST_CASE("below the table stands what times to a target assume, and where widths differ") {
+TEST_CASE("above the table stands in what methods differ beside the method") {
+  const std::vector<ExperimentText> images{
+      {"images.json", R"({"model": "resnet-50", "cluster": {"gpu": "v100",
+      "nodes": 4, "gpus_per_node": 1, "fabric": {"kind": "star", "nic_gbps": 10}}})"}};
+  const auto text = [&](const std::string& gossip, const std::vector<std::string>& overrides) {
+    const std::string ways = "data_parallel_sync={method: all-reduce},{method: gossip" + gossip + "}";
+    return text_of(compare(request({ways}, overrides, images), 2), 300);
+  };
+  CHECK(text("", {}).find("not like for like") == std::string::npos);
+  CHECK(text(", overlap: none", {})
+            .starts_with("  not like for like: gradients travel beside computing, models after it "
+                         "(plan.overlap_gradient_reduce and data_parallel_sync.overlap set it)\n"));
+  CHECK(text(", overlap: adapt-then-combine", {"plan.overlap_gradient_reduce=false"})
+            .starts_with("  not like for like: gradients travel after computing, models beside it"));
+  CHECK(text("", {"stack=nemo-2024"})
+            .starts_with("  not like for like: gradients travel in fp16, models in fp32"));
+}
+
+TEST_CASE("below the table stands what times to a target assume, above it where widths differ") {
   const std::vector<std::string> ways{"data_parallel_sync.method=all-reduce,gossip"};
   const auto said = [&](const std::vector<std::string>& overrides, const std::string& sentence) {
     std::string text = text_of(compare(request(ways, overrides), 2), 300);

@@ -1,0 +1,29 @@
+// The software that experiments run on which name no stack: the one people use for such a model. Read by the
+// reader of experiments, which knows what is named; docs/experiment.md shows the table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "orrery/model.hpp"
+#include "orrery/plan.hpp"
+
+namespace orrery {
+
+struct UsualStack {
+  std::string_view models;  ///< what it is usual for, in words
+  bool (*has)(const Model&) = nullptr;
+  std::string_view stack;
+  Optimizer optimizer{};  ///< of its training scripts for such models: the default of plan.optimizer on it
+};
+
+/// Each kind of models before the kinds that would take it in; the last row takes all.
+[[nodiscard]] std::span<const UsualStack> usual_stacks();
+[[nodiscard]] const UsualStack& usual_stack(const Model& model);
+/// The optimizer where a plan names none: that of the usual stack on it, on all others Adam.
+[[nodiscard]] Optimizer usual_optimizer(const Model& model, std::string_view stack);
+/// Why an experiment that names no stack runs on that one.
+[[nodiscard]] std::string reason_of(const UsualStack& usual);
+
+}  // namespace orrery
