@@ -1,6 +1,7 @@
 #include "workloads/memory/stage_peak.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace orrery {
@@ -42,7 +43,9 @@ class PeakSearch {
       most_ = top;
       at_peak_ = held_;
       pass_ = pass;
+      place_ = passes_;
     }
+    ++passes_;
     bytes_ += chunk.change(pass.kind);
     held_[static_cast<std::size_t>(pass.chunk)].run(pass.kind);
   }
@@ -54,6 +57,9 @@ class PeakSearch {
     run({PassKind::forward, static_cast<std::int32_t>(micro_batches - 1), 0});
     run({PassKind::backward, 0, 0});
   }
+
+  /// Number of the pass that has the peak.
+  [[nodiscard]] std::size_t place() const { return place_; }
 
   [[nodiscard]] StagePeak found() const {
     StagePeak peak;
@@ -95,6 +101,51 @@ class PeakSearch {
   Bytes most_ = 0;
   std::vector<Held> at_peak_;  ///< before the pass
   Pass pass_;
+  std::size_t passes_ = 0;  ///< so far
+  std::size_t place_ = 0;   ///< of pass_
+};
+
+/// Whether two orders begin alike, up to a pass and with it, as their copies of the model number
+/// micro-batches.
+bool begin_alike(std::span<const Pass> a, std::span<const Pass> b, std::size_t place, std::int64_t of_copy_a,
+                 std::int64_t of_copy_b) {
+  for (std::size_t i = 0; i <= place; ++i) {
+    if (a[i].kind != b[i].kind || a[i].chunk != b[i].chunk ||
+        a[i].micro_batch % of_copy_a != b[i].micro_batch % of_copy_b)
+      return false;
+  }
+  return true;
+}
+
+/// The peak of a step of fewer micro-batches, as its whole step numbers them. A peak that a longer step does
+/// not come to after the same passes belongs to the end.
+class WholeStep {
+ public:
+  WholeStep(const Plan& plan, const ScheduleShape& few, std::int64_t period)
+      : schedule_(schedule_of(plan)),
+        few_(few),
+        all_(plan.micro_batches()),
+        copies_(plan.model_copies()),
+        period_(period) {}
+
+  void number(std::int64_t stage, std::span<const Pass> order, std::size_t place, PeakMoment& moment) const {
+    if (few_.micro_batches == all_) return;
+    const std::int64_t of_copy = few_.micro_batches / copies_;
+    const std::int64_t copy = moment.micro_batch / of_copy;
+    std::int64_t number = moment.micro_batch % of_copy;
+    ScheduleShape longer = few_;
+    longer.micro_batches += period_;
+    if (!begin_alike(order, schedule_.order(longer, stage), place, of_copy, longer.micro_batches / copies_))
+      number += (all_ - few_.micro_batches) / copies_;
+    moment.micro_batch = static_cast<std::int32_t>(copy * (all_ / copies_) + number);
+  }
+
+ private:
+  const PipelineSchedule& schedule_;
+  ScheduleShape few_;
+  std::int64_t all_;     ///< micro-batches
+  std::int64_t copies_;  ///< of the model
+  std::int64_t period_;  ///< in micro-batches of all copies
 };
 
 }  // namespace
@@ -114,9 +165,16 @@ StagePeak find_peak(const Stage& stage, const ModelBlocks& blocks, const Plan& p
     return search.found();
   }
   ScheduleShape shape = schedule_shape(plan);
-  shape.micro_batches = micro_batches_at_peak(plan);
-  for (const Pass& pass : schedule.order(shape, stage.index)) search.run(pass);
-  return search.found();
+  const std::int64_t all = shape.micro_batches;
+  const std::int64_t period = schedule.steady_state(shape).period * plan.model_copies();
+  const std::int64_t few = micro_batches_at_peak(plan);
+  shape.micro_batches = few + (all - few) % period;  // whole periods are left out
+  const std::vector<Pass> order = schedule.order(shape, stage.index);
+  for (const Pass& pass : order) search.run(pass);
+  StagePeak peak = search.found();
+  if (peak.moment.pass != PeakMoment::Pass::none)
+    WholeStep(plan, shape, period).number(stage.index, order, search.place(), peak.moment);
+  return peak;
 }
 
 }  // namespace orrery
