@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "orrery/error.hpp"
 #include "planner/sweep/space_text.hpp"
@@ -18,11 +19,14 @@ namespace {
 
 std::string request_of(const Space& space, const FarSweep& sweep) {
   const SpaceText text = text_of(space);
+  nlohmann::json order = nlohmann::json::array();  // points are numbered by it
+  for (const SpaceKey& key : space.keys()) order.push_back(key.key);
   const nlohmann::json request{{"scheduler", sweep.scheduler},
                                {"file", sweep.file},
                                {"keys", sweep.keys},
                                {"calibrations", sweep.calibrations},
                                {"space", nlohmann::json::parse(text.space)},
+                               {"order", std::move(order)},
                                {"experiment", text.experiment},
                                {"overrides", nlohmann::json::parse(text.overrides)}};
   return request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

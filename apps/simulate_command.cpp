@@ -115,6 +115,14 @@ int deliver_served(const SimulateOptions& options, const CommonOptions& common, 
   return report.feasible ? kDone : kInfeasible;
 }
 
+/// The report, with all of the run where something of it is shown. A report alone is that of a batch, which
+/// leaves out what micro-batches repeat: it refuses the same plans.
+Run run_for(const SimulateOptions& options, const Experiment& experiment) {
+  const bool drawn = options.trace.any() || options.pictures.any() || !options.html.empty();
+  if (drawn) return run_in_layers(experiment);
+  return options.memory_timeline ? orrery::run(experiment) : Run{{}, simulate(experiment)};
+}
+
 /// Writes everything a run is asked for; the exit status.
 int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
             const LocatedExperiment& read) {
@@ -129,16 +137,17 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   const Pictures pictures(options.pictures, experiment, outputs);
   Run run = [&] {
     const ProgressReport progress = progress_on_terminal(common);
-    return orrery::run(experiment);
+    return run_for(options, experiment);
   }();
   measure_process(begin, run.report.stats);
-  if (options.memory_timeline) run.report.memory_timeline = memory_over_time(run.view());
+  if (options.memory_timeline)
+    run.report.memory_timeline = memory_of_stages(run.view(), run.report.stage_memory.size());
   if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
   files.write(run.report, keys);
-  traces.write(run.view(), RankGrid(experiment.plan));
+  if (options.trace.any()) traces.write(run.view(), RankGrid(experiment.plan));
   if (html_file != nullptr) write_page_of(run, read, to(*html_file));
-  pictures.write(run.view(), run.report);
-  const std::string drawn = pictures.drawn(run.view(), run.report);
+  if (options.pictures.any()) pictures.write(run.view(), run.report);
+  const std::string drawn = options.pictures.any() ? pictures.drawn(run.view(), run.report) : "";
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
     print_summary(run.report);

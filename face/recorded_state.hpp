@@ -15,7 +15,7 @@ struct RecordedRun::State {
   explicit State(const Experiment& of)
       : experiment(of),
         grid(of.plan),
-        run(orrery::run(of)),
+        run(run_in_layers(of)),
         view(run.view()),
         plan(plan_operations(view, grid, TraceOptions{})) {}
   State(const State&) = delete;

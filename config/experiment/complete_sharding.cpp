@@ -55,6 +55,7 @@ class ShardingCompletion {
     const bool choose = plan_.choose_zero_group || (software.chooses_sharding && !has("zero_group_size"));
     plan_.choose_zero_group = false;
     if (!(choose || software.shards_in_nodes) || plan_.zero_stage == 0 || plan_.model_copies() > 1) return;
+    if (experiment_.model.experts > 0) return;  // which are sharded over all ranks that hold the same ones
     const std::vector<std::int64_t>& sizes = plan_.replica_batch_sizes;
     const bool unequal = std::ranges::adjacent_find(sizes, std::not_equal_to{}) != sizes.end();
     if (unequal || plan_.balance_replica_batches) return;

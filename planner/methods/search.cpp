@@ -104,9 +104,23 @@ void check_found(const Space& space, const SearchRequest& request, bool lacks_va
     refuse_option("--budget: it ended before a plan was simulated, allowed more");
 }
 
+/// A front of plans without values weighs nothing.
+void check_weighed(const SearchRequest& request, const SearchRun& run, const SearchResult& result) {
+  if (request.pareto.empty() || !result.pareto.empty() || result.best.empty()) return;
+  for (std::size_t k = 0; k < request.pareto.size(); ++k)
+    if (std::ranges::none_of(run.trials(), [k](const Trial& t) { return std::isfinite(t.pareto[k]); }))
+      refuse_option(fmt::format("--pareto: no plan that was simulated has a value of {}",
+                                quote(request.pareto[k].key())));
+  refuse_option("--pareto: no plan that was simulated has values of all figures");
+}
+
 }  // namespace
 
 std::span<const SearchMethod> search_methods() { return kMethods; }
+
+bool Trial::has_values() const {
+  return std::isfinite(cost) && std::ranges::all_of(pareto, [](double c) { return std::isfinite(c); });
+}
 
 Budget parse_budget(std::string_view text) {
   const bool seconds = text.ends_with('s');
@@ -134,6 +148,7 @@ SearchResult search(const Space& space, const SearchRequest& request, const Sear
   method.run(run);
   SearchResult result = run.finish();
   check_found(space, request, run.lacks_value(), result);
+  check_weighed(request, run, result);
   return result;
 }
 

@@ -49,6 +49,9 @@ struct Trial {
   std::int64_t makespan_ps = 0;
   bool keeps_limits = true;  ///< SearchRequest::limits
   bool keeps_up = true;      ///< with the requests that arrive: their queue does not grow
+
+  /// Of the objective and of all that it is weighed by.
+  [[nodiscard]] bool has_values() const;
 };
 
 /// A point that is reported whole.
@@ -92,8 +95,8 @@ using SearchProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Without a best point where plans are valid and none fits into memory.
 /// @throws InputError for an unknown method, a space that no point of is valid (which says what removed how
-/// many), a method that cannot search the space, an objective that no plan has, or a budget too small for
-/// one.
+/// many), a method that cannot search the space, an objective or a figure to weigh it by that no plan has, or
+/// a budget too small for one.
 [[nodiscard]] SearchResult search(const Space& space, const SearchRequest& request,
                                   const SearchProgress& progress = {});
 

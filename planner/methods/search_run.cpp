@@ -362,7 +362,7 @@ FoundPlan SearchRun::reported(const Trial& trial) {
   return {trial, simulator_.simulate(experiment), std::move(experiment)};
 }
 
-/// Trials than which none is better, or as good, in all.
+/// Trials that have all values, than which none is better, or as good, in all.
 void SearchRun::add_pareto(SearchResult& result) {
   const auto dominated = [this](const Trial& trial) {
     return std::ranges::any_of(trials_, [&trial](const Trial& other) {
@@ -376,7 +376,7 @@ void SearchRun::add_pareto(SearchResult& result) {
     });
   };
   for (const Trial& trial : trials_)
-    if (!dominated(trial)) result.pareto.push_back(reported(trial));
+    if (trial.has_values() && !dominated(trial)) result.pareto.push_back(reported(trial));
 }
 
 SearchResult SearchRun::finish() {

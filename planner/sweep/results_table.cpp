@@ -87,9 +87,14 @@ void ResultsTable::add_columns() {
 SweepSummary ResultsTable::summary() const { return summarize_sweep(database_, sweep_); }
 
 bool ResultsTable::has_figure(std::string_view key) const {
-  return std::ranges::any_of(columns_, [key](const ResultsColumn& column) {
+  const bool known = std::ranges::any_of(columns_, [key](const ResultsColumn& column) {
     return column.name == key && (column.kind == ColumnKind::number || column.kind == ColumnKind::count);
   });
+  if (!known) return false;
+  Statement row = database_.prepare(
+      fmt::format("SELECT 1 FROM plans WHERE sweep = ? AND state = 'feasible' AND {} IS NOT NULL LIMIT 1",
+                  sql_name(std::string(key))));
+  return row.bind(1, sweep_).step();
 }
 
 std::string ResultsTable::usual_figure() const {
@@ -100,15 +105,27 @@ std::string ResultsTable::usual_figure() const {
 std::string ResultsTable::checked(const std::string& key) const {
   std::vector<std::string_view> known;
   for (const ResultsColumn& column : columns_)
-    if (column.kind == ColumnKind::count || column.kind == ColumnKind::number) known.push_back(column.name);
+    if (column.kind == ColumnKind::count || column.kind == ColumnKind::number ||
+        column.kind == ColumnKind::unknown)  // no point has a value: require_figure()
+      known.push_back(column.name);
   if (std::ranges::find(known, key) != known.end()) return sql_name(key);
   throw InputError({Diagnostic{database_.path(), 0, 0, "",
                                fmt::format("found {}, allowed a column of numbers, such as step_time_s{}",
                                            quote(key), hint(key, known))}});
 }
 
+/// A choice by what no point has, such as money where no rent is known, would be empty without a word.
+void ResultsTable::require_figure(const std::string& key, const SweepSummary& summary) const {
+  if (summary.feasible == 0 || has_figure(key)) return;
+  throw InputError({Diagnostic{database_.path(), 0, 0, "",
+                               fmt::format("none of the {} feasible points has a value of {}, allowed a "
+                                           "figure that some have",
+                                           summary.feasible, quote(key))}});
+}
+
 std::vector<std::uint64_t> ResultsTable::best(const Aim& aim, std::uint64_t most) const {
   const std::string key = checked(aim.key);
+  require_figure(aim.key, summary());
   Statement rows =
       database_.prepare(fmt::format("SELECT min(point) FROM plans WHERE sweep = ? AND state = 'feasible' AND "
                                     "{0} IS NOT NULL GROUP BY content "
@@ -121,11 +138,13 @@ std::vector<std::uint64_t> ResultsTable::best(const Aim& aim, std::uint64_t most
 }
 
 std::vector<std::uint64_t> ResultsTable::pareto(std::span<const Aim> aims) const {
+  const SweepSummary about = summary();
   std::string keys;
   std::string known;
   for (const Aim& aim : aims) {
     keys += ", " + checked(aim.key);
     known += fmt::format(" AND {} IS NOT NULL", checked(aim.key));
+    require_figure(aim.key, about);
   }
   Statement rows = database_.prepare(
       fmt::format("SELECT min(point){} FROM plans WHERE sweep = ? AND state = 'feasible'{} GROUP BY content",

@@ -41,17 +41,17 @@ class ResultsTable {
   /// point, state, reason, the keys of the space, those of the result.
   [[nodiscard]] const std::vector<ResultsColumn>& columns() const { return columns_; }
   [[nodiscard]] SweepSummary summary() const;
-  /// Whether a point has a number of the key.
+  /// Whether a feasible point has a number of the key.
   [[nodiscard]] bool has_figure(std::string_view key) const;
   /// What points are told apart by where nobody says: step_time_s, or tokens_per_s_per_gpu where requests are
   /// served.
   [[nodiscard]] std::string usual_figure() const;
 
   /// The `most` best feasible points that differ, the best first; of equal ones the first.
-  /// @throws InputError for a key that the file has no numbers of.
+  /// @throws InputError for a key that the file has no numbers of, or none of a feasible point of the sweep.
   [[nodiscard]] std::vector<std::uint64_t> best(const Aim& aim, std::uint64_t most) const;
   /// The feasible points that differ than which none is better in one and at least as good in all: by the
-  /// first key.
+  /// first key. Points without a value of one of them are left out. @throws as best().
   [[nodiscard]] std::vector<std::uint64_t> pareto(std::span<const Aim> aims) const;
 
   using Row = std::vector<ResultScalar>;  ///< per column
@@ -65,6 +65,7 @@ class ResultsTable {
  private:
   void add_columns();
   [[nodiscard]] std::string checked(const std::string& key) const;
+  void require_figure(const std::string& key, const SweepSummary& summary) const;
   void select(const std::string& columns, const std::optional<std::vector<std::uint64_t>>& points,
               const std::function<void(const Statement& row)>& use) const;
   [[nodiscard]] ResultScalar typed(ResultScalar value, std::size_t column) const;

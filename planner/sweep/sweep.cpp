@@ -137,7 +137,30 @@ std::string removed_in_words(const SweepSummary& summary) {
   return text;
 }
 
+/// Of a sweep without results, why its points fail, the reason of most first.
+std::string faults_in_words(const Database& database, std::int64_t sweep) {
+  Statement rows = database.prepare(
+      "SELECT r.reason, count(*) FROM points p JOIN sweeps s ON s.id = p.sweep JOIN results r ON r.content = "
+      "p.content AND r.version = s.version WHERE p.sweep = ? GROUP BY r.reason ORDER BY 2 DESC, 1");
+  rows.bind(1, sweep);
+  std::string text;
+  while (rows.step())
+    text += fmt::format("{}{} fail ({})", text.empty() ? "" : ", ", rows.integer(1), rows.text(0));
+  return text;
+}
+
 }  // namespace
+
+void refuse_without_results(const Space& space, const Database& database, const SweepSummary& summary) {
+  if (!summary.complete() || summary.feasible + summary.infeasible > 0) return;
+  const std::string removed = removed_in_words(summary);
+  if (summary.failed == 0)
+    refuse_sweep(space.base().source, fmt::format("none of the {} points of the space is an experiment: {}",
+                                                  summary.points, removed));
+  refuse_sweep(space.base().source,
+               fmt::format("none of the {} points of the space can be simulated: {}{}{}", summary.points,
+                           faults_in_words(database, summary.sweep), removed.empty() ? "" : ", ", removed));
+}
 
 Shard parse_shard(const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
@@ -206,9 +229,7 @@ SweepSummary sweep(const Space& space, const SweepOptions& options, Simulator& s
   SweepRun(space, options, simulator, file).run();
   SweepSummary summary = summarize_sweep(file.database(), file.sweep());
   file.finish();
-  if (summary.removed_points() == summary.points)
-    refuse_sweep(space.base().source, fmt::format("none of the {} points of the space is an experiment: {}",
-                                                  summary.points, removed_in_words(summary)));
+  refuse_without_results(space, file.database(), summary);
   return summary;
 }
 

@@ -94,9 +94,12 @@ struct SweepSummary {
 
 /// Simulates what the file does not have yet. What is finished is in the file within half a second, and stays
 /// there whatever happens to the process. The file does not depend on the number of threads but for the order
-/// of rows. @throws InputError for a space that has no valid point (which says what removed how many) or no
-/// such key of the result; as ResultsFile.
+/// of rows. @throws InputError for a space that has no valid point (which says what removed how many) or none
+/// that can be simulated (which says why), or no such key of the result; as ResultsFile.
 [[nodiscard]] SweepSummary sweep(const Space& space, const SweepOptions& options, Simulator& simulator);
+
+/// @throws InputError where a sweep is done and no point of it has a result: what is wrong with them.
+void refuse_without_results(const Space& space, const Database& database, const SweepSummary& summary);
 
 /// @throws as ResultsFile, and InputError where the file has no sweep of that id; 0: the latest.
 [[nodiscard]] SweepSummary summarize_sweep(const Database& database, std::int64_t sweep);

@@ -36,8 +36,15 @@ BaseExperiment base_of(const SpaceSource& source, const SpaceDescription& descri
   return {source.source, description.experiment_text, source.overrides};
 }
 
+/// A document has keys by name; points are numbered by the order in which keys were given.
+void order_keys(const Names& order, std::vector<SpaceKey>& keys) {
+  std::ranges::stable_sort(
+      keys, {}, [&order](const SpaceKey& key) { return std::ranges::find(order, key.key) - order.begin(); });
+}
+
 std::unique_ptr<const Space> space_of(const SpaceSource& source) {
   SpaceDescription description = read_space(source.text, source.source);
+  order_keys(source.order, description.keys);
   BaseExperiment base = base_of(source, description);
   if (base.text.empty())
     throw InputError({Diagnostic{source.source, 0, 0, "",
@@ -67,10 +74,11 @@ SpaceSource source_of(py::handle description, py::handle experiment, const Names
 
 /// A dict has no lines.
 std::unique_ptr<BoundSpace> make_space(py::handle description, py::handle experiment, const Names& overrides,
-                                       const Names& calibrations, bool intervals) {
+                                       const Names& calibrations, bool intervals, const Names& order) {
   try {
     SpaceSource source = source_of(description, experiment, overrides, calibrations);
     source.intervals = intervals;
+    source.order = order;
     return std::make_unique<BoundSpace>(std::move(source));
   } catch (const InputError& error) {
     if (PyDict_Check(description.ptr()) == 0) throw;
@@ -172,13 +180,13 @@ py::tuple survey(const BoundSpace& space) {
 py::tuple state_of(const BoundSpace& space) {
   const SpaceSource& s = space.source();
   return py::make_tuple(s.text, s.source, s.experiment, s.experiment_source, s.overrides, s.calibrations,
-                        s.intervals);
+                        s.intervals, s.order);
 }
 
 SpaceSource source_from(const py::tuple& state) {
   return {state[0].cast<std::string>(), state[1].cast<std::string>(), state[2].cast<std::string>(),
           state[3].cast<std::string>(), state[4].cast<Names>(),       state[5].cast<Names>(),
-          state[6].cast<bool>()};
+          state[6].cast<bool>(),        state[7].cast<Names>()};
 }
 
 }  // namespace
@@ -204,7 +212,7 @@ void bind_space(py::module_& module) {
       py::arg("experiment"));
   py::class_<BoundSpace>(module, "Space")
       .def(py::init(&make_space), py::arg("description"), py::arg("experiment"), py::arg("overrides"),
-           py::arg("calibrations"), py::arg("intervals"))
+           py::arg("calibrations"), py::arg("intervals"), py::arg("order") = Names())
       .def_property_readonly("size", [](const BoundSpace& space) { return space.space().size(); })
       .def("keys", &keys_of)
       .def("read", &read_point, py::arg("index"))

@@ -23,6 +23,7 @@ struct SpaceSource {
   std::vector<std::string> overrides;
   std::vector<std::string> calibrations;  ///< paths
   bool intervals = false;                 ///< keys may take all numbers of one
+  std::vector<std::string> order{};       ///< of the keys; empty: by name, as documents have them
 };
 
 /// The value that the text of an override stands for.

@@ -82,6 +82,7 @@ class FarSweep {
   SweepSummary finish() {
     SweepSummary summary = summarize_sweep(file_.database(), file_.sweep());
     file_.finish();
+    refuse_without_results(space_, file_.database(), summary);
     return summary;
   }
 

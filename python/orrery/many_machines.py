@@ -111,17 +111,20 @@ def _main():
         from distributed import Client
     except ImportError:
         sys.exit("orrery: sweeps on Dask need the Python package distributed")
-    from orrery import many_machines  # not this file as the program, whose functions workers could not import
+    from orrery import ExperimentError, many_machines  # not this file as the program, whose functions workers could not import
     from orrery.space import Space
 
     asked = json.load(sys.stdin)
-    space = Space(asked["space"], asked["experiment"], asked["overrides"], calibrations=asked["calibrations"])
+    space = Space._of(asked["space"], asked["experiment"], asked["overrides"], asked["calibrations"], False, asked["order"])
     try:
         client = Client(asked["scheduler"], timeout=10)
     except (OSError, ValueError) as error:
         sys.exit(f"orrery: no Dask scheduler answers at {asked['scheduler']}: {error}")
     with client:
-        many_machines.sweep_on(client, space, asked["file"], asked["keys"])
+        try:
+            many_machines.sweep_on(client, space, asked["file"], asked["keys"])
+        except ExperimentError:  # of a sweep that is done: `orrery sweep` reads it in the file, and says so
+            pass
 
 
 if __name__ == "__main__":

@@ -93,12 +93,12 @@ void add_course(const RunView& run, Page& page) {
   page.add_column("course", course.take());
 }
 
-void add_memory(const RunView& run, Page& page) {
+void add_memory(const RunView& run, std::size_t stages, Page& page) {
   std::vector<std::uint32_t> stage;
   std::vector<double> at, bytes;
-  const std::vector<MemoryTimeline> stages = memory_over_time(run);
-  for (std::uint32_t s = 0; s < stages.size(); ++s) {
-    for (const MemoryPoint& point : thinned(stages[s])) {
+  const std::vector<MemoryTimeline> timelines = memory_of_stages(run, stages);
+  for (std::uint32_t s = 0; s < timelines.size(); ++s) {
+    for (const MemoryPoint& point : thinned(timelines[s])) {
       stage.push_back(s);
       at.push_back(static_cast<double>(point.at_ps));
       bytes.push_back(static_cast<double>(point.bytes));

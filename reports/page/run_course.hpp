@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kMoments = 480;
 void add_course(const RunView& run, Page& page);
 
 /// Columns "memory.stage", "memory.at", "memory.bytes": the most that a stage holds from a time to the next.
-void add_memory(const RunView& run, Page& page);
+void add_memory(const RunView& run, std::size_t stages, Page& page);
 
 /// Member "links" of the object that is open: of each kind and pace how many, and what they carry.
 void write_links(const RunView& run, JsonText& text);

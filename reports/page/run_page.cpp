@@ -38,7 +38,7 @@ void write_run_page(const RunPageInput& input, const Sink& sink) {
     page.data += facts_of(input, spans);
     spans.add_columns(page);
     add_course(*input.run, page);
-    add_memory(*input.run, page);
+    add_memory(*input.run, input.report.stage_memory.size(), page);
   } else {
     page.data += "null";
   }

@@ -1,6 +1,7 @@
 #include "sim/metrics/memory_moment.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -56,38 +57,81 @@ std::optional<std::uint32_t> operation_at(const PeakMoment& moment, const Progra
   return found;
 }
 
+MemoryTimeline memory_of_program(const RunView& run, std::uint32_t program) {
+  const std::uint32_t of = class_of_program(run, program);
+  const std::vector<Op>& ops = run.workload.programs[program].ops;
+  Bytes held = run.workload.stage_memory[program].standing;
+  MemoryTimeline points{{0, held}};
+  const auto change = [&](Picoseconds at, Bytes by) {
+    held += by;
+    if (points.back().at_ps < at) points.push_back({at, held});
+    points.back().bytes = std::max(points.back().bytes, held);
+  };
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (!ops[op].changes_memory()) continue;
+    const std::uint32_t task = run.expanded.task(of, op);
+    change(run.timeline.start_ps[task], ops[op].memory_at_start);
+    change(run.timeline.finish_ps[task], ops[op].memory_at_finish);
+  }
+  return points;
+}
+
 }  // namespace
 
-std::optional<Picoseconds> time_of_peak(const RunView& run) {
-  const auto& stages = run.workload.stage_memory;
+std::optional<PeakPlace> place_of_peak(std::span<const StageMemory> stages, const ShortenedRun& run) {
   const auto fullest = std::ranges::max_element(stages, {}, &StageMemory::total);
   if (fullest == stages.end()) return {};
-  const auto program = static_cast<std::uint32_t>(fullest - stages.begin());
-  const std::optional<std::uint32_t> op = operation_at(fullest->moment, run.workload.programs[program]);
-  if (!op) return {};
-  return run.timeline.start_ps[run.expanded.task(class_of_program(run, program), *op)];
+  PeakPlace place{static_cast<std::uint32_t>(fullest - stages.begin()), fullest->moment, -1, -1};
+  if (run.simulated == run.all) {  // replicas may have more or fewer
+    place.from_begin = std::exchange(place.moment.micro_batch, 0);
+    return place;
+  }
+  const std::int64_t of_copy = run.all / run.copies;
+  const std::int64_t simulated = run.simulated / run.copies;
+  const std::int64_t first = place.moment.micro_batch / of_copy * simulated;
+  const std::int64_t number = place.moment.micro_batch % of_copy;
+  const std::int64_t from_end = number - (of_copy - simulated);
+  if (number < simulated) place.from_begin = static_cast<std::int32_t>(first + number);
+  if (from_end >= 0) place.from_end = static_cast<std::int32_t>(first + from_end);
+  place.moment.micro_batch = 0;
+  return place;
+}
+
+std::optional<PeakTime> time_of_peak(const RunView& run, const ShortenedRun& shortened) {
+  const std::optional<PeakPlace> place = place_of_peak(run.workload.stage_memory, shortened);
+  if (!place) return {};
+  const Program& program = run.workload.programs[place->program];
+  const std::uint32_t end =
+      shortened.part.empty() ? RunPart::Ops{}.last : shortened.part[place->program].last;
+  for (const bool after : {false, true}) {
+    PeakMoment moment = place->moment;
+    moment.micro_batch = after ? place->from_end : place->from_begin;
+    if (moment.micro_batch < 0) continue;
+    const std::optional<std::uint32_t> op = operation_at(moment, program);
+    if (!op || (*op >= end) != after) continue;
+    return PeakTime{run.timeline.start_ps[run.expanded.task(class_of_program(run, place->program), *op)],
+                    after};
+  }
+  return {};
 }
 
 std::vector<MemoryTimeline> memory_over_time(const RunView& run) {
-  std::vector<MemoryTimeline> stages;
-  for (std::uint32_t p = 0; p < run.workload.programs.size(); ++p) {
-    const std::uint32_t of = class_of_program(run, p);
-    const std::vector<Op>& ops = run.workload.programs[p].ops;
-    Bytes held = run.workload.stage_memory[p].standing;
-    MemoryTimeline& points = stages.emplace_back(MemoryTimeline{{0, held}});
-    const auto change = [&](Picoseconds at, Bytes by) {
-      held += by;
-      if (points.back().at_ps < at) points.push_back({at, held});
-      points.back().bytes = std::max(points.back().bytes, held);
-    };
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      if (!ops[op].changes_memory()) continue;
-      const std::uint32_t task = run.expanded.task(of, op);
-      change(run.timeline.start_ps[task], ops[op].memory_at_start);
-      change(run.timeline.finish_ps[task], ops[op].memory_at_finish);
-    }
+  std::vector<MemoryTimeline> programs;
+  for (std::uint32_t p = 0; p < run.workload.programs.size(); ++p)
+    programs.push_back(memory_of_program(run, p));
+  return programs;
+}
+
+std::vector<MemoryTimeline> memory_of_stages(const RunView& run, std::size_t stages) {
+  const std::vector<StageMemory>& memory = run.workload.stage_memory;
+  std::vector<MemoryTimeline> timelines;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    std::size_t fullest = stage;
+    for (std::size_t p = stage; p < memory.size(); p += stages)
+      if (memory[p].total() > memory[fullest].total()) fullest = p;
+    timelines.push_back(memory_of_program(run, static_cast<std::uint32_t>(fullest)));
   }
-  return stages;
+  return timelines;
 }
 
 }  // namespace orrery

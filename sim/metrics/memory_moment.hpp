@@ -1,17 +1,47 @@
 // When in a run a stage holds most memory, and what it holds over time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "sim/metrics/build_report.hpp"
 
 namespace orrery {
 
-/// Start of what StageMemory::moment names, on the stage that holds most; nothing where the run has no such
-/// operation.
-[[nodiscard]] std::optional<Picoseconds> time_of_peak(const RunView& run);
+/// A run of fewer micro-batches than a step has, with a part that stands for those left out.
+struct ShortenedRun {
+  std::int64_t all = 0;                  ///< micro-batches of the step, which StageMemory::moment numbers
+  std::int64_t simulated = 0;            ///< of those
+  std::int64_t copies = 1;               ///< of the model, which share them
+  std::span<const RunPart::Ops> part{};  ///< per program; empty where nothing is left out
+};
 
-/// What a GPU of each stage holds, from each of the times on. The first point is of time 0.
+/// The program whose stage holds most, and its moment in the run: counted from the beginning of a step, and
+/// from its end. Runs that are shortened alike have the same time for the same of these.
+struct PeakPlace {
+  std::uint32_t program = 0;
+  PeakMoment moment;
+  std::int32_t from_begin = -1;  ///< micro-batch of the run; -1: not in it
+  std::int32_t from_end = -1;    ///< likewise
+};
+/// Nothing where no stage holds anything.
+[[nodiscard]] std::optional<PeakPlace> place_of_peak(std::span<const StageMemory> stages,
+                                                     const ShortenedRun& run);
+
+/// Start of what StageMemory::moment names.
+struct PeakTime {
+  Picoseconds at_ps = 0;
+  bool after_part = false;  ///< so that whatever the part is repeated for comes before it
+};
+/// On the stage that holds most; nothing where the run has no such operation.
+[[nodiscard]] std::optional<PeakTime> time_of_peak(const RunView& run, const ShortenedRun& shortened);
+
+/// What a GPU of each program holds, from each of the times on. The first point is of time 0.
 [[nodiscard]] std::vector<MemoryTimeline> memory_over_time(const RunView& run);
+
+/// The same for each pipeline stage: of its programs, which replicas of unequal batches have, the one that
+/// holds most.
+[[nodiscard]] std::vector<MemoryTimeline> memory_of_stages(const RunView& run, std::size_t stages);
 
 }  // namespace orrery

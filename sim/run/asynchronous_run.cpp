@@ -162,7 +162,7 @@ Report report_on_meetings(const Experiment& experiment, const Outline& outlined,
                           const Figures& figures) {
   const MeetingSimulation simulation(experiment, outlined, local);
   const MeetingRun run = simulation.run();
-  StepFacts facts(local);
+  StepFacts facts(local, shortened_run(experiment.plan, experiment.plan.micro_batches()));
   facts.events += run.events;
   Totals totals;
   totals.makespan_ps = run.makespan;

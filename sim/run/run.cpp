@@ -78,12 +78,19 @@ void judge_range(const Experiment& experiment, const Figures& figures, Report& r
 
 }  // namespace
 
-StepFacts::StepFacts(const SimulatedStep& step)
+ShortenedRun shortened_run(const Plan& plan, std::int64_t simulated) {
+  return {plan.micro_batches(), simulated, plan.model_copies(), {}};
+}
+
+StepFacts::StepFacts(const SimulatedStep& step, ShortenedRun shortened)
     : multiplicity(step.expanded.representatives.multiplicity),
       ranks(multiplicity.size()),
       tasks(step.expanded.graph.tasks()),
-      events(step.timeline.events),
-      peak_memory_at_ps(step.layout == nullptr ? std::nullopt : time_of_peak(step.view())) {}
+      events(step.timeline.events) {
+  if (step.layout == nullptr) return;
+  if (step.periods != nullptr) shortened.part = step.periods->one;
+  peak_memory = time_of_peak(step.view(), shortened);
+}
 
 Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
                  const Traffic& traffic, const Totals& totals, const Figures& figures) {
@@ -93,7 +100,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   report.stats.tasks = facts.tasks;
   report.stats.events = facts.events;
   report.stats.ranks = facts.ranks;
-  report.peak_memory_at_ps = facts.peak_memory_at_ps;
+  if (facts.peak_memory) report.peak_memory_at_ps = facts.peak_memory->at_ps;
   expect_training(experiment, report);
   report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
   report.power_w = experiment.cluster.sum_over_gpus(&Gpu::power_w);
@@ -121,7 +128,8 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
     run.report = report_on_meetings(experiment, outlined, run, {});
     return run;
   }
-  run.report = report_on(experiment, outlined.workload, StepFacts(run), run.traffic, run.taken->whole, {});
+  const StepFacts facts(run, shortened_run(experiment.plan, experiment.plan.micro_batches()));
+  run.report = report_on(experiment, outlined.workload, facts, run.traffic, run.taken->whole, {});
   return run;
 }
 
@@ -132,6 +140,14 @@ Run run(const Experiment& experiment) {
     throw InputError("/inference", "found requests to serve, which have no step to look at");
   Memo memo;
   return with_concrete_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
+}
+
+Run run_in_layers(const Experiment& experiment) {
+  Experiment layered = experiment;
+  layered.simulation.detail = Detail::layer;
+  Run shown = run(layered);
+  shown.report = simulate(experiment);
+  return shown;
 }
 
 Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {

@@ -8,6 +8,7 @@
 #include "orrery/report.hpp"
 #include "orrery/workload.hpp"
 #include "sim/metrics/build_report.hpp"
+#include "sim/metrics/memory_moment.hpp"
 #include "sim/run/step.hpp"
 
 namespace orrery {
@@ -20,16 +21,24 @@ struct Run : SimulatedStep {
 /// @throws as simulate().
 [[nodiscard]] Run run(const Experiment& experiment);
 
+/// The same for those who look at operations: where the detail of the experiment takes passes for one
+/// operation each, on the compute stream, they are those of every layer. The report is that of simulate().
+[[nodiscard]] Run run_in_layers(const Experiment& experiment);
+
 /// What a report says of a simulated step beside what it took.
 struct StepFacts {
   std::vector<std::uint32_t> multiplicity;  ///< per class of ranks whose times are told apart
   std::uint64_t ranks = 0;                  ///< simulated
   std::uint64_t tasks = 0;
   std::uint64_t events = 0;
-  std::optional<Picoseconds> peak_memory_at_ps;
+  std::optional<PeakTime> peak_memory;
 
-  explicit StepFacts(const SimulatedStep& step);
+  /// `shortened` but for its part, which is the step's.
+  StepFacts(const SimulatedStep& step, ShortenedRun shortened);
 };
+
+/// How a step of `plan` is run with so many micro-batches.
+[[nodiscard]] ShortenedRun shortened_run(const Plan& plan, std::int64_t simulated);
 
 /// @param outlined  the workload of `experiment`, without programs
 [[nodiscard]] Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,

@@ -98,9 +98,22 @@ class Simulation {
   }
 
   [[nodiscard]] Report report(const MeasuredStep& step, const Totals& totals, std::int64_t more) const {
-    return report_on(experiment_, outlined_.workload, step.facts,
-                     figures_.traffic ? step.traffic.traffic(static_cast<std::uint64_t>(more)) : Traffic{},
-                     totals, figures_);
+    Report result =
+        report_on(experiment_, outlined_.workload, step.facts,
+                  figures_.traffic ? step.traffic.traffic(static_cast<std::uint64_t>(more)) : Traffic{},
+                  totals, figures_);
+    if (more > 0 && step.facts.peak_memory && step.facts.peak_memory->after_part)
+      *result.peak_memory_at_ps += more * step.taken->part.makespan_ps;
+    return result;
+  }
+
+  /// What of the whole step tells when the run has its peak of memory.
+  [[nodiscard]] ContentHash peak_key(const ShortenedRun& shortened) const {
+    const auto peak = place_of_peak(outlined_.workload.stage_memory, shortened);
+    if (!peak) return {};
+    const PeakMoment& moment = peak->moment;
+    return content_of(peak->program, moment.pass, moment.chunk, moment.layer, moment.at_end, peak->from_begin,
+                      peak->from_end);
   }
 
   /// Known by all of the experiment, compared key by key, and by the figures asked for.
@@ -109,13 +122,15 @@ class Simulation {
     simulated.training = {0, 0, simulated.loads_images() ? DataInput::loaded : DataInput::synthetic};
     simulated.accuracy = {};
     simulated.problem = {};
-    const ContentHash key =
-        content_of(simulated, repeats, figures_.breakdown, figures_.critical_path, figures_.traffic);
+    const ShortenedRun shortened = shortened_run(experiment_.plan, simulated.plan.micro_batches());
+    const ContentHash key = content_of(simulated, repeats, figures_.breakdown, figures_.critical_path,
+                                       figures_.traffic, peak_key(shortened));
     auto known = memo_.find<MeasuredStep>(MemoKind::step, key);
     if (known != nullptr && known->experiment == simulated) return known;
     SimulatedStep step = simulate_step({simulated, layout_, outlined_}, figures_, repeats, false, memo_);
-    const auto made = std::make_shared<const MeasuredStep>(MeasuredStep{
-        std::move(simulated), std::move(step.taken), StepFacts(step), std::move(step.traffic_counts)});
+    const auto made = std::make_shared<const MeasuredStep>(
+        MeasuredStep{std::move(simulated), std::move(step.taken), StepFacts(step, shortened),
+                     std::move(step.traffic_counts)});
     memo_.put<MeasuredStep>(MemoKind::step, key, made);
     return made;
   }

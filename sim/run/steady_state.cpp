@@ -285,18 +285,18 @@ Periods find_periods(const Workload& workload, const Plan& plan) {
 std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                            const Channels& channels) {
   std::vector<std::uint64_t> calls(channels.calls.size(), 0);
-  std::vector<bool> counted(channels.channels.size(), false);  // by the program at the other end
+  // The end that counts a channel, a slot of a program. It may have others in the same program: those that
+  // send and receive on a ring.
+  std::vector<std::size_t> counting(channels.channels.size(), kNone);
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
-    std::vector<bool> here(channels.channels.size(), false);
     for (std::uint32_t i = periods.one[p].first; i < periods.one[p].last; ++i) {
       const Op& op = workload.programs[p].ops[i];
       if (op.kind == Op::Kind::compute) continue;
-      const std::uint32_t channel = channels.channel_of[p * workload.slots + op.slot];
-      if (counted[channel]) continue;
-      here[channel] = true;
-      ++calls[channels.call(channel, request_of(op))];
+      const std::size_t end = p * workload.slots + op.slot;
+      const std::uint32_t channel = channels.channel_of[end];
+      if (counting[channel] == kNone) counting[channel] = end;
+      if (counting[channel] == end) ++calls[channels.call(channel, request_of(op))];
     }
-    for (std::size_t c = 0; c < here.size(); ++c) counted[c] = counted[c] || here[c];
   }
   return calls;
 }

@@ -26,6 +26,36 @@ bool is_beside(const Op& op) {
   return std::ranges::find(kBeside, op.stream) != kBeside.end() || op.stream >= send_stream(0);
 }
 
+/// An activation that leaves for another stage.
+bool leaves(const Op& op) {
+  return communicates(op) && (op.stream == Stream::send_forward || op.stream == Stream::reverse_send_forward);
+}
+
+/// Per operation of a program: of a gradient that comes from another stage, the activation of the same
+/// micro-batch that was sent there, without which it cannot be; kNone of others. So a rank gets no further
+/// ahead of its own traffic than the schedule has micro-batches in flight, however many there are.
+std::vector<std::uint32_t> sent_before(const Program& program) {
+  std::int32_t chunks = 1;
+  std::int32_t micro_batches = 0;
+  for (const Op& op : program.ops) {
+    chunks = std::max(chunks, op.chunk + 1);
+    micro_batches = std::max(micro_batches, op.micro_batch + 1);
+  }
+  std::vector<std::uint32_t> latest(
+      static_cast<std::size_t>(chunks) * static_cast<std::size_t>(micro_batches), kNone);
+  std::vector<std::uint32_t> sent(program.ops.size(), kNone);
+  for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    if (op.micro_batch < 0) continue;
+    std::uint32_t& of_pass =
+        latest[static_cast<std::size_t>(op.micro_batch) * static_cast<std::size_t>(chunks) +
+               static_cast<std::size_t>(op.chunk)];
+    if (leaves(op)) of_pass = i;
+    if (arrives(op) && op.phase == Phase::backward) sent[i] = of_pass;
+  }
+  return sent;
+}
+
 }  // namespace
 
 Interference::Interference(const Workload& workload, const Channels& channels, const PriceList& prices)
@@ -39,6 +69,7 @@ Interference::Order Interference::order_of(const Program& program) const {
   Order order;
   order.first.assign(program.ops.size() + 1, kNone);
   order.next.assign(program.ops.size(), kNone);
+  order.sent = sent_before(program);
   std::vector<std::uint32_t> last(program.ops.size() + 1, kNone);
   std::vector<std::uint32_t> ready(program.ops.size(), begin);        // after which compute operation
   std::vector<std::uint32_t> ready_stream(workload_.streams, begin);  // of the latest on a stream
@@ -100,16 +131,18 @@ std::vector<Picoseconds> Interference::delays(const Program& program, const Orde
   std::vector<Picoseconds> finish(program.ops.size(), 0);
   std::vector<Picoseconds> stream_free(workload_.streams, 0);
   BusyTimes busy;
-  const auto start_of = [&](const Op& op) {
+  const auto start_of = [&](std::size_t at) {
+    const Op& op = program.ops[at];
     Picoseconds start = stream_free[static_cast<std::size_t>(op.stream)];
     if (arrives(op)) start = std::max(start, stream_free[static_cast<std::size_t>(Stream::compute)]);
+    if (order.sent[at] != kNone) start = std::max(start, finish[order.sent[at]]);
     for (const std::uint32_t dep : program.dependencies(op)) start = std::max(start, finish[dep]);
     return start;
   };
   const auto run_ready = [&](std::size_t after) {
     for (std::uint32_t i = order.first[after]; i != kNone; i = order.next[i]) {
       const Op& op = program.ops[i];
-      const Picoseconds start = start_of(op);
+      const Picoseconds start = start_of(i);
       finish[i] = stream_free[static_cast<std::size_t>(op.stream)] = capped_sum(start, durations[i]);
       if (is_beside(op)) busy.add(start, finish[i]);
     }
@@ -118,7 +151,7 @@ std::vector<Picoseconds> Interference::delays(const Program& program, const Orde
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
     if (!computes(op)) continue;
-    const Picoseconds start = start_of(op);
+    const Picoseconds start = start_of(i);
     finish[i] = busy.finish(start, durations[i], share(op, durations[i]));
     result[i] = finish[i] - start - durations[i];
     stream_free[static_cast<std::size_t>(op.stream)] = finish[i];

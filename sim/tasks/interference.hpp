@@ -35,7 +35,9 @@ class Interference {
     std::vector<std::uint32_t>
         first;  ///< [op], and one for the begin: the first that is ready after it, or kNone
     std::vector<std::uint32_t> next;  ///< [op]: the next one that is
-    bool beside = false;              ///< whether some of it may run beside compute
+    /// [op]: of a gradient that comes from another stage, the activation sent there, or kNone.
+    std::vector<std::uint32_t> sent;
+    bool beside = false;  ///< whether some of it may run beside compute
   };
   [[nodiscard]] Order order_of(const Program& program) const;
   [[nodiscard]] std::vector<Picoseconds> durations(std::uint32_t rank) const;

@@ -40,6 +40,40 @@ class BatchCommand(CommandLineCase):
                 self.assertEqual(["error" in answer for answer in part], [False, True] * len(lines))
                 self.assertEqual([answer["plan"]["global_batch_size"] for answer in part[::2]], [64 * i for i in range(1, 100)])
 
+    def test_refuses_what_a_single_run_refuses(self):
+        """The same experiments in the same words; what is right has the same result."""
+        def planned(**keys):
+            return changed(plan={**SMALL["plan"], **keys})
+
+        no_room = {"base": "dgx-a100-80gb", "nodes": 4, "fabric": {"kind": "fat-tree", "shape": [2]}}
+        cases = [SMALL, planned(zero_stage=1), changed(model="gpt3-175b"), planned(global_batch_size=1600), planned(replica_batch_sizes=[4, 12]),
+                 # Written out, programs of so many micro-batches would not fit.
+                 planned(global_batch_size=4_000_000), planned(global_batch_size=40_000_000),
+                 changed(model="gpt3-126m"), planned(zero_stage=5), planned(tensor_parallel=3), planned(global_batch_size=15), planned(tensor_paralel=2),
+                 planned(pipeline_schedule="dualpipe", global_batch_size=2), planned(zero_group_size=3), {**SMALL, "cluster": no_room, "plan": {}},
+                 {**SMALL, "data_parallel_sync": {"method": "gossip", "topology": "torus", "shape": [3]}}, {"model": "gpt3-125m"}, {},
+                 {**SMALL, "inference": {"prompt_tokens": 100, "output_tokens": 10, "batch_size": 0, "requests": 4}},
+                 {**SMALL, "simulation": {"folding": "off", "steps": 1_000_000}}]
+        answers = [json.loads(line) for line in orrery("simulate", "--batch", text="\n".join(map(json.dumps, cases))).stdout.splitlines()]
+        self.assertEqual(len(answers), len(cases))
+        refused = 0
+        for case, answer in zip(cases, answers):
+            self.experiment.write_text(json.dumps(case))
+            done = orrery("simulate", self.experiment, "--json", "-")
+            with self.subTest(case=case, stderr=done.stderr):
+                self.assertEqual(done.returncode == 2, "error" in answer, answer.get("error"))
+                if "error" in answer:
+                    refused += 1
+                    self.assertIn(f'{answer["error"]["pointer"]}: {answer["error"]["message"]}', done.stderr)
+                    continue
+                single = json.loads(done.stdout)
+                for result in (single, answer):
+                    for key in ("wall_s", "tasks_per_s", "peak_rss_mb"):
+                        del result["stats"][key]
+                del answer["line"]
+                self.assertEqual(single, answer)
+        self.assertGreater(refused, 10)
+
     def test_batch_of_some_keys(self):
         large = changed(model="gpt3-175b")
         lines = "\n".join([json.dumps(SMALL), json.dumps(large), "nonsense"])

@@ -200,6 +200,32 @@ class SweepCommand(CommandLineCase):
         self.refused("--pareto", "step_time_s,memory.peak", says='did you mean "memory.peak_gb"?')
         self.refused("--sweep", 9, says="found no sweep 9 in the file")
 
+    def test_every_point_fails(self):
+        no_room = {"base": "dgx-a100-80gb", "nodes": 4, "fabric": {"kind": "fat-tree", "shape": [2]}}
+        wrong = self.write("wrong.json", {"experiment": {**SMALL, "cluster": no_room, "plan": {}}, "plan.zero_stage": [0, 1]})
+        self.refused(wrong, says="none of the 2 points of the space can be simulated: 2 fail (")
+        self.refused(wrong, says="/cluster/fabric/shape: the tree has room for 2")
+
+    def test_front_of_a_figure_without_values(self):
+        self.sweep(self.space, "--quiet")  # no rent of these GPUs is known
+        self.refused("--pareto", "step_time_s,cost_usd", says='feasible points has a value of "cost_usd"')
+        self.refused("--top", 3, "--by", "cost_usd", says='feasible points has a value of "cost_usd"')
+
+    def test_points_on_dask_have_the_numbers_of_any_sweep(self):
+        """The keys go to the Python module in the order in which points are numbered."""
+        tools = self.path / "tools"
+        tools.mkdir()
+        asked = self.path / "asked.json"
+        python = tools / "python3"
+        python.write_text(f"#!/bin/sh\ncat > {asked}\nexit 7\n")
+        python.chmod(0o755)
+        done = subprocess.run([ORRERY, "sweep", self.experiment, "--vary", "plan.zero_stage=0,1", "--vary", "plan.micro_batch_size=1,2", "--dask",
+                               "tcp://127.0.0.1:1", "--out", self.out], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("exit status 7", done.stderr)
+        self.assertEqual(json.loads(asked.read_text())["order"], ["plan.zero_stage", "plan.micro_batch_size"])
+
     def test_nothing_fits(self):
         huge = self.write("huge.json", {"experiment": {**SMALL, "model": "gpt3-175b"}, "plan.zero_stage": [0, 1]})
         done = self.sweep(huge)

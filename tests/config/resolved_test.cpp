@@ -122,6 +122,21 @@ TEST_CASE("no cluster of the catalog gets a warning") {
   }
 }
 
+// Experts are sharded over all ranks that hold the same ones: a group of replicas is refused there, so none
+// is chosen either, and what was chosen can be read again.
+TEST_CASE("no group of replicas is chosen to shard a model with experts") {
+  for (const char* asked : {R"("zero_group_size": "auto", )", ""}) {  // or by the software
+    const LocatedExperiment read = read_whole(
+        R"({"model": "mixtral-8x7b", "cluster": {"base": "dgx-h100", "nodes": 4}, "software":
+            {"chooses_sharding": true}, "plan": {"expert_parallel": 8, "zero_stage": 1, )" +
+            std::string(asked) + R"("global_batch_size": 64}})",
+        "e.json");
+    CHECK_FALSE(read.experiment.plan.choose_zero_group);
+    CHECK(read.experiment.plan.zero_group_size == 0);
+    check_again(read);
+  }
+}
+
 TEST_CASE("a resolved experiment that serves requests is what it was made from") {
   for (const char* inference :
        {R"("prompt_tokens": 100, "output_tokens": 10, "batching": "static", "batch_size": 4)",

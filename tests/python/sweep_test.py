@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import pickle
 import signal
 import sqlite3
 import subprocess
@@ -46,6 +47,23 @@ class Here(unittest.TestCase):
         self.assertEqual(mine.points, 48)
         self.assertEqual(mine.removed, {DESCRIPTION["where"]: 12, "plan.tensor_parallel": 4})
         self.assertEqual(contents(self.folder / "mine.db"), contents(self.folder / "theirs.db"))
+
+    def test_points_are_numbered_as_the_command_line_does(self):
+        """What `orrery sweep --dask` asks for: keys in the order of --vary, in copies on workers too."""
+        order = ["plan.tensor_parallel", "plan.micro_batch_size"]
+        keys = {key: [1, 2] for key in order}
+        space = orrery.Space._of(keys, SMALL, [], [], False, order)
+        self.assertEqual([list(pickle.loads(pickle.dumps(space))[1].items()), list(space[2].items())],
+                         [[(order[0], 1), (order[1], 2)], [(order[0], 2), (order[1], 1)]])
+        file, theirs = self.folder / "mine.db", self.folder / "theirs.db"
+        orrery.sweep(space, file)
+        vary = [argument for key in order for argument in ("--vary", f"{key}=1,2")]
+        experiment = self.folder / "e.json"
+        experiment.write_text(space_text := json.dumps(SMALL), encoding="utf-8")
+        command("sweep", experiment, *vary, "--out", theirs, "--quiet")
+        self.assertEqual(contents(file), contents(theirs))
+        found = orrery.sweep(orrery.Space._of(keys, space_text, [], [], False, order), theirs)
+        self.assertEqual(found.id, 1)  # the sweep of the command line is gone on with
 
     def test_figures_are_those_of_simulate(self):
         file = self.folder / "results.db"

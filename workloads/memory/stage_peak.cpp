@@ -58,8 +58,8 @@ class PeakSearch {
         {{PassKind::forward, static_cast<std::int32_t>(micro_batches - 1), 0}, {PassKind::backward, 0, 0}}});
   }
 
-  /// Whether that is in the second half of the passes.
-  [[nodiscard]] bool late() const { return 2 * passes_before_ >= passes_; }
+  /// Number of the pass that has the peak.
+  [[nodiscard]] std::size_t place() const { return place_; }
 
   [[nodiscard]] StagePeak found() const {
     StagePeak peak;
@@ -97,7 +97,10 @@ class PeakSearch {
     const auto [known, anew] = pairs_.try_emplace({ahead.chunk, back.chunk});
     PairPeak& pair = known->second;
     if (anew) pair = peak_side_by_side(chunk_of(ahead), chunk_of(back), blocks_);
-    if (note(pair.above, pair.in_backward ? back : ahead)) pair_ = pair;
+    if (note(pair.above, pair.in_backward ? back : ahead)) {
+      pair_ = pair;
+      place_ += pair.in_backward ? 1 : 0;
+    }
     end(ahead);
     end(back);
   }
@@ -107,7 +110,7 @@ class PeakSearch {
     most_ = bytes_ + above;
     at_peak_ = held_;
     pass_ = pass;
-    passes_before_ = passes_;
+    place_ = passes_;
     pair_.reset();
     return true;
   }
@@ -153,17 +156,52 @@ class PeakSearch {
   Pass pass_;                                                        ///< whose block begins at the peak
   std::optional<PairPeak> pair_;                                     ///< where it is one of two side by side
   std::map<std::pair<std::int32_t, std::int32_t>, PairPeak> pairs_;  ///< by their chunks
-  std::size_t passes_ = 0;
-  std::size_t passes_before_ = 0;  ///< the peak
+  std::size_t passes_ = 0;                                           ///< so far
+  std::size_t place_ = 0;                                            ///< of pass_
 };
 
-/// Where the pass of a moment lies in an order with `more` micro-batches of each copy of the model: those are
-/// in its middle, so that what comes late comes as long before the end.
-void count_in(std::int64_t more, bool late, const Stage& stage, PeakMoment& moment) {
-  const std::int64_t copy =
-      stage.map.copy_of({stage.index, moment.chunk});  // one copy's come behind another's
-  moment.micro_batch += static_cast<std::int32_t>(more * (copy + (late ? 1 : 0)));
+/// Whether two orders begin alike, up to a pass and with it, as their copies of the model number
+/// micro-batches.
+bool begin_alike(std::span<const Pass> a, std::span<const Pass> b, std::size_t place, std::int64_t of_copy_a,
+                 std::int64_t of_copy_b) {
+  for (std::size_t i = 0; i <= place; ++i) {
+    if (a[i].kind != b[i].kind || a[i].chunk != b[i].chunk ||
+        a[i].micro_batch % of_copy_a != b[i].micro_batch % of_copy_b)
+      return false;
+  }
+  return true;
 }
+
+/// The peak of a step of fewer micro-batches, as its whole step numbers them. A peak that a longer step does
+/// not come to after the same passes belongs to the end.
+class WholeStep {
+ public:
+  WholeStep(const Plan& plan, const ScheduleShape& few, std::int64_t period)
+      : schedule_(schedule_of(plan)),
+        few_(few),
+        all_(plan.micro_batches()),
+        copies_(plan.model_copies()),
+        period_(period) {}
+
+  void number(std::int64_t stage, std::span<const Pass> order, std::size_t place, PeakMoment& moment) const {
+    if (few_.micro_batches == all_) return;
+    const std::int64_t of_copy = few_.micro_batches / copies_;
+    const std::int64_t copy = moment.micro_batch / of_copy;
+    std::int64_t number = moment.micro_batch % of_copy;
+    ScheduleShape longer = few_;
+    longer.micro_batches += period_;
+    if (!begin_alike(order, schedule_.order(longer, stage), place, of_copy, longer.micro_batches / copies_))
+      number += (all_ - few_.micro_batches) / copies_;
+    moment.micro_batch = static_cast<std::int32_t>(copy * (all_ / copies_) + number);
+  }
+
+ private:
+  const PipelineSchedule& schedule_;
+  ScheduleShape few_;
+  std::int64_t all_;     ///< micro-batches
+  std::int64_t copies_;  ///< of the model
+  std::int64_t period_;  ///< in micro-batches of all copies
+};
 
 }  // namespace
 
@@ -182,11 +220,15 @@ StagePeak find_peak(const Stage& stage, const ModelBlocks& blocks, const Plan& p
     return search.found();
   }
   ScheduleShape shape = schedule_shape(plan);
-  shape.micro_batches = micro_batches_at_peak(plan);
-  search.run(schedule.order(shape, stage.index));
+  const std::int64_t all = shape.micro_batches;
+  const std::int64_t period = schedule.steady_state(shape).period * plan.model_copies();
+  const std::int64_t few = micro_batches_at_peak(plan);
+  shape.micro_batches = few + (all - few) % period;  // whole periods are left out
+  const std::vector<Pass> order = schedule.order(shape, stage.index);
+  search.run(order);
   StagePeak peak = search.found();
-  count_in((plan.micro_batches() - shape.micro_batches) / plan.model_copies(), search.late(), stage,
-           peak.moment);
+  if (peak.moment.pass != PeakMoment::Pass::none)
+    WholeStep(plan, shape, period).number(stage.index, order, search.place(), peak.moment);
   return peak;
 }
 

@@ -136,7 +136,7 @@ void StageProgram::write_step() {
   for (const Pass& pass : passes_) {
     const OpId first = writer_.size();
     write_pass(pass);
-    if (plan_.overlap_expert_parallel && before != kNoOp && pass.kind == Pass::Kind::backward)
+    if (plan_.overlap_expert_parallel && pass.beside_forward && before != kNoOp)
       pairs_.push_back({before, first, writer_.size()});
     before = pass.kind == Pass::Kind::forward ? first : kNoOp;
   }

@@ -34,12 +34,12 @@ class DualPipe {
   std::vector<Pass> write() {
     warm_up();
     for (std::int64_t i = 0; i < main_; ++i) {
-      pair(near_, far_);
-      pair(far_, near_);
+      order_.pair(near_, far_);
+      order_.pair(far_, near_);
     }
     for (std::int64_t i = 0; i < after_; ++i) {
       order_.backward(far_);
-      pair(far_, near_);
+      order_.pair(far_, near_);
     }
     cool_down();
     return std::move(order_).finish();
@@ -70,10 +70,6 @@ class DualPipe {
     while (order_.has_put_off()) order_.weight_gradient();
   }
 
-  void pair(std::int64_t forward, std::int64_t backward) {
-    order_.forward(forward);
-    order_.backward(backward);
-  }
   void backward(std::int64_t chunk, bool in_halves) {
     in_halves ? order_.input_gradient(chunk) : order_.backward(chunk);
   }

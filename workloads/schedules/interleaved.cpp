@@ -53,10 +53,16 @@ std::int64_t least_warm_up(const ScheduleShape& shape) {
   return (shape.chunks - 1) * group_sizes(shape).front();
 }
 
+/// The same where passes run in pairs, which take their inputs and give their outputs together: a rank is one
+/// pair ahead of the next one at least.
+std::int64_t least_warm_up(const ScheduleShape& shape, std::int64_t stage) {
+  return least_warm_up(shape) + shape.ahead * (shape.stages - stage);
+}
+
 std::int64_t interleaved_warm_up(const ScheduleShape& shape, std::int64_t stage) {
   const std::int64_t total = shape.micro_batches * shape.chunks;
   const std::int64_t ahead = shape.ahead - 2 * stage;
-  if (shape.warm_up > 0) return std::clamp(shape.warm_up + ahead, least_warm_up(shape), total);
+  if (shape.warm_up > 0) return std::min(std::max(shape.warm_up + ahead, least_warm_up(shape, stage)), total);
   if (shape.micro_batches == shape.stages) return total;
   return std::min(2 * (shape.stages - 1) + ahead + least_warm_up(shape), total);
 }
@@ -74,16 +80,16 @@ std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t sta
     const Place at = places[static_cast<std::size_t>(k)];
     order.push_back(forward_pass(at.micro_batch, at.chunk));
   };
-  const auto backward = [&](std::int64_t k) {
+  const auto backward = [&](std::int64_t k, auto pass) {
     const Place at = places[static_cast<std::size_t>(k)];
-    order.push_back(backward_pass(at.micro_batch, shape.chunks - 1 - at.chunk));
+    order.push_back(pass(at.micro_batch, shape.chunks - 1 - at.chunk));
   };
   for (std::int64_t k = 0; k < warmup; ++k) forward(k);
   for (std::int64_t k = warmup; k < total; ++k) {
     forward(k);
-    backward(k - warmup);
+    backward(k - warmup, backward_pass_beside);
   }
-  for (std::int64_t k = total - warmup; k < total; ++k) backward(k);
+  for (std::int64_t k = total - warmup; k < total; ++k) backward(k, backward_pass);
   return order;
 }
 
@@ -98,7 +104,7 @@ std::optional<ScheduleObstacle> interleaved_obstacle(const ScheduleShape& shape)
     return ScheduleObstacle{"micro_batch_group_size", std::to_string(shape.group),
                             "at least pipeline_parallel " + std::to_string(shape.stages)};
   if (shape.chunks == 1) return one_f_one_b_obstacle(shape);
-  const std::int64_t least = least_warm_up(shape);
+  const std::int64_t least = least_warm_up(shape, 0) - shape.ahead;
   const std::int64_t most = shape.micro_batches * shape.chunks;
   if (shape.warm_up == 0 || (shape.warm_up >= least && shape.warm_up <= most)) return {};
   return ScheduleObstacle{"warmup_micro_batches", std::to_string(shape.warm_up),

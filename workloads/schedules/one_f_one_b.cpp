@@ -22,7 +22,7 @@ std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t sta
   for (std::int64_t i = 0; i < warmup; ++i) order.push_back(forward_pass(i));
   for (std::int64_t i = warmup; i < m; ++i) {
     order.push_back(forward_pass(i));
-    order.push_back(backward_pass(i - warmup));
+    order.push_back(backward_pass_beside(i - warmup));
   }
   for (std::int64_t i = m - warmup; i < m; ++i) order.push_back(backward_pass(i));
   return order;

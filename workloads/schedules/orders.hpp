@@ -44,6 +44,12 @@ inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
 inline Pass backward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
   return {Pass::Kind::backward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};
 }
+/// One that may run beside the forward pass before it.
+inline Pass backward_pass_beside(std::int64_t micro_batch, std::int64_t chunk = 0) {
+  Pass pass = backward_pass(micro_batch, chunk);
+  pass.beside_forward = true;
+  return pass;
+}
 inline Pass input_gradient_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
   return {PassKind::backward_input, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};
 }

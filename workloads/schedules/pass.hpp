@@ -38,6 +38,9 @@ struct Pass {
   PassKind kind = PassKind::forward;
   std::int32_t micro_batch = 0;
   std::int32_t chunk = 0;  ///< of this rank; ChunkMap says which virtual stage it is
+  /// Of a backward pass in the steady part of a schedule: may run side by side with the forward pass before
+  /// it. Before that, stages wait for each other's forward passes.
+  bool beside_forward = false;
 };
 
 }  // namespace orrery

@@ -27,6 +27,11 @@ class TwoChunkOrder {
 
   void forward(std::int64_t chunk) { add(forward_pass(forwards_[at(chunk)]++, chunk)); }
   void backward(std::int64_t chunk) { add(backward_pass(backwards_[at(chunk)]++, chunk)); }
+  /// A forward pass, and beside it a backward pass of the other chunk.
+  void pair(std::int64_t ahead, std::int64_t back) {
+    forward(ahead);
+    add(backward_pass_beside(backwards_[at(back)]++, back));
+  }
   /// The gradients of inputs alone.
   void input_gradient(std::int64_t chunk) {
     const std::int64_t micro_batch = backwards_[at(chunk)]++;

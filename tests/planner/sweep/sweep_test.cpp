@@ -187,6 +187,30 @@ TEST_CASE("a space without a valid point says what removed how many") {
   CHECK(said.find("1 removed by plan.tensor_parallel != 5") != std::string::npos);
 }
 
+/// What a sweep is refused by; "" where it is not.
+std::string refusal(const Space& space) {
+  const ResultsFolder folder;
+  Simulator simulator;
+  try {
+    static_cast<void>(sweep(space, swept_into(folder.file()), simulator));
+    return "";
+  } catch (const InputError& error) {
+    return error.diagnostics().front().text();
+  }
+}
+
+TEST_CASE("a space of which no point can be simulated says what is wrong with them") {
+  const std::string four_nodes = R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 4,
+      "fabric": {"kind": "fat-tree", "shape": [2]}}, "plan": {"global_batch_size": 32}})";
+  const std::string says = refusal(swept_space(R"({"plan.tensor_parallel": [1, 2, 3]})", four_nodes));
+  CHECK(says.find("experiment.json: none of the 3 points of the space can be simulated: 2 fail (") == 0);
+  CHECK(says.find("/cluster/fabric/shape: the tree has room for 2") != std::string::npos);
+  CHECK(says.find("1 removed by plan.tensor_parallel (") != std::string::npos);
+  // One point that can be simulated, or that does not fit, is an answer.
+  CHECK(refusal(swept_space(R"({"cluster.fabric.shape": [[2], [4]]})", four_nodes)).empty());
+  CHECK(refusal(swept_space(R"({"model": ["gpt3-175b"]})")).empty());
+}
+
 TEST_CASE("wrong keys and parts are refused") {
   const ResultsFolder folder;
   Simulator simulator;

@@ -94,3 +94,25 @@ TEST_CASE("a whole pass is slowed as its parts are") {
   CHECK(time({"simulation.detail=stage"}) == doctest::Approx(time({})).epsilon(0.005));
   CHECK(time({}) > time({"software.communication_interference=0"}));
 }
+
+// The gathers of the first stage take somewhat longer than its passes on the slower GPUs, and nothing there
+// waits for them but what is sent on. A gradient cannot come back before its activation has gone, so no more
+// of them are under way than micro-batches; nothing is beside the update, which takes what it takes without
+// traffic.
+TEST_CASE("traffic does not fall behind from micro-batch to micro-batch until it slows the update") {
+  const auto update = [](const std::string& micro_batches, const char* share) {
+    return simulate(read(R"({"model": {"kind": "mlp", "layers": 2, "hidden": 4096,
+            "widths": [4096, 4096, 2048], "seq_length": 64}, "stack": "ideal",
+        "cluster": {"gpus_per_node": 2, "node": {"kind": "nvswitch", "link_gb_per_s": 5}, "fabric": {"nic_gbps": 20},
+                    "groups": [{"nodes": 1, "gpu": "a100-80gb"}, {"nodes": 3, "gpu": "h100"}]},
+        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "tensor_partition": ["column", "column"],
+                 "precision": "fp32", "rank_order": "pp-tp-cp-ep-dp", "global_batch_size": )" +
+                         micro_batches + R"(}, "software": {"communication_interference": )" + share + "}}"))
+        .breakdown.optimizer_ps;
+  };
+  const auto alone = update("80", "0");
+  for (const char* micro_batches : {"80", "800", "1600", "8000"}) {
+    CAPTURE(micro_batches);
+    CHECK(update(micro_batches, "0.1") == alone);
+  }
+}
