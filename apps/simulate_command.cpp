@@ -115,11 +115,33 @@ int deliver_served(const SimulateOptions& options, const CommonOptions& common, 
   return report.feasible ? kDone : kInfeasible;
 }
 
+/// A step that is too long to write down, told from one of fewer micro-batches: its result alone.
+int deliver_result(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
+                   const Experiment& experiment) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outputs outputs(options.arguments.experiment);
+  for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
+  const ResultFiles files(outputs, options);
+  Report report = [&] {
+    const ProgressReport progress = progress_on_terminal(common);
+    return simulate(experiment);
+  }();
+  measure_process(begin, report.stats);
+  if (options.what_if) add_what_if(*options.what_if, experiment, report);
+  files.write(report, keys);
+  outputs.commit();
+  if (!common.quiet && !outputs.use_standard_output()) print_summary(report);
+  return report.feasible ? kDone : kInfeasible;
+}
+
 /// Writes everything a run is asked for; the exit status.
 int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
             const LocatedExperiment& read) {
   const Experiment& experiment = read.experiment;
   if (experiment.inference) return deliver_served(options, common, keys, read);
+  const bool shows_run =
+      options.trace.any() || options.pictures.any() || !options.html.empty() || options.memory_timeline;
+  if (!shows_run && !can_run_whole(experiment)) return deliver_result(options, common, keys, experiment);
   const auto begin = std::chrono::steady_clock::now();
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);

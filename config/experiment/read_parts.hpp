@@ -60,6 +60,8 @@ struct CatalogData;
 
 /// Reports values of a valid experiment that look like another unit, or change nothing.
 void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings);
+/// Reports keys that are set and do nothing beside the others.
+void warn_of_idle_keys(const Experiment& experiment, Findings& warnings);
 
 /// Training steps until what the experiment's method of synchronization does repeats itself; to be called
 /// after complete_plan(). @throws InputError at /data_parallel_sync/... if its graph cannot be built.

@@ -130,6 +130,14 @@ Run run(const Experiment& experiment) {
   return with_concrete_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
 }
 
+bool can_run_whole(const Experiment& experiment) {
+  Memo memo;
+  return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+    const SyncLayout layout = sync_layout_of(e, memo);
+    return can_be_written(e, layout, outline(e, layout));
+  });
+}
+
 Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
   Report report = outlined_report(outlined);
   expect_training(experiment, report);

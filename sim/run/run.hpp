@@ -17,8 +17,11 @@ struct Run : SimulatedStep {
   Report report;
 };
 
-/// @throws as simulate().
+/// @throws as simulate(), and InputError if the programs of the step would not fit into memory.
 [[nodiscard]] Run run(const Experiment& experiment);
+
+/// Whether they fit. Where they do not, simulate() may still tell the step from one of fewer micro-batches.
+[[nodiscard]] bool can_run_whole(const Experiment& experiment);
 
 /// What a report says of a simulated step beside what it took.
 struct StepFacts {
