@@ -1,5 +1,5 @@
-// Upper bounds, in floating point, of what a step computes and moves: whoever comes later counts in
-// 64-bit integers (FLOPs of an operation, bytes per GPU, picoseconds) and 32-bit task numbers.
+// Whoever comes later counts in 64-bit integers (FLOPs of an operation, bytes per GPU, picoseconds) and
+// 32-bit task numbers: upper bounds of what a step computes and moves are held against them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,104 +8,20 @@
 #include <vector>
 
 #include "config/experiment/read_parts.hpp"
+#include "config/experiment/size_bounds.hpp"
+#include "topologies/gossip/gossip.hpp"
 #include "topologies/regions/site_lines.hpp"
+#include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
 
-constexpr double kMaxCount = 9e18;       // below 2^63
-constexpr double kMaxSeconds = 1e6;      // of all steps; 2^63 ps are 9.2e6 s
-constexpr double kMaxLayerPasses = 2e7;  // micro-batches x layers x steps: some 1e9 tasks
+constexpr double kMaxCount = 9e18;        // below 2^63
+constexpr double kMaxSeconds = 1e6;       // of all steps; 2^63 ps are 9.2e6 s
+constexpr double kMaxLayerPasses = 1e12;  // micro-batches x layers x steps: their operations are counted
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
-/// The most that a layer has.
-double most(const Model& m, std::int64_t LayerRun::*of_run, std::int64_t of_all) {
-  for (const LayerRun& run : m.layer_pattern) of_all = std::max(of_all, run.*of_run);
-  return real(of_all);
-}
-
-double heads(const Model& m) { return most(m, &LayerRun::heads, m.heads); }
-
-double ffn(const Model& m) { return most(m, &LayerRun::ffn_hidden, m.ffn_hidden); }
-
-/// With those of multi-token prediction.
-double all_layers(const Model& m) { return real(m.all_layers() + m.multi_token_prediction); }
-
-double longest(const Model& m) { return real(std::max(m.seq_length, m.encoder_seq_length)); }
-
-/// Weights of one layer at most.
-double layer_weights(const Model& m) {
-  if (m.kind == ModelKind::convnet) return real(m.parameters) / real(m.layers);
-  if (m.kind == ModelKind::mlp) {
-    const double widest = real(*std::max_element(m.widths.begin(), m.widths.end()));
-    return widest * widest;
-  }
-  const double ranks = real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
-  const double attention =
-      2 * (heads(m) + most(m, &LayerRun::kv_heads, m.kv_heads)) * real(m.head_dim) + 2 * ranks;
-  const double from_latent = ranks * heads(m) * real(m.query_dim() + m.value_dim());
-  const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
-  const double experts = 3 * real(m.experts + m.shared_experts) * real(m.expert_ffn_hidden) + real(m.experts);
-  const double cross = m.encoder_layers > 0 ? 2 : 1;  // with cross-attention
-  return real(m.hidden) * (cross * attention + 3 * ffn(m) + experts) + adapters + from_latent;
-}
-
-struct StepBounds {
-  double weights = 0;       ///< of the whole model
-  double flops = 0;         ///< of a step, over all GPUs
-  double kept_weights = 0;  ///< bytes of weights, gradients and states that a GPU may send or keep in a step
-  double activations = 0;   ///< bytes of activations, the same
-
-  [[nodiscard]] double bytes() const { return kept_weights + activations; }
-};
-
-/// Of a weight with its gradient and states.
-constexpr double kWeightBytes = 24;
-
-/// Values of the rows that a token becomes at experts, on the rank that gets most, at most.
-double routed_width(const Experiment& e) {
-  const bool even = e.plan.token_imbalance == TokenImbalance::uniform;
-  const double load = even ? 1 : real(e.plan.expert_parallel);
-  return load * real(e.model.experts_per_token) *
-         (4 * real(e.model.hidden) + 4 * real(e.model.expert_ffn_hidden));
-}
-
-StepBounds bounds_of(const Experiment& e) {
-  const Model& m = e.model;
-  const bool transformer = m.attends();
-  StepBounds b;
-  b.weights = all_layers(m) * layer_weights(m) + real(m.other_parameters);
-  const double losses = 1 + real(m.multi_token_prediction);
-  const double depths = 2 * real(m.multi_token_prediction) * real(m.hidden);
-  if (transformer) b.weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions) + depths);
-  const double tokens = real(e.plan.global_batch_size) * longest(m);
-  const bool stored = transformer && m.attention == Attention::core;
-  const double scores = transformer ? longest(m) * heads(m) * real(m.head_dim) : 0;
-  if (m.kind == ModelKind::convnet) {
-    b.flops = real(e.plan.global_batch_size) * 3 * m.forward_gflops_per_sample * 1e9;
-    const double kept =
-        real(e.plan.global_batch_size) / real(e.plan.data_parallel) * real(m.activations_per_sample);
-    b.kept_weights = kWeightBytes * b.weights;
-    b.activations = 64 * kept;
-    return b;
-  }
-  b.flops = tokens * (8 * losses * b.weights + (m.encoder_layers > 0 ? 32 : 16) * all_layers(m) * scores);
-  double width = 0;
-  if (transformer) {
-    width = 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) +
-            (stored ? 3 * heads(m) * longest(m) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
-            routed_width(e);
-  } else {
-    width = 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
-  }
-  b.kept_weights = kWeightBytes * b.weights;
-  b.activations = 16 * tokens / real(e.plan.data_parallel) * all_layers(m) * width;
-  return b;
-}
-
-/// Neighbours that the busiest worker may send to or receive from.
+/// Neighbours that the busiest worker may send to or receive from, without building their graph.
 double most_neighbours(const Experiment& e) {
   constexpr double kSparse = 64;  // of the topologies whose degree grows with log n at most
   const DataParallelSync& sync = e.data_parallel_sync;
@@ -114,20 +30,36 @@ double most_neighbours(const Experiment& e) {
   return dense ? real(e.plan.data_parallel) : kSparse;
 }
 
+/// That the busiest worker has in a round of the graph.
+double neighbours_in_graph(const Experiment& e) {
+  const SyncWorkers workers = sync_workers(e);
+  if (workers.workers < 2) return 0;
+  constexpr std::uint32_t kRandomRounds = 1;  // all have as many neighbours
+  const GossipGraph graph = build_gossip_graph(
+      e.data_parallel_sync, {workers.workers, workers.workers_per_node, kRandomRounds, e.simulation.seed});
+  std::size_t most = 0;
+  for (const Mixing& round : graph.rounds) {
+    std::vector<std::size_t> receivers(round.workers(), 0);
+    for (const std::uint32_t from : round.from) most = std::max(most, ++receivers[from]);
+    for (std::uint32_t w = 0; w < round.workers(); ++w) most = std::max(most, round.neighbours(w).size());
+  }
+  return static_cast<double>(most);
+}
+
 /// Models that a worker, or the busiest of them, sends or receives in all steps at most: twice its own for an
 /// average over all.
-double models_exchanged(const Experiment& e) {
+double models_exchanged(const Experiment& e, double neighbours) {
   const DataParallelSync& sync = e.data_parallel_sync;
   const SyncMethodRow& method = sync_method(sync.method);
-  if (method.by_servers) return 2 * real(e.plan.data_parallel * e.simulation.steps);
-  if (method.meets == Meets::in_pairs) return 2 * real(e.plan.data_parallel * e.simulation.steps);
-  if (method.meets == Meets::at_centre)
-    return 2 * real(e.plan.data_parallel * e.simulation.steps) / real(sync.period);
+  const double all = 2 * real(e.plan.data_parallel * e.simulation.steps);
+  if (method.by_servers) return all / real(sync.servers) + 2 * real(e.simulation.steps);
+  if (method.meets == Meets::in_pairs) return all;
+  if (method.meets == Meets::at_centre) return all / real(sync.period);
   if (method.departures == nullptr) return 0;
   double models = 0;
   for (std::int64_t step = 0; step < e.simulation.steps; ++step) {
     for (const Departure& one : method.departures(sync, step))
-      models += (one.to == Departure::To::all ? 2 : most_neighbours(e)) / real(one.fragments);
+      models += (one.to == Departure::To::all ? 2 : neighbours) / real(one.fragments);
   }
   return models;
 }
@@ -146,8 +78,10 @@ double slowest_link(const Cluster& c) {
     return rate;
   }
   if (c.node.kind != "none") rate = std::min(rate, c.node.link_gb_per_s * c.node.efficiency * 1e9);
+  const bool has_levels = c.fabric.kind == "fat-tree" || c.fabric.kind == "rail-optimized";
+  const double oversubscription = has_levels ? c.fabric.oversubscription : 1;
   if (c.nodes > 1)
-    rate = std::min(rate, c.fabric.nic_gbps * c.fabric.efficiency / c.fabric.oversubscription * 1e9 / 8);
+    rate = std::min(rate, c.fabric.nic_gbps * c.fabric.efficiency / oversubscription * 1e9 / 8);
   if (c.regions)
     for (const SiteLink& line : c.regions->links) rate = std::min(rate, slowest_way(line));
   return rate;
@@ -161,23 +95,43 @@ double slowest_link_in_worker(const Experiment& e) {
   return slowest_link(inner);
 }
 
+/// The same of messages among the ranks that share matrices, which lie side by side in a node where they can.
+double slowest_link_of_tensor(const Experiment& e) {
+  Cluster inner = e.cluster;
+  const bool side_by_side = e.plan.rank_order.starts_with("tp");
+  const bool in_node = side_by_side && inner.gpus_per_node % e.plan.tensor_parallel == 0;
+  if (in_node && !inner.graph) inner.nodes = 1;
+  return slowest_link(inner);
+}
+
+/// What replicas move of their weights and gradients: ZeRO may with each micro-batch.
+double bytes_of_weights(const Experiment& e, const StepBounds& b) {
+  if (e.plan.data_parallel * e.plan.context_parallel == 1) return 0;
+  if (!e.plan.moves_weights_every_micro_batch()) return b.kept_weights;
+  return b.kept_weights + kMovedBytes * b.weights * real(e.plan.micro_batches());
+}
+
 /// What messages of one GPU take in all steps at most. The gradients of workers that exchange models stay
 /// within them, and so does a replica without stages in a node.
-double seconds_on_links(const Experiment& e, const StepBounds& b) {
+double seconds_on_links(const Experiment& e, const StepBounds& b, double neighbours) {
+  const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
   const std::int64_t of_replica = e.plan.gpus() / e.plan.data_parallel;
   const bool replica_in_node = e.plan.pipeline_parallel == 1 && of_replica <= e.cluster.gpus_per_node;
   const bool joined = e.data_parallel_sync.joins_replicas();
+  const double weights = bytes_of_weights(e, b) / shared;
   double within = 0;
   double between = 0;
-  (replica_in_node && joined ? within : between) += of_replica > 1 ? b.activations : 0;
+  (replica_in_node && joined ? within : between) += b.sent_in_replica;
   if (sync_method(e.data_parallel_sync.method).travels == Travels::gradients) {
-    between += b.kept_weights;
+    between += weights;
   } else if (joined || e.plan.zero_stage > 0) {
-    (joined ? within : between) += b.kept_weights;
+    (joined ? within : between) += weights;
   }
   const double slowest = slowest_link(e.cluster);
-  return (within / slowest_link_in_worker(e) + between / slowest) * real(e.simulation.steps) +
-         4 * b.weights * models_exchanged(e) / slowest;
+  const double of_step =
+      within / slowest_link_in_worker(e) + between / slowest + b.sent_by_tensor / slowest_link_of_tensor(e);
+  return of_step * real(e.simulation.steps) +
+         4 * b.weights / shared * models_exchanged(e, neighbours) / slowest;
 }
 
 /// The slowest of the products: a plan of fewer bits has 16-bit ones too.
@@ -285,18 +239,18 @@ void check_size(const Experiment& e, Findings& findings) {
   if (passes > kMaxLayerPasses) {
     refuse("/plan/global_batch_size", "micro-batches x layers x steps", passes, kMaxLayerPasses);
   }
-  // Attention is counted over whole sequences before ranks share it.
-  const double flops =
-      b.flops / real(e.cluster.gpus()) / real(e.plan.micro_batches()) * real(e.plan.context_parallel);
-  if (flops > kMaxCount) refuse("/model", "FLOPs per GPU and micro-batch", flops, kMaxCount);
+  if (b.layer_flops > kMaxCount)
+    refuse("/model", "FLOPs of a layer per GPU and micro-batch", b.layer_flops, kMaxCount);
   check_gossip(e, b.weights, findings);
   if (b.bytes() * steps > kMaxCount) refuse("/model", "bytes per replica", b.bytes() * steps, kMaxCount);
   const double compute = seconds_of_compute(e, b) * steps;
   if (compute > kMaxSeconds) refuse("/cluster/gpu", "simulated seconds of computing", compute, kMaxSeconds);
   check_software(e, findings);
   if (e.cluster.gpus() == 1) return;
-  const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
-  const double network = seconds_on_links(e, b) / shared + seconds_of_latency(e) * steps;
+  const double latency = seconds_of_latency(e) * steps;
+  double network = seconds_on_links(e, b, most_neighbours(e)) + latency;
+  if (network > kMaxSeconds && e.data_parallel_sync.gossips() && findings.empty())
+    network = seconds_on_links(e, b, neighbours_in_graph(e)) + latency;
   if (network > kMaxSeconds) refuse("/cluster", "simulated seconds of communication", network, kMaxSeconds);
 }
 

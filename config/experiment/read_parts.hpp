@@ -63,6 +63,8 @@ struct CatalogData;
 
 /// Reports values of a valid experiment that look like another unit, or change nothing.
 void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings);
+/// Reports keys that are set and do nothing beside the others.
+void warn_of_idle_keys(const Experiment& experiment, Findings& warnings);
 
 /// Reports keys of software that the document of an experiment which serves requests gives, and of which
 /// serving asks nothing.

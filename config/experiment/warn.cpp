@@ -76,6 +76,7 @@ void warn_of_both_directions(const Cluster& cluster, const CatalogData& catalog,
 void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, Findings& warnings) {
   warn_of_units(experiment.cluster, warnings);
   warn_of_both_directions(experiment.cluster, catalog, warnings);
+  warn_of_idle_keys(experiment, warnings);
   const Model& model = experiment.model;
   if (experiment.plan.recompute == Recompute::selective && model.attends() &&
       model.attention == Attention::flash)

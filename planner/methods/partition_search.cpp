@@ -143,10 +143,14 @@ class PartitionSearch {
     Experiment experiment = point->experiment;
     steps_ = experiment.simulation.steps;
     if (choices.layers) experiment.plan.balance_stages = false;
-    const auto values = with_concrete_plan(experiment, memo_, [&](const Experiment& concrete) {
-      const PipelinePartition partition(concrete, choices, memo_);
-      return values_of(*point, concrete, partition, solver_(partition.problem()));
+    std::optional<Solved> values;
+    const auto refusal = refusal_of([&] {
+      values = with_concrete_plan(experiment, memo_, [&](const Experiment& concrete) {
+        const PipelinePartition partition(concrete, choices, memo_);
+        return values_of(*point, concrete, partition, solver_(partition.problem()));
+      });
     });
+    if (refusal) return run_.refuse(*refusal);
     if (values) solved_.push_back(*values);
   }
 

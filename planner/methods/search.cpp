@@ -91,6 +91,13 @@ std::string example_of(const Space& space, const std::string& by) {
   throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
 }
 
+/// Plans fit, and what stands against each was found out by simulating it.
+[[noreturn]] void refuse_all(const Space& space, const SearchResult& result) {
+  std::string message = fmt::format("none of {} plans that fit could be simulated", result.refused);
+  for (const auto& [why, count] : result.losers) message += fmt::format("; {} {}", count, why);
+  throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
+}
+
 /// A search that has found nothing says why; where plans are valid and none of them fits, that is an answer.
 void check_found(const Space& space, const SearchRequest& request, bool lacks_value,
                  const SearchResult& result) {
@@ -99,6 +106,7 @@ void check_found(const Space& space, const SearchRequest& request, bool lacks_va
   if (lacks_value)
     refuse_option(fmt::format("--objective: no plan that was simulated has a value of {}",
                               quote(request.objective.key())));
+  if (result.best.empty() && result.refused > 0) refuse_all(space, result);
   if (result.distinct == 0) refuse_empty(space, result);
   if (result.infeasible + result.beyond + result.overloaded < result.distinct)
     refuse_option("--budget: it ended before a plan was simulated, allowed more");

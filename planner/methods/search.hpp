@@ -78,6 +78,7 @@ struct SearchResult {
   std::uint64_t simulated = 0;   ///< under the network of the experiment
   std::uint64_t beyond = 0;      ///< of those, ones that do not keep all limits,
   std::uint64_t overloaded = 0;  ///< and ones that do not keep up with the requests that arrive
+  std::uint64_t refused = 0;     ///< that could not be simulated, for the reasons in `losers`
   std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
   /// Points removed, by the condition or key that stands against them.
   std::map<std::string, std::uint64_t> removed;
@@ -95,8 +96,9 @@ using SearchProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Without a best point where plans are valid and none fits into memory.
 /// @throws InputError for an unknown method, a space that no point of is valid (which says what removed how
-/// many), a method that cannot search the space, an objective or a figure to weigh it by that no plan has, or
-/// a budget too small for one.
+/// many), a method that cannot search the space, an objective or a figure to weigh it by that no plan has, a
+/// budget too small for one, or plans none of which can be simulated. One among others that can is counted,
+/// and the search goes on.
 [[nodiscard]] SearchResult search(const Space& space, const SearchRequest& request,
                                   const SearchProgress& progress = {});
 

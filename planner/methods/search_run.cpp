@@ -36,11 +36,7 @@ Figures figures_for(const SearchRequest& request) {
 /// For the memory of plans alone.
 constexpr Figures kMemoryAlone{false, false, false, false, false, false, false};
 
-/// The key that an experiment fails by, and why.
-std::string reason_of(const InputError& error) {
-  const Diagnostic& first = error.diagnostics().front();
-  return key_of(first.pointer) + " (" + first.message + ")";
-}
+std::string reason_of(const Refusal& refusal) { return refusal.by + " (" + refusal.message + ")"; }
 
 bool better(const Trial& a, const Trial& b) {
   return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
@@ -125,16 +121,14 @@ void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
   }
   const Point& point = std::get<Point>(read);
   if (!survey.known.insert(point.content).second) return;
-  try {
+  const auto refusal = refusal_of([&] {  // what only building it finds, such as a tree without enough leaves
     const Report memory = account_memory(point.experiment, kMemoryAlone);
     if (memory.feasible)
       survey.candidates.push_back(candidate_of(point, memory));
     else
       survey.without_room.push_back(point.content);
-  } catch (
-      const InputError& error) {  // what only building it finds, such as a tree without room for the nodes
-    ++survey.removed[reason_of(error)];
-  }
+  });
+  if (refusal) ++survey.removed[reason_of(*refusal)];
 }
 
 Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
@@ -198,11 +192,12 @@ struct SearchRun::Looked {
   std::optional<Point> point;
   std::string removed_by;  ///< of what is no experiment
   Report memory;
+  std::optional<Candidate> candidate;  ///< where it was asked for
 
   [[nodiscard]] bool fits() const { return point && memory.feasible; }
 };
 
-SearchRun::Looked SearchRun::looked_at(std::uint64_t index) {
+SearchRun::Looked SearchRun::looked_at(std::uint64_t index, bool as_candidate) {
   Looked looked;
   PointOrRemoval found = read(index);
   if (auto* const removal = std::get_if<Removal>(&found)) {
@@ -210,13 +205,13 @@ SearchRun::Looked SearchRun::looked_at(std::uint64_t index) {
     return looked;
   }
   Point& point = std::get<Point>(found);
-  try {
+  const auto refusal = refusal_of([&] {
     static_cast<void>(machine_of(point.experiment.cluster, memo_));
     looked.memory = account_memory(point.experiment, kMemoryAlone);
+    if (as_candidate && looked.memory.feasible) looked.candidate = candidate_of(point, looked.memory);
     looked.point = std::move(point);
-  } catch (const InputError& error) {
-    looked.removed_by = reason_of(error);
-  }
+  });
+  if (refusal) looked.removed_by = reason_of(*refusal);
   return looked;
 }
 
@@ -234,11 +229,12 @@ void SearchRun::count(std::uint64_t index, const Looked& looked) {
 std::vector<std::optional<Candidate>> SearchRun::look_at(std::span<const std::uint64_t> indices) {
   std::vector<Looked> looked(indices.size());
   std::vector<std::optional<Candidate>> candidates(indices.size());
-  for_each_or_throw(indices.size(), request_.threads, [&](std::size_t i) {
-    looked[i] = looked_at(indices[i]);
-    if (looked[i].fits()) candidates[i] = candidate_of(*looked[i].point, looked[i].memory);
-  });
-  for (std::size_t i = 0; i < indices.size(); ++i) count(indices[i], looked[i]);
+  for_each_or_throw(indices.size(), request_.threads,
+                    [&](std::size_t i) { looked[i] = looked_at(indices[i], true); });
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    count(indices[i], looked[i]);
+    candidates[i] = std::move(looked[i].candidate);
+  }
   return candidates;
 }
 
@@ -273,7 +269,7 @@ Trial SearchRun::trial_of(const Point& point) {
 std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std::uint64_t> indices) {
   std::vector<Looked> looked(indices.size());
   for_each_or_throw(indices.size(), request_.threads,
-                    [&](std::size_t i) { looked[i] = looked_at(indices[i]); });
+                    [&](std::size_t i) { looked[i] = looked_at(indices[i], false); });
   std::vector<std::optional<Point>> points(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     count(indices[i], looked[i]);
@@ -297,7 +293,30 @@ std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<
   return fresh;
 }
 
-void SearchRun::keep(const Point& point, const Trial& trial) {
+/// A trial, or why there is none.
+struct SearchRun::Attempt {
+  Trial trial;
+  std::optional<Refusal> refusal;
+};
+
+SearchRun::Attempt SearchRun::attempt(const Point& point) {
+  Attempt made;
+  made.refusal = refusal_of([&] { made.trial = trial_of(point); });
+  return made;
+}
+
+void SearchRun::refuse(const Refusal& refusal) {
+  Refused& refused = refused_[refusal.by];
+  if (refused.points++ == 0) refused.message = refusal.message;
+  ++counts_.refused;
+}
+
+void SearchRun::keep(const Point& point, const Attempt& attempt) {
+  if (attempt.refusal) {
+    known_.emplace(point.content, std::nullopt);
+    return refuse(*attempt.refusal);
+  }
+  const Trial& trial = attempt.trial;
   if (++counts_.simulated; trial.cost < cost_of(0))
     counts_.improvements.push_back({counts_.simulated, trial.cost});
   known_.emplace(point.content, trial);
@@ -311,8 +330,8 @@ void SearchRun::keep(const Point& point, const Trial& trial) {
 std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::uint64_t> indices) {
   const std::vector<std::optional<Point>> points = fitting_points(indices);
   const std::vector<const Point*> fresh = new_points(points);
-  std::vector<Trial> made(fresh.size());
-  for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) { made[i] = trial_of(*fresh[i]); });
+  std::vector<Attempt> made(fresh.size());
+  for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) { made[i] = attempt(*fresh[i]); });
   for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], made[i]);
   if (progress_) progress_(counts_.simulated, 0);
   std::vector<std::optional<Trial>> found(indices.size());
@@ -332,10 +351,12 @@ std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::vecto
 void SearchRun::relax(std::span<Candidate*> candidates) {
   for_each_or_throw(candidates.size(), request_.threads, [&](std::size_t i) {
     Candidate& candidate = *candidates[i];
+    candidate.can_relax = false;
     Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
     experiment.simulation.network = Network::alpha_beta;
-    const Report report = simulator_.simulate(experiment, figures_);
-    candidate.can_relax = false;
+    Report report;
+    if (refusal_of([&] { report = simulator_.simulate(experiment, figures_); }))
+      return;  // which its own run tells again, and counts
     const double cost = request_.objective.cost(report);
     if (std::isinf(cost)) lacks_value_ = true;
     if (cost > candidate.bound) candidate.by = BoundBy::run_without_contention;
@@ -392,6 +413,8 @@ SearchResult SearchRun::finish() {
   if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
   if (result.overloaded > 0) result.losers["simulated, but the queue of requests grows"] = result.overloaded;
   if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
+  for (const auto& [by, refused] : refused_)
+    result.losers["could not be simulated, by " + reason_of({by, refused.message})] = refused.points;
   if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   return result;

@@ -11,12 +11,14 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
 #include <vector>
 
+#include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/methods/search.hpp"
 #include "planner/space/points.hpp"
@@ -26,6 +28,12 @@ namespace orrery {
 
 /// What a bound rests on.
 enum class BoundBy : std::uint8_t { nothing, passes, weights, run_without_contention };
+
+/// Why a point cannot be simulated, as only simulating it finds out.
+struct Refusal {
+  std::string by;  ///< the key that stands against it
+  std::string message;
+};
 
 /// A point that is an experiment which fits into memory.
 struct Candidate {
@@ -58,9 +66,9 @@ class SearchRun {
   /// once.
   [[nodiscard]] std::vector<std::optional<Candidate>> look_at(std::span<const std::uint64_t> indices);
 
-  /// Simulates on all threads those that the budget has room for, in order; those that are no experiments or
-  /// do not fit have no trial and are counted, and so has none beyond the budget. A content is simulated
-  /// once.
+  /// Simulates on all threads those that the budget has room for, in order; those that are no experiments, do
+  /// not fit or cannot be simulated have no trial and are counted, and so has none beyond the budget. A
+  /// content is simulated once.
   std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
   /// The same for points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
@@ -72,6 +80,8 @@ class SearchRun {
 
   /// No point has a cost below that.
   void prove(double least_cost) { least_cost_ = least_cost; }
+  /// Counts a point that cannot be simulated; the search goes on without it.
+  void refuse(const Refusal& refusal);
   /// What is found out beside points, a sentence.
   void note(std::string sentence) { counts_.notes.push_back(std::move(sentence)); }
   void count_pruned(std::uint64_t points, const std::string& because);
@@ -91,15 +101,17 @@ class SearchRun {
 
   [[nodiscard]] ReaderLease lease_reader();
   [[nodiscard]] PointOrRemoval read(std::uint64_t index);
-  [[nodiscard]] Looked looked_at(std::uint64_t index);
+  [[nodiscard]] Looked looked_at(std::uint64_t index, bool as_candidate);
   void count(std::uint64_t index, const Looked& looked);
   void look(std::uint64_t index, PointReader& reader, Survey& survey);
   [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
   [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
   [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);
   [[nodiscard]] std::vector<const Point*> new_points(const std::vector<std::optional<Point>>& points);
+  struct Attempt;
   [[nodiscard]] Trial trial_of(const Point& point);
-  void keep(const Point& point, const Trial& trial);
+  [[nodiscard]] Attempt attempt(const Point& point);
+  void keep(const Point& point, const Attempt& attempt);
   [[nodiscard]] std::vector<double> pareto_of(const Report& report) const;
   [[nodiscard]] bool keeps_limits(const Report& report) const;
   [[nodiscard]] FoundPlan reported(const Trial& trial);
@@ -119,12 +131,34 @@ class SearchRun {
   bool surveyed_ = false;
   std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of a survey
   std::unordered_set<ContentHash, ContentHasher> contents_;
-  std::unordered_map<ContentHash, Trial, ContentHasher> known_;
-  std::vector<Trial> trials_;  ///< by cost, then by index
+  std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher> known_;  ///< none of what was refused
+  std::vector<Trial> trials_;                                                   ///< by cost, then by index
+  struct Refused {
+    std::uint64_t points = 0;
+    std::string message;  ///< of the first one
+  };
+  std::map<std::string, Refused> refused_;  ///< by the key that stands against them
   SearchResult counts_;
   std::atomic<bool> lacks_value_ = false;
   double least_cost_ = -std::numeric_limits<double>::infinity();
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+/// Does `work`; what stands against it where it cannot be done: a plan too large to simulate, one whose ranks
+/// wait for each other, or one that ends after simulated time.
+template <class Work>
+[[nodiscard]] std::optional<Refusal> refusal_of(Work work) {
+  try {
+    work();
+    return {};
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return Refusal{key_of(first.pointer), first.message};
+  } catch (const RunError& error) {
+    return Refusal{"plan", error.what()};
+  } catch (const std::overflow_error& error) {
+    return Refusal{"plan", error.what()};
+  }
+}
 
 }  // namespace orrery

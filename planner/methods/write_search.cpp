@@ -210,6 +210,7 @@ std::string search_json(const SearchResult& result, const Space& space, const Se
                         {"infeasible", result.infeasible},
                         {"bounded", result.bounded},
                         {"simulated", result.simulated},
+                        {"refused", result.refused},
                         {"pruned", result.pruned},
                         {"removed", result.removed},
                         {"losers", result.losers},

@@ -18,7 +18,7 @@ struct Run : SimulatedStep {
   Report report;
 };
 
-/// @throws as simulate().
+/// @throws as simulate(), and InputError if the programs of the step would not fit into memory.
 [[nodiscard]] Run run(const Experiment& experiment);
 
 /// The same for those who look at operations: where the detail of the experiment takes passes for one

@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "orrery/simulate.hpp"
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/network/network_model.hpp"
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/memo.hpp"
@@ -36,6 +38,12 @@ struct MeasuredStep {
            facts.multiplicity.size() * (sizeof(std::uint32_t) + 2 * sizeof(ClassTimes));
   }
 };
+
+/// Of a run that is told from a shorter one, which keeps to simulated time by itself.
+void check_time(Picoseconds run, Picoseconds part, std::int64_t more) {
+  if (Int128{run} + Int128{part} * more > kTimeLimit)
+    throw std::overflow_error("the step finishes later than 2^62 ps (53 days), the end of simulated time");
+}
 
 class Simulation {
  public:
@@ -73,12 +81,16 @@ class Simulation {
   /// Folding in time: micro-batches that only repeat what those before them did are not simulated. A step of
   /// m micro-batches is one of fewer, with the last period repeated: all that is counted or adds up is linear
   /// in the periods, so times are those of the whole run to the picosecond. Nothing where that does not pay
-  /// or the step does not come to a steady state.
+  /// or the step does not come to a steady state, which is waited for longer where the whole step would be
+  /// too long to write.
   std::optional<Report> run_until_steady() {
     const std::int64_t all = experiment_.plan.micro_batches();
     const std::int64_t copies = experiment_.plan.model_copies();
     const auto [period, warm_up, alike] = steady_state_of(experiment_.plan);
-    for (const std::int64_t settling : {2 * alike, 6 * alike}) {
+    const std::int64_t usual = 6 * alike;
+    const std::int64_t longest = 9 * usual;
+    for (std::int64_t settling = 2 * alike; settling <= longest; settling *= 3) {
+      if (settling > usual && can_be_written(experiment_, layout_, outlined_)) return {};
       const std::int64_t fewest = copies * (warm_up + settling * period);
       const std::int64_t simulated = fewest + (all - fewest) % (copies * period);
       if (10 * simulated > 9 * all) return {};  // a tenth is to be saved at least
@@ -86,6 +98,7 @@ class Simulation {
       if (!step->taken) continue;
       const std::int64_t times = (all - simulated) / (copies * period);
       Totals totals = step->taken->whole;
+      check_time(totals.makespan_ps, step->taken->part.makespan_ps, times);
       totals.add(step->taken->part, times);
       Report result = report(*step, totals, times);
       if (figures_.origin)

@@ -47,6 +47,10 @@ PassOps pass_at(std::span<const Op> ops, std::uint32_t& i) {
 /// By direction and chunk.
 using PassLists = std::vector<PassList>;
 
+std::size_t kind_of(const Op& op, std::size_t chunks) {
+  return static_cast<std::size_t>(direction_of(op)) * chunks + static_cast<std::size_t>(op.chunk);
+}
+
 /// Lists the passes of the kinds that there are lists for.
 void list_passes(std::span<const Op> ops, std::size_t chunks, PassLists& lists) {
   for (std::uint32_t i = 0; i < ops.size();) {
@@ -54,10 +58,23 @@ void list_passes(std::span<const Op> ops, std::size_t chunks, PassLists& lists) 
       ++i;
       continue;
     }
-    const std::size_t kind =
-        static_cast<std::size_t>(direction_of(ops[i])) * chunks + static_cast<std::size_t>(ops[i].chunk);
+    const std::size_t kind = kind_of(ops[i], chunks);
     const PassOps pass = pass_at(ops, i);
     if (kind < lists.size()) lists[kind].push_back(pass);
+  }
+}
+
+/// The same where operations of passes of two kinds lie in turns: those of one kind still come one after the
+/// other.
+void list_passes_in_turns(std::span<const Op> ops, std::size_t chunks, PassLists& lists) {
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const Op& op = ops[i];
+    const std::size_t kind = op.micro_batch < 0 ? lists.size() : kind_of(op, chunks);
+    if (kind >= lists.size()) continue;
+    PassList& list = lists[kind];
+    if (list.empty() || !of_one_pass(ops[list.back().first], op)) list.push_back({i, i, false});
+    list.back().end = i + 1;
+    list.back().computes |= op.stream == Stream::compute;
   }
 }
 
@@ -86,9 +103,8 @@ class PeriodFinder {
     for (const Program& program : workload.programs) add(program, plan.micro_batches_per_copy());
   }
 
-  /// Passes that run side by side are no lists of operations one after the other.
   Periods find() {
-    if (side_by_side_ || !enough() || !list_repeats()) return {};
+    if (!enough() || !list_repeats()) return {};
     for (std::size_t p = 0; p < passes_.size(); ++p)
       result_.one.push_back({end_of(p, rounds_ - alike_ - period_), end_of(p, rounds_ - alike_)});
     return std::move(result_);
@@ -99,7 +115,8 @@ class PeriodFinder {
   void add(const Program& program, std::int64_t all) {
     PassLists& lists = passes_.emplace_back(kinds_);
     for (PassList& list : lists) list.reserve(static_cast<std::size_t>(all));
-    list_passes(program.ops, chunks_, lists);
+    side_by_side_ ? list_passes_in_turns(program.ops, chunks_, lists)
+                  : list_passes(program.ops, chunks_, lists);
     for (const PassList& list : lists) {
       complete_ =
           complete_ && std::ssize(list) == all && all > 0 && std::ranges::all_of(list, &PassOps::computes);
@@ -134,6 +151,7 @@ class PeriodFinder {
   /// False where periods do not do the same.
   bool list_repeats() {
     for (std::size_t p = 0; p < passes_.size(); ++p) {
+      distance_ = 0;
       for (std::int64_t round = rounds_ - alike_; round < rounds_; ++round) {
         for (std::size_t kind = 0; kind < kinds_; ++kind) {
           if (!list_pass(p, passes_[p][kind], ahead_[p][kind] + round)) return false;
@@ -149,12 +167,25 @@ class PeriodFinder {
     const auto [earlier_begin, earlier_end, computed] = passes[static_cast<std::size_t>(pass - period_)];
     std::uint32_t before = earlier_begin;
     for (std::uint32_t now = begin; now < end; ++now) {
-      if (ops[now].micro_batch < 0) continue;
-      while (before < earlier_end && ops[before].micro_batch < 0) ++before;
+      if (!is_of(ops[begin], ops[now])) continue;
+      while (before < earlier_end && !is_of(ops[earlier_begin], ops[before])) ++before;
       if (before == earlier_end || !alike(ops[now], ops[before])) return false;
+      if (side_by_side_ && !keeps_turns(now - before)) return false;
       result_.repeats.push_back({static_cast<std::uint32_t>(program), now, before++, runs_ahead(ops[now])});
     }
     return before == earlier_end;
+  }
+
+  /// Whether an operation is of the pass that `first` is of.
+  [[nodiscard]] static bool is_of(const Op& first, const Op& op) {
+    return op.micro_batch >= 0 && of_one_pass(first, op);
+  }
+
+  /// Whether all operations of a program lie equally far behind those a period earlier: passes take the same
+  /// turns.
+  bool keeps_turns(std::uint32_t distance) {
+    if (distance_ == 0) distance_ = distance;
+    return distance_ == distance;
   }
 
   const Workload& workload_;
@@ -162,12 +193,13 @@ class PeriodFinder {
   std::size_t kinds_;                             ///< of passes in a round
   std::int64_t period_;                           ///< in rounds
   std::int64_t alike_;                            ///< rounds to compare
-  bool side_by_side_;                             ///< passes are
+  bool side_by_side_;                             ///< passes are, of two kinds
   std::vector<PassLists> passes_;                 ///< per program
   std::vector<std::size_t> last_;                 ///< per program: the kind that ends a round
   std::vector<std::vector<std::int64_t>> ahead_;  ///< per program: passes before the first round
   std::int64_t rounds_ = std::numeric_limits<std::int64_t>::max();
-  bool complete_ = true;  ///< there are all passes of each kind, and every one computes
+  std::uint32_t distance_ = 0;  ///< keeps_turns(): of the program at hand; 0: not known yet
+  bool complete_ = true;        ///< there are all passes of each kind, and every one computes
   Periods result_;
 };
 

@@ -112,6 +112,21 @@ TEST_CASE("values that look like another unit, and recomputation of nothing, get
   CHECK(warned({"plan.recompute=full"}) == "");
 }
 
+TEST_CASE("keys that do nothing beside the others get a warning") {
+  const auto of_plan = [](const std::string& key, const std::string& beside) {
+    return "command line: /plan/" + key + ": warning: found a value that does nothing with " + beside + "\n";
+  };
+  CHECK(warned({"plan.sequence_parallel=true"}) == of_plan("sequence_parallel", "tensor_parallel 1"));
+  CHECK(warned({"plan.context_parallel_type=all-gather"}) ==
+        of_plan("context_parallel_type", "context_parallel 1"));
+  CHECK(warned({"plan.wire_precision.pipeline=fp8"}) ==
+        of_plan("wire_precision/pipeline", "pipeline_parallel 1"));
+  CHECK(warned({"plan.wire_precision.dispatch=fp8"}) ==
+        of_plan("wire_precision/dispatch", "expert_parallel 1"));
+  CHECK(warned({"plan.sequence_parallel=true", "plan.tensor_parallel=2"}) == "");
+  CHECK(warned({"plan.context_parallel_type=all-gather", "plan.context_parallel=2"}) == "");
+}
+
 TEST_CASE("no cluster of the catalog gets a warning") {
   const Catalog catalog = Catalog::embedded();
   for (const std::string& name : catalog.names(CatalogKind::cluster)) {

@@ -293,8 +293,13 @@ TEST_CASE("what would leave 64-bit integers is refused") {
   // 8e8 samples / 8 replicas x 1e5 layers
   CHECK(
       found.starts_with("command line: /plan/global_batch_size: found micro-batches x layers x steps of "
-                        "1e+13, allowed at most 2e+07\n"));
-  CHECK(found.find("/model: found FLOPs per GPU and micro-batch of ") != std::string::npos);
+                        "1e+13, allowed at most 1e+12\n"));
+  // 1e5 layers x (2 x 8 x 8 heads + 3 x 4e7 ffn) x 1e7 weights x 24 bytes, and activations of 1e8 samples
+  CHECK(found.find("/model: found bytes per replica of ") != std::string::npos);
+  // 1e8 tokens x 8 x 1e7 x 3e8 weights
+  CHECK(diagnostics(R"({"model": "tiny", "cluster": "box"})",
+                    {"model.hidden=1e7", "model.ffn_hidden=1e8", "model.heads=100", "model.seq_length=1e8"})
+            .find("/model: found FLOPs of a layer per GPU and micro-batch of ") != std::string::npos);
 }
 
 TEST_CASE("a single value is no list") {

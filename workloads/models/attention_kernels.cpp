@@ -32,7 +32,8 @@ Kernel AttentionKernels::fused() const {
   Kernel kernel{
       Kernel::Kind::attention, divide_up(rows, block), block, columns, model_.query_dim(), traffic, 0};
   kernel.causal = span_.causal && !windowed;
-  kernel.flops = rows * core_flops(model_, 1, columns) / (kernel.causal ? 2 : 1);
+  const Int128 ranks_and_mask = Int128{plan_.context_parallel} * (kernel.causal ? 2 : 1);
+  kernel.flops = static_cast<Flops>(Int128{rows} * core_flops(model_, 1, columns) / ranks_and_mask);
   if (sample < span_.keys) kernel.more_columns = software_.packed_attention_columns;
   return kernel;
 }

@@ -172,12 +172,12 @@ class ContextAttention {
     return memory(static_cast<Bytes>(traffic + 0.5));
   }
 
-  /// Whole sequences for the heads of this rank.
+  /// Whole sequences for the heads of this rank, where all ranks exchange them.
   [[nodiscard]] std::vector<Kernel> own_heads() const {
     std::vector<Kernel> kernels(work_.kernels.begin(), work_.kernels.end());
     for (Kernel& kernel : kernels) {
       kernel.bytes /= inner_;
-      kernel.flops /= inner_;
+      if (kernel.kind != Kernel::Kind::attention) kernel.flops /= inner_;
       if (kernel.batch > 1) kernel.batch = divide_up(kernel.batch, inner_);
     }
     return kernels;
@@ -190,7 +190,7 @@ class ContextAttention {
     kernel.m /= ring_;
     kernel.n /= own || !kernel.causal ? ring_ : 2 * ring_;
     kernel.causal = own && kernel.causal;
-    kernel.flops /= ring_ * ring_ * inner_;
+    kernel.flops /= ring_;
     kernel.bytes /= ring_ * inner_;
     if (inner_ > 1) kernel.batch = divide_up(kernel.batch, inner_);
     return kernel;
@@ -199,7 +199,6 @@ class ContextAttention {
   [[nodiscard]] std::vector<Kernel> own_queries() const {
     const std::int64_t ranks = work_.experiment.plan.context_parallel;
     Kernel kernel = work_.kernels.front();
-    kernel.flops /= ranks;
     if (kernel.causal) {
       kernel.m /= ranks;
       kernel.bytes = (queries() + outputs() + all_blocks()) * (kernel.backward ? 2 : 1);

@@ -21,12 +21,19 @@ namespace {
 /// Keeps programs below about 5 GB.
 constexpr std::int64_t kMostOperations = 50'000'000;
 
-void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                std::span<const Stage> stages) {
+/// `blocks` have their steps.
+std::int64_t count_all(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                       std::span<const Stage> stages) {
   std::int64_t operations = 0;
   for_each_batch_class(experiment, [&](const Experiment& of_class) {
     for (const Stage& stage : stages) operations += count_operations(of_class, layout, blocks, stage);
   });
+  return operations;
+}
+
+void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+                std::span<const Stage> stages) {
+  const std::int64_t operations = count_all(experiment, layout, blocks, stages);
   if (operations <= kMostOperations) return;
   throw InputError("/plan", "programs of " + std::to_string(operations) +
                                 " operations (stages x micro-batches x layers x steps), allowed are " +
@@ -93,6 +100,14 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
     for (const Stage& stage : stages)
       workload.programs.push_back(write_stage_program(of_class, layout, blocks, stage, workload, parts));
   });
+}
+
+bool can_be_written(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
+  Workload workload = outlined.workload;
+  ModelBlocks blocks = outlined.blocks;
+  model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
+  copy_steps_to_offloaded(blocks);
+  return count_all(experiment, layout, blocks, outlined.stages.list()) <= kMostOperations;
 }
 
 Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {

@@ -35,6 +35,10 @@ struct Outline {
 void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload);
 
+/// Whether the programs of all stages would fit into memory.
+[[nodiscard]] bool can_be_written(const Experiment& experiment, const SyncLayout& layout,
+                                  const Outline& outlined);
+
 /// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
 /// one outlined in its micro-batches.
 /// @throws as write_programs().

@@ -1,0 +1,142 @@
+#include "config/experiment/size_bounds.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "workloads/programs/lower.hpp"
+
+namespace orrery {
+namespace {
+
+constexpr double kMostWeights = 9e18;  // that 64-bit integers count
+
+/// The most that a layer has.
+double most(const Model& m, std::int64_t LayerRun::*of_run, std::int64_t of_all) {
+  for (const LayerRun& run : m.layer_pattern) of_all = std::max(of_all, run.*of_run);
+  return real(of_all);
+}
+
+double heads(const Model& m) { return most(m, &LayerRun::heads, m.heads); }
+
+double ffn(const Model& m) { return most(m, &LayerRun::ffn_hidden, m.ffn_hidden); }
+
+double longest(const Model& m) { return real(std::max(m.seq_length, m.encoder_seq_length)); }
+
+/// Weights of the largest of the matrices of an mlp chain.
+double largest_matrix(const Model& m) {
+  double largest = 0;
+  for (std::size_t i = 0; i + 1 < m.widths.size(); ++i)
+    largest = std::max(largest, real(m.widths[i]) * real(m.widths[i + 1]));
+  return largest;
+}
+
+/// Weights of so many experts of a layer.
+double expert_weights(const Model& m, double experts) {
+  return 3 * experts * real(m.hidden) * real(m.expert_ffn_hidden);
+}
+
+/// Weights of one layer at most, without experts.
+double dense_weights(const Model& m) {
+  if (m.kind == ModelKind::convnet) return real(m.parameters) / real(m.layers);
+  if (m.kind == ModelKind::mlp) return largest_matrix(m);
+  const double ranks = real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
+  const double attention =
+      2 * (heads(m) + most(m, &LayerRun::kv_heads, m.kv_heads)) * real(m.head_dim) + 2 * ranks;
+  const double from_latent = ranks * heads(m) * real(m.query_dim() + m.value_dim());
+  const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
+  const double cross = m.encoder_layers > 0 ? 2 : 1;  // with cross-attention
+  return real(m.hidden) * (cross * attention + 3 * ffn(m) + real(m.experts)) + adapters + from_latent;
+}
+
+/// Rows that a token becomes at experts, on the rank that gets most, at most.
+double routed_rows(const Experiment& e) {
+  const bool even = e.plan.token_imbalance == TokenImbalance::uniform;
+  return (even ? 1 : real(e.plan.expert_parallel)) * real(e.model.experts_per_token);
+}
+
+/// Values of these rows.
+double routed_width(const Experiment& e) {
+  return routed_rows(e) * (4 * real(e.model.hidden) + 4 * real(e.model.expert_ffn_hidden));
+}
+
+/// Weights of a layer that a token meets at most: of the experts those that it goes to.
+double met_weights(const Experiment& e) {
+  return dense_weights(e.model) + expert_weights(e.model, routed_rows(e) + real(e.model.shared_experts));
+}
+
+/// Exactly, where that stays within 64 bits.
+double weights_of_model(const Model& m) {
+  double weights =
+      all_layers(m) * (dense_weights(m) + expert_weights(m, real(m.experts + m.shared_experts))) +
+      real(m.other_parameters);
+  const double depths = 2 * real(m.multi_token_prediction) * real(m.hidden);
+  if (m.attends()) weights += real(m.hidden) * (2 * real(m.vocab) + real(m.max_positions) + depths);
+  return weights <= kMostWeights ? real(parameter_count(m)) : weights;
+}
+
+/// Half of the FLOPs of attention of a token of the longest sequence in a layer, forward.
+double scores_of(const Model& m) {
+  const double width = std::max(real(m.head_dim), real(m.query_dim() + m.value_dim()) / 2);
+  return m.attends() ? longest(m) * heads(m) * width : 0;
+}
+
+/// Values that a token keeps in a layer at most.
+double kept_width(const Experiment& e) {
+  const Model& m = e.model;
+  if (!m.attends()) return 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
+  const double losses = 1 + real(m.multi_token_prediction);
+  const bool stored = m.attention == Attention::core;
+  return 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) +
+         (stored ? 3 * heads(m) * longest(m) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
+         routed_width(e);
+}
+
+/// Adds what a GPU sends to others of its replica, of `tokens` of it: sums over tensor ranks (24 all-reduces
+/// of four bytes a value are more than a layer has), keys, values and heads of context ranks, rows for
+/// experts, and what crosses stages.
+void add_messages(const Experiment& e, double tokens, StepBounds& b) {
+  const Model& m = e.model;
+  const Plan& plan = e.plan;
+  const double layers = (all_layers(m) + 2) / real(plan.pipeline_parallel);
+  const double hidden =
+      m.attends() ? real(m.hidden) : real(*std::max_element(m.widths.begin(), m.widths.end()));
+  if (plan.tensor_parallel > 1) b.sent_by_tensor = 24 * 4 * 2 * tokens * layers * hidden;
+  double per_layer = 0;
+  if (plan.context_parallel > 1)
+    per_layer += 64 * heads(m) * real(m.query_dim() + m.value_dim()) / real(plan.tensor_parallel);
+  if (plan.expert_parallel > 1 || plan.expert_tensor_parallel > 1) per_layer += 16 * routed_width(e);
+  b.sent_in_replica = tokens * layers * per_layer;
+  if (plan.pipeline_parallel > 1)
+    b.sent_in_replica += 16 * tokens * hidden * real(plan.virtual_stages) + 8 * real(m.vocab) * hidden;
+}
+
+}  // namespace
+
+StepBounds bounds_of(const Experiment& e) {
+  const Model& m = e.model;
+  StepBounds b;
+  b.weights = weights_of_model(m);
+  b.kept_weights = kWeightBytes * b.weights;
+  const double samples = real(e.plan.global_batch_size);
+  const double of_replica = samples / real(e.plan.data_parallel);
+  if (m.kind == ModelKind::convnet) {
+    b.flops = samples * 3 * m.forward_gflops_per_sample * 1e9;
+    b.layer_flops = b.flops / samples * real(e.plan.micro_batch_size);
+    b.activations = 64 * of_replica * real(m.activations_per_sample);
+    if (e.plan.pipeline_parallel > 1) b.sent_in_replica = b.activations;
+    return b;
+  }
+  const double losses = 1 + real(m.multi_token_prediction);
+  const double head = m.attends() ? real(m.hidden) * real(m.vocab) : 0;
+  const double attention = (m.encoder_layers > 0 ? 40 : 20) * scores_of(m);
+  const double of_layer =
+      8 * losses * std::max(met_weights(e), head) + attention / real(e.plan.tensor_parallel);
+  b.layer_flops = real(e.plan.micro_batch_size) * longest(m) * of_layer / real(e.plan.context_parallel);
+  const double products = all_layers(m) * met_weights(e) + 2 * head + real(m.other_parameters);
+  b.flops = samples * longest(m) * (8 * losses * products + all_layers(m) * attention);
+  b.activations = 16 * of_replica * longest(m) * all_layers(m) * kept_width(e);
+  add_messages(e, of_replica * longest(m), b);
+  return b;
+}
+
+}  // namespace orrery
