@@ -48,7 +48,7 @@ PROVIDES = {
     "span": "span",
     "stdexcept": "invalid_argument overflow_error runtime_error",
     "stop_token": "stop_token",
-    "string": "erase string to_string",
+    "string": "erase stod string to_string",
     "string_view": "string_view",
     "thread": "jthread thread",
     "tuple": "apply make_tuple tie tuple",
