@@ -26,7 +26,7 @@ namespace orrery {
 enum class Stream : std::uint16_t {
   compute,
   tensor,         ///< tensor-parallel collectives
-  data,           ///< data-parallel and embedding collectives
+  data,           ///< sums of gradients over data-parallel ranks and of embeddings over stages
   send_forward,   ///< activations to the next stage
   recv_forward,   ///< activations from the previous stage
   send_backward,  ///< activation gradients to the previous stage
@@ -47,8 +47,11 @@ enum class Stream : std::uint16_t {
   host_optimizer,  ///< updates of what lies in the host's memory
   copy_from_host,  ///< what comes back
   workers,         ///< models, and changes of them, among all workers
+  // What ZeRO moves beside the sums of gradients within the shards:
+  gather,  ///< parameters
+  copies,  ///< sums of each shard over the copies of what is sharded
 };
-inline constexpr std::size_t kStreamCount = 21;
+inline constexpr std::size_t kStreamCount = 23;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
                                                                          "tensor comm",
                                                                          "data comm",
@@ -69,7 +72,9 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "copy to host",
                                                                          "host optimizer",
                                                                          "copy from host",
-                                                                         "worker comm"};
+                                                                         "worker comm",
+                                                                         "gather comm",
+                                                                         "copies comm"};
 
 /// Whether its operations are copies over the link to the host, or the host's updates.
 [[nodiscard]] constexpr bool is_offload(Stream stream) {
@@ -194,7 +199,8 @@ using PassWork = std::vector<PassStep>;
 
 /// One operation of a program. Communication operations with the same slot are matched in order
 /// over the members of the group: the i-th of each member are one task. A program sends the messages of a
-/// slot on one stream only, so a group does one thing at a time. A pass is one task per tensor group.
+/// slot on one stream, and gathers of parameters on Stream::gather, so a group does one thing at a time, or
+/// two where gathers run beside sums. A pass is one task per tensor group.
 struct Op {
   enum class Kind : std::uint8_t { compute, communicate, pass };
   Kind kind = Kind::compute;

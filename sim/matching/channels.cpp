@@ -158,7 +158,7 @@ class Matcher {
       std::uint32_t& told = *next[op.slot]++;
       if (told == kNone) told = request;
       if (told != request) disagree(program, op.slot);
-      if (op.kind == Op::Kind::pass) continue;
+      if (op.kind == Op::Kind::pass || op.stream == Stream::gather) continue;
       std::optional<Stream>& stream = streams[op.slot];
       if (!stream) stream = op.stream;
       if (stream != op.stream) throw std::logic_error("a program slot is used on two streams");

@@ -75,8 +75,8 @@ struct Channels {
 [[nodiscard]] Channels group_channels(const Workload& workload);
 
 /// @throws std::logic_error if the ends of a channel do not have equally many operations or disagree
-///         on a message, or if a program uses a slot on two streams: a mistake in a schedule, not in an
-///         experiment.
+///         on a message, or if a program uses a slot on two streams other than Stream::gather: a mistake in a
+///         schedule, not in an experiment.
 /// @param grouped  group_channels() of the workload
 [[nodiscard]] Channels match_channels(const Workload& workload, Channels grouped);
 [[nodiscard]] inline Channels match_channels(const Workload& workload) {

@@ -65,14 +65,18 @@ class BlockClock {
 
   LeastWeightTime weight_time(const Stage& stage, const Experiment& experiment) {
     LeastWeightTime sum;
+    Picoseconds gathering = 0;
+    Picoseconds reducing = 0;
     for (const WeightMovement& movement : weight_movements(experiment, layout_, stage)) {
       const auto program = static_cast<std::size_t>(stage.index);
       const std::uint32_t channel = channels_.channel_of[program * workload_.slots + movement.slot];
       const Int128 all = Int128{times_of(movement.message, channel).least} * movement.times;
       const auto time = static_cast<Picoseconds>(std::min<Int128>(all, kUnknown));
-      sum.moving = capped_sum(sum.moving, time);
+      Picoseconds& stream = movement.message.collective == Collective::all_gather ? gathering : reducing;
+      stream = capped_sum(stream, time);
       if (movement.exposed) sum.exposed = capped_sum(sum.exposed, time);
     }
+    sum.moving = std::max(gathering, reducing);
     return sum;
   }
 

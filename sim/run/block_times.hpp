@@ -48,7 +48,7 @@ struct BlockTimes {
 
 /// The least that sums of gradients and gathers of weights take in a step, on a pipeline rank.
 struct LeastWeightTime {
-  Picoseconds moving = 0;   ///< of all, which follow each other on one stream
+  Picoseconds moving = 0;   ///< of the gathers, or of the sums: each follow each other on one stream
   Picoseconds exposed = 0;  ///< of those beside which the rank does not compute
 };
 

@@ -24,10 +24,20 @@ bool same_links(std::span<const LinkId> a, std::span<const LinkId> b) {
 Contention::Contention(const Workload& workload, const Channels& channels, const PriceList& prices,
                        const Topology& topology)
     : workload_(workload), channels_(channels), prices_(prices), topology_(topology) {
+  find_gathers();
   ContentTable numbers;
   footprints_.reserve(workload.groups());
   for (const Channel& channel : channels.channels) list_footprints(channel, numbers);
   find_possible();
+}
+
+void Contention::find_gathers() {
+  gathers_.assign(workload_.messages.size(), false);
+  for (const Program& program : workload_.programs) {
+    for (const Op& op : program.ops) {
+      if (op.kind == Op::Kind::communicate && op.stream == Stream::gather) gathers_[op.work] = true;
+    }
+  }
 }
 
 void Contention::list_footprints(const Channel& channel, ContentTable& numbers) {
@@ -69,17 +79,20 @@ void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint3
 void Contention::add_price(Bundle& bundle, std::uint32_t call, std::uint32_t price) const {
   const CallPrice& of_call = prices_.calls[call];
   const Cost& cost = of_call.costs[price];
+  const Request request = channels_.calls[call].request;
+  std::vector<std::int64_t>& peaks = !request.pass && gathers_[request.work] ? bundle.gathers : bundle.peak;
   for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
     const Leg& leg = of_call.routed->legs[l];
     for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
       const auto [link, weight] = of_call.routed->uses[u];
       if (index(link) >= bundle.peak.size()) {
         bundle.peak.resize(index(link) + 1, 0);
+        bundle.gathers.resize(index(link) + 1, 0);
         bundle.load.resize(index(link) + 1, 0);
       }
       const Int128 one = kWeightOne;
       const Int128 bytes_per_s = (demand_of(leg, weight) + one - 1) / one;
-      std::int64_t& peak = bundle.peak[index(link)];
+      std::int64_t& peak = peaks[index(link)];
       peak = std::max(peak, static_cast<std::int64_t>(bytes_per_s));
       ContentHash load;
       load.append(call);
@@ -100,13 +113,14 @@ void Contention::for_each_link(Visit visit) const {
   }
 }
 
-/// A group does one thing at a time, so the largest of a bundle counts.
+/// A group does one thing at a time, and gathers beside it, so the largest of a bundle counts for each.
 void Contention::find_possible() {
   constexpr std::uint64_t kPlenty = std::uint64_t{1} << 62;
   std::vector<std::uint64_t>& demand = per_link_;
   demand.assign(topology_.links().size(), 0);
   for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
-    demand[link] = std::min(demand[link] + static_cast<std::uint64_t>(bundle.peak[place]), kPlenty);
+    for (const std::int64_t peak : {bundle.peak[place], bundle.gathers[place]})
+      demand[link] = std::min(demand[link] + static_cast<std::uint64_t>(peak), kPlenty);
   });
   std::vector<bool> possible(demand.size());
   for (std::uint32_t link = 0; link < demand.size(); ++link) {

@@ -32,11 +32,12 @@ class Contention {
   [[nodiscard]] const std::vector<LinkId>& possible() const { return possible_; }
 
  private:
-  /// Calls one after the other that cross the same links, at certain prices.
+  /// Calls that cross the same links, at certain prices: one after the other, gathers beside the rest.
   struct Bundle {
     std::vector<std::uint32_t> calls;
-    std::vector<std::int64_t> peak;   ///< per link: bytes/s that one of them asks for at most
-    std::vector<std::uint64_t> load;  ///< per link: hash of calls, legs, rates and weights
+    std::vector<std::int64_t> peak;     ///< per link: bytes/s that one of them asks for at most, of the rest
+    std::vector<std::int64_t> gathers;  ///< and of those on Stream::gather
+    std::vector<std::uint64_t> load;    ///< per link: hash of calls, legs, rates and weights
   };
   /// A group does what a bundle says on its links.
   struct Footprint {
@@ -45,6 +46,7 @@ class Contention {
     const LinkId* links = nullptr;  ///< its list
   };
 
+  void find_gathers();
   void list_footprints(const Channel& channel, ContentTable& numbers);
   [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, ContentTable& numbers);
   void add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices);
@@ -61,6 +63,7 @@ class Contention {
   const Channels& channels_;
   const PriceList& prices_;
   const Topology& topology_;
+  std::vector<bool> gathers_;  ///< per message: whether it is sent on Stream::gather
   std::vector<Bundle> bundles_;
   std::vector<Footprint> footprints_;  ///< of groups that use possible links
   std::vector<LinkId> possible_;

@@ -1,6 +1,7 @@
 #include "sim/tasks/interference.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/tasks/host_lag.hpp"
 
@@ -20,8 +21,9 @@ bool arrives(const Op& op) {
 /// it received in parts: when it arrives is not known here.
 bool is_beside(const Op& op) {
   if (!communicates(op) || op.part == Part::stage) return false;
-  return op.stream == Stream::tensor || op.stream == Stream::data || op.stream == Stream::expert ||
-         op.stream == Stream::workers || op.stream >= send_stream(0);
+  constexpr std::array kBeside{Stream::tensor,  Stream::data,   Stream::expert,
+                               Stream::workers, Stream::gather, Stream::copies};
+  return std::ranges::find(kBeside, op.stream) != kBeside.end() || op.stream >= send_stream(0);
 }
 
 }  // namespace

@@ -21,11 +21,12 @@ struct WeightsMoved {
   bool operator==(const WeightsMoved&) const = default;
 };
 
-/// On the data stream of a program.
+/// Gathers of a program, or sums of gradients, each on their stream.
 WeightsMoved weights_moved(const Workload& w, Collective what, std::size_t program = 0) {
   WeightsMoved out;
+  const Stream stream = what == Collective::all_gather ? Stream::gather : Stream::data;
   for (const Op& op : w.programs[program].ops) {
-    if (op.stream != Stream::data || w.messages[op.work].collective != what) continue;
+    if (op.stream != stream || w.messages[op.work].collective != what) continue;
     out.operations += w.messages[op.work].times;
     out.bytes += w.messages[op.work].bytes * w.messages[op.work].times;
   }
@@ -148,7 +149,7 @@ TEST_CASE("a unit is gathered when the one that lies prefetch + 1 before it has 
     for (std::uint32_t i = 0; i < program.ops.size() && gathers.size() < 10; ++i) {
       const Op& op = program.ops[i];
       if (op.stream == Stream::compute) last = i;
-      if (op.stream != Stream::data) continue;
+      if (op.stream != Stream::gather) continue;
       if (!gathers.empty()) ends.push_back(last);
       gathers.push_back(i);
     }

@@ -28,11 +28,18 @@ struct Moved {
   std::size_t members = 0;  ///< of the group of rank 0
 };
 
-/// By collective, on the data stream of the first program.
+/// Gathers, sums in a group and sums over the copies run on a stream each.
+Stream stream_of(Collective what) {
+  if (what == Collective::all_gather) return Stream::gather;
+  return what == Collective::reduce_scatter ? Stream::data : Stream::copies;
+}
+
+/// By collective, on the streams that move weights of the first program.
 std::map<Collective, Moved> moved(const Workload& w) {
   std::map<Collective, Moved> out;
   for (const Op& op : w.programs[0].ops) {
-    if (op.stream != Stream::data) continue;
+    if (op.kind != Op::Kind::communicate || w.messages[op.work].dimension != Dimension::data) continue;
+    CHECK(op.stream == stream_of(w.messages[op.work].collective));
     const Message& message = w.messages[op.work];
     Moved& one = out[message.collective];
     ++one.count;
@@ -46,7 +53,7 @@ using Ranks = std::vector<std::uint32_t>;
 
 Ranks meets(const Workload& w, std::uint32_t rank, Collective what) {
   for (const Op& op : w.programs[0].ops) {
-    if (op.stream != Stream::data || w.messages[op.work].collective != what) continue;
+    if (op.stream != stream_of(what) || w.messages[op.work].collective != what) continue;
     const auto members = w.members(w.group(rank, op.slot));
     return {members.begin(), members.end()};
   }

@@ -61,10 +61,12 @@ using Complain = std::function<void(std::initializer_list<std::string_view> keys
 /// A row of the menu.
 struct CommunicatorKind {
   std::string_view name;
-  Dimension dimension{};            ///< that its messages count for
-  Slot first_slot{};                ///< that it takes; further ones follow in Slot
-  std::span<const Stream> streams;  ///< of its messages, by slot; empty: the writer of the messages knows
-  bool joins_some = false;          ///< its groups join some replicas with others, not all with all
+  Dimension dimension{};  ///< that its messages count for
+  Slot first_slot{};      ///< that it takes; further ones follow in Slot
+  /// Of its messages, by slot; empty: the writer of the messages knows. Parameters are gathered on
+  /// Stream::gather, in whichever slot.
+  std::span<const Stream> streams;
+  bool joins_some = false;  ///< its groups join some replicas with others, not all with all
   /// How many slots it takes; 0 where an experiment has no such groups.
   std::uint32_t (*slots)(const CommunicatorSpec& spec);
   /// Forms its groups, in slots from `first` on.

@@ -73,9 +73,10 @@ bool DataParallel::meets(const Pass& pass) const {
 }
 
 OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
-  gathers_.after_block(pass, block, done);
   const bool moves = enabled() || models_.by_bucket();
-  return moves && completes_gradients(pass.kind) ? reduce_block(pass, block, done) : kNoOp;
+  const OpId held = moves && completes_gradients(pass.kind) ? reduce_block(pass, block, done) : kNoOp;
+  gathers_.after_block(pass, block, std::max(done, held));
+  return held;
 }
 
 /// Only in the last micro-batch there is something to do: where gradients are reduced, or parameters

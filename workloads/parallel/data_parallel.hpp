@@ -112,7 +112,7 @@ class DataParallel {
 
   std::int32_t step_ = 0;
   OpId ready_ = kNoOp;                                     ///< parameters of this step are up to date
-  OpId last_reduce_ = kNoOp;                               ///< latest operation on the data stream
+  OpId last_reduce_ = kNoOp;                               ///< latest of those that sum gradients
   std::array<std::int64_t, kAllWeights.size()> bucket_{};  ///< parameters whose gradients wait to be reduced
   ModelSync::Place bucket_begins_;             ///< the block that was the last to go into a bucket
   std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step

@@ -25,7 +25,8 @@ class ParameterGather {
 
   /// Call before a block runs in either direction. Returns the gather it has to wait for, or kNoOp.
   OpId before_block(const Pass& pass, std::size_t block);
-  /// Call when a block is written in either direction; `done` is its last operation.
+  /// Call when a block is written in either direction; `done` is its last operation, the sum of its gradients
+  /// included where compute waits for that.
   void after_block(const Pass& pass, std::size_t block, OpId done);
 
   [[nodiscard]] const FsdpUnit& unit_of(const Pass& pass, std::size_t block) const {

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array kShardStreams{Stream::data, Stream::data};
+constexpr std::array kShardStreams{Stream::data, Stream::copies};
 
 std::uint32_t shard_slots(const CommunicatorSpec& spec) { return spec.sharding_ranks > 0 ? 2 : 0; }
 

@@ -45,9 +45,9 @@ WeightCollectives::WeightCollectives(const Experiment& experiment, const SyncLay
       gather_efficiency_(experiment.software.parameter_gather_efficiency),
       cast_host_(from_microseconds(experiment.software.backward_issue_us)) {}
 
-Op WeightCollectives::label(const Pass* pass) const {
+Op WeightCollectives::label(Stream stream, const Pass* pass) const {
   Op op;
-  op.stream = Stream::data;
+  op.stream = stream;
   op.phase = Phase::synchronize;
   op.part = Part::bucket;
   op.step = step_;
@@ -58,28 +58,29 @@ Op WeightCollectives::label(const Pass* pass) const {
   return op;
 }
 
-OpId WeightCollectives::cast(const Kernel& kernel, const Pass* pass, OpId dep) {
-  Op op = label(pass);
+OpId WeightCollectives::cast(const Kernel& kernel, Stream stream, const Pass* pass, OpId dep) {
+  Op op = label(stream, pass);
   op.kind = Op::Kind::compute;
   op.work = find_work(workload_, {kernel}, cast_host_);
   return writer_.add(op, {dep});
 }
 
 OpId WeightCollectives::cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep) {
-  return gradients_.casts() ? cast(gradients_.cast(parameters * gradient_), pass, dep) : dep;
+  return gradients_.casts() ? cast(gradients_.cast(parameters * gradient_), Stream::data, pass, dep) : dep;
 }
 
 OpId WeightCollectives::add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase,
                             const Pass* pass, OpId dep, std::int64_t pieces) {
   const bool gathers = what == Collective::all_gather;
-  Op op = label(pass);
+  const bool over_copies = what == Collective::all_reduce && of == Weights::common;
+  Op op = label(gathers ? Stream::gather : over_copies ? Stream::copies : Stream::data, pass);
   op.kind = Op::Kind::communicate;
   op.phase = phase;
   op.part = part;
   if (of == Weights::experts) {
     op.slot = layout_.slot(Slot::expert_data);
   } else {
-    op.slot = what == Collective::all_reduce ? layout_.copies_slot() : layout_.sharding_slot();
+    op.slot = over_copies ? layout_.copies_slot() : layout_.sharding_slot();
   }
   const WireWidth& width = gathers ? parameters_ : gradients_;
   const Message one{what, width.of(divide_up(parameters, pieces)), Dimension::data, message_host_,
@@ -88,7 +89,7 @@ OpId WeightCollectives::add(Collective what, Weights of, std::int64_t parameters
   op.work = add_message(workload_, in_a_row(one, times));
   OpId last = kNoOp;
   for (std::int64_t i = 0; i < pieces; i += times) last = writer_.add(op, {dep});
-  return gathers && width.casts() ? cast(width.cast(parameters * element_), pass, last) : last;
+  return gathers && width.casts() ? cast(width.cast(parameters * element_), op.stream, pass, last) : last;
 }
 
 std::int64_t WeightCollectives::pieces_of(Weights of, const Chunk& chunk, const FsdpUnit& unit,

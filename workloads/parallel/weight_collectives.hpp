@@ -1,6 +1,10 @@
 // The collectives that move weights and their gradients between the ranks that copy them: slots, widths and
 // messages. Used by ParameterGather and DataParallel; it does not know when they are due.
 //
+// Gathers, sums within the shards and sums over their copies have a stream each (torch.distributed.fsdp:
+// those of all-gathers, reduce-scatters and all-reduces), so that none stands behind another that it does not
+// need.
+//
 // Experts have copies of their own, on ranks that differ from those of the other weights.
 #pragma once
 
@@ -58,8 +62,8 @@ class WeightCollectives {
   [[nodiscard]] bool reduces_any() const { return reduces_[0] || reduces_[1]; }
 
  private:
-  [[nodiscard]] Op label(const Pass* pass) const;
-  OpId cast(const Kernel& kernel, const Pass* pass, OpId dep);
+  [[nodiscard]] Op label(Stream stream, const Pass* pass) const;
+  OpId cast(const Kernel& kernel, Stream stream, const Pass* pass, OpId dep);
 
   const SyncLayout& layout_;
   const ModelBlocks& blocks_;

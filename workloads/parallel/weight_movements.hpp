@@ -19,8 +19,8 @@ struct WeightMovement {
   bool exposed = false;  ///< nothing of the stage computes meanwhile
 };
 
-/// Those of one step, all on Stream::data. Empty where replicas are kept in step otherwise than by plain sums
-/// of their gradients.
+/// Those of one step, gathers on Stream::gather and sums on Stream::data. Empty where replicas are kept in
+/// step otherwise than by plain sums of their gradients.
 [[nodiscard]] std::vector<WeightMovement> weight_movements(const Experiment& experiment,
                                                            const SyncLayout& layout, const Stage& stage);
 

@@ -63,11 +63,16 @@ Message Averaging::global(Collective what, Bytes bytes) const {
   return message;
 }
 
+/// Models may be on their way for steps, in which gradients are reduced inside the workers.
+Stream Averaging::stream_over_workers() const {
+  if (method_.travels == Travels::models) return Stream::workers;
+  return layout_.shards_in_worker() ? Stream::copies : Stream::data;
+}
+
 OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times) {
   const std::int64_t workers = averaged();
   if (workers < 2) return dep;
-  // Models may be on their way for steps, in which gradients are reduced inside the workers.
-  const Stream stream = method_.travels == Travels::models ? Stream::workers : Stream::data;
+  const Stream stream = stream_over_workers();
   OpId at = compute(compressed(payload), like, {dep});
   for (const Bytes bytes : compressor_.wire_bytes(payload)) {
     Message message =

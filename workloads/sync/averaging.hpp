@@ -47,6 +47,7 @@ class Averaging {
 
  private:
   OpId transfer(const Message& message, Stream stream, std::uint16_t slot, const Op& like, OpId dep);
+  [[nodiscard]] Stream stream_over_workers() const;
   [[nodiscard]] std::vector<Kernel> compressed(const Payload& payload) const;
   [[nodiscard]] Picoseconds negotiation_ps(const Payload& payload) const;
   [[nodiscard]] Message global(Collective what, Bytes bytes) const;

@@ -153,6 +153,15 @@ TEST_CASE("tensor and expert traffic slow compute as that of replicas does, all 
   }
 }
 
+TEST_CASE("a gather beside a reduction of the same ranks slows compute once, and as long as either runs") {
+  Written w;
+  const auto first = w.compute(1000);
+  w.communicate(400, {first});
+  w.communicate(600, {first}, Stream::gather);
+  w.compute(1000);  // 600 at half the pace
+  CHECK(w.delays(0.5) == Delays{0, 0, 0, 300});
+}
+
 TEST_CASE("collectives of one stream follow each other") {
   Written w;
   const auto first = w.compute(100);
