@@ -187,6 +187,27 @@ TEST_CASE("memory holds the gathered units: the one that runs, those ahead, or a
   CHECK(workspace() == 2 * kLayer + 2 * 2 * kLayer);
 }
 
+TEST_CASE("at the loss no unit is gathered ahead, and its gradients are the first") {
+  Experiment e = four_replicas(3);  // embedding, eight layers, head
+  e.plan.prefetch = 2;
+  const auto blocks = [&] {
+    const Outline outlined = outline(e, SyncLayout(e, {}));
+    const auto all = outlined.stages.list()[0].chunks[0].blocks;
+    return std::vector<PlacedBlock>(all.begin(), all.end());
+  };
+  const std::int64_t head = blocks().back().used;
+  CHECK(blocks()[9].gathered_ahead == 2 * head);
+  CHECK(blocks()[9].gathered_back == 2 * head);
+  CHECK(blocks()[8].gathered_ahead == 2 * (kLayer + head));
+  CHECK(blocks()[8].gathered_back == 2 * 3 * kLayer);
+  CHECK(blocks()[8].unreduced == 2 * kLayer);
+  // Those of the unit before are on their way beside it.
+  e.plan.overlap_gradient_reduce = true;
+  CHECK(blocks()[9].unreduced == 2 * blocks()[9].trained);
+  CHECK(blocks()[8].unreduced == 2 * (kLayer + blocks()[9].trained));
+  CHECK(blocks()[7].unreduced == 2 * 2 * kLayer);
+}
+
 TEST_CASE("the traffic told of a stage is that of its program") {
   const std::vector<std::string> schedules{"sequential",       "gpipe", "1f1b",
                                            "interleaved-1f1b", "zb-h1", "zb-v"};

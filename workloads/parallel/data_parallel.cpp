@@ -72,9 +72,9 @@ bool DataParallel::meets(const Pass& pass) const {
          (last && plan_.overlap_gradient_reduce && bucket_elements_ > 0);
 }
 
-OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done) {
+OpId DataParallel::after_block(const Pass& pass, std::size_t block, OpId done, OpId begin) {
   const bool moves = enabled() || models_.by_bucket();
-  const OpId held = moves && completes_gradients(pass.kind) ? reduce_block(pass, block, done) : kNoOp;
+  const OpId held = moves && completes_gradients(pass.kind) ? reduce_block(pass, block, done, begin) : kNoOp;
   gathers_.after_block(pass, block, std::max(done, held));
   return held;
 }
@@ -88,8 +88,8 @@ void DataParallel::after_blocks(const Pass& pass, OpId done) {
     after_block(pass, b, done);
 }
 
-/// Adds the gradients of a block to the bucket and reduces that when it is full, or under ZeRO-3 a unit.
-OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) {
+/// Adds the gradients of a block to the bucket and reduces what is full, or under ZeRO-3 a unit.
+OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done, OpId begin) {
   if (!plan_.reduces_every_micro_batch() && !is_last(pass)) return kNoOp;
   const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass.chunk)];
   const bool by_unit = plan_.zero_stage >= 3;
@@ -97,13 +97,52 @@ OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done) 
   OpId reduced = kNoOp;
   bucket_begins_ = {pass.chunk, block};
   for (const Weights of : kAllWeights) {
-    bucket(of) += of_block(chunk.blocks[block], of, &PlacedBlock::trained);
-    const bool full =
-        (bucket_elements_ > 0 && bucket(of) >= bucket_elements_) || models_.ends_bucket({pass.chunk, block});
-    if (by_unit ? !gathers_.ends_unit(pass, block) : !(full && now)) continue;
-    const std::int64_t pieces =
-        by_unit ? collectives_.pieces_of(of, chunk, gathers_.unit_of(pass, block), true) : 1;
-    reduced = std::max(reduced, flush(of, &pass, done, pieces));
+    const std::int64_t gradients = of_block(chunk.blocks[block], of, &PlacedBlock::trained);
+    bucket(of) += gradients;
+    OpId of_these = kNoOp;
+    if (by_unit) {
+      if (!gathers_.ends_unit(pass, block)) continue;
+      const std::int64_t pieces = collectives_.pieces_of(of, chunk, gathers_.unit_of(pass, block), true);
+      of_these = flush(of, &pass, done, pieces);
+    } else if (models_.by_bucket()) {
+      const bool full = bucket_elements_ > 0 && bucket(of) >= bucket_elements_;
+      if (full || models_.ends_bucket({pass.chunk, block})) of_these = flush(of, &pass, done);
+    } else if (now) {
+      of_these = reduce_full(of, pass, gradients, done, begin);
+    }
+    reduced = std::max(reduced, of_these);
+  }
+  return reduced;
+}
+
+/// Reduces the buckets that the gradients of a block fill. These come evenly over its part of the pass, so
+/// the last bucket is full when that ends. The others follow each other from when the first is full: taken to
+/// be when the part begins or ends, whichever is nearer.
+OpId DataParallel::reduce_full(Weights of, const Pass& pass, std::int64_t gradients, OpId done, OpId begin) {
+  if (!collectives_.reduces(of) || bucket_elements_ == 0 || bucket(of) < bucket_elements_) return kNoOp;
+  const std::int64_t full = bucket(of) / bucket_elements_;
+  const std::int64_t rest = bucket(of) % bucket_elements_;
+  const std::int64_t until_first = bucket_elements_ - (bucket(of) - gradients);
+  const bool early = plan_.overlap_gradient_reduce && begin != kNoOp && 2 * until_first < gradients;
+  reduce_buckets(of, &pass, full - 1, early ? begin : done);
+  const OpId reduced = reduce_buckets(of, &pass, 1, done);
+  bucket(of) = rest;
+  return reduced;
+}
+
+/// Reduces so many full buckets, those that need nothing but a message each on one stream as one where
+/// messages in a row are one.
+OpId DataParallel::reduce_buckets(Weights of, const Pass* pass, std::int64_t buckets, OpId done) {
+  const bool travels_as_kept = !collectives_.gradient_width().casts();
+  const bool alone = travels_as_kept && !plan_.shards_in_groups() &&
+                     (plan_.zero_stage > 0 || of == Weights::experts ||
+                      (!models_.by_bucket() && averaging_.sends_all_at_once()));
+  OpId reduced = kNoOp;
+  while (buckets > 0) {
+    const std::int64_t pieces = alone ? std::int64_t{collectives_.together(buckets)} : 1;
+    bucket(of) = pieces * bucket_elements_;
+    reduced = flush(of, pass, done, pieces);
+    buckets -= pieces;
   }
   return reduced;
 }
@@ -206,17 +245,11 @@ OpId DataParallel::reduce_rest(OpId last) {
 }
 
 void DataParallel::reduce_rest_of(Weights of, OpId last) {
-  std::int64_t left = bucket(of);
-  while (left > 0) {
-    const std::int64_t full = bucket_elements_ > 0 ? left / bucket_elements_ : 0;
-    const bool travels_as_kept = !collectives_.gradient_width().casts();
-    const bool alone = travels_as_kept && (plan_.zero_stage > 0 || of == Weights::experts ||
-                                           (!models_.by_bucket() && averaging_.sends_all_at_once()));
-    const std::int64_t pieces = alone ? std::max<std::int64_t>(1, collectives_.together(full)) : 1;
-    bucket(of) = bucket_elements_ > 0 ? std::min(left, pieces * bucket_elements_) : left;
-    left -= bucket(of);
-    flush(of, nullptr, last, pieces);
-  }
+  const std::int64_t left = bucket(of);
+  const std::int64_t full = bucket_elements_ > 0 ? left / bucket_elements_ : 0;
+  reduce_buckets(of, nullptr, full, last);
+  bucket(of) = left - full * bucket_elements_;
+  flush(of, nullptr, last);
 }
 
 void DataParallel::sum_tied_embedding(OpId last) {

@@ -52,9 +52,10 @@ class DataParallel {
     return models_.before_block(pass, block, gathers_.before_block(pass, block));
   }
 
-  /// Call when a block is written in either direction; `done` is its last operation. Returns an
-  /// operation that later compute has to wait for, or kNoOp.
-  OpId after_block(const Pass& pass, std::size_t block, OpId done);
+  /// Call when a block is written in either direction; `done` is its last operation, and with the end of
+  /// `begin` it begins, kNoOp where that is not known. Returns an operation that later compute has to wait
+  /// for, or kNoOp.
+  OpId after_block(const Pass& pass, std::size_t block, OpId done, OpId begin = kNoOp);
 
   /// Call when a pass is written that completes gradients and that it does not meet, in place of after_block
   /// for each.
@@ -84,7 +85,9 @@ class DataParallel {
   [[nodiscard]] bool is_last(const Pass& pass) const {
     return backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches_per_copy();
   }
-  OpId reduce_block(const Pass& pass, std::size_t block, OpId done);
+  OpId reduce_block(const Pass& pass, std::size_t block, OpId done, OpId begin);
+  OpId reduce_full(Weights of, const Pass& pass, std::int64_t gradients, OpId done, OpId begin);
+  OpId reduce_buckets(Weights of, const Pass* pass, std::int64_t buckets, OpId done);
   OpId flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces = 1);
   OpId flush_all(const Pass* pass, OpId done);
   void reduce_rest_of(Weights of, OpId last);

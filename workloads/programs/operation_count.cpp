@@ -31,9 +31,10 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
   std::size_t neighbours = 0;
   for (const SyncLayout::Round& round : layout.rounds())
     neighbours = std::max(neighbours, round.colours.size());
+  const std::int64_t times = experiment.plan.reduces_every_micro_batch() ? micro_batches : 1;
   // per bucket: two messages with each neighbour for low-rank; reduction, shares, compression, sums
   const auto per_bucket = static_cast<std::int64_t>(4 * neighbours + 12);
-  return (operations + buckets * per_bucket) * experiment.simulation.steps;
+  return (operations + buckets * times * per_bucket) * experiment.simulation.steps;
 }
 
 }  // namespace orrery

@@ -346,9 +346,11 @@ OpId StageProgram::run_backward(const Pass& pass, OpId input) {
       at = run(block.recompute, placed[b], pass, at, gathered);
       gathered = kNoOp;
     }
+    // When the first block of a pass begins depends on another stage.
+    const OpId begin = b + 1 == placed.size() && receives(pass) ? kNoOp : std::max(at, last_compute_);
     at = run(block.of(pass.kind), placed[b], pass, at, gathered);
     hold(pass, placed[b]);
-    gate_ = std::max(gate_, data_.after_block(pass, b, at));
+    gate_ = std::max(gate_, data_.after_block(pass, b, at, begin));
     offload_.after_block(pass, b, at);
   }
   return at;

@@ -8,7 +8,9 @@ namespace orrery {
 namespace {
 
 /// ZeRO-3 holds the unit that runs and those gathered ahead of it, and the gradients of the one that runs
-/// backward until it is through. Experts with a single copy are not sharded.
+/// backward until they are reduced: beside the next unit, before which FSDP waits for those of the unit
+/// before. At the head most is held when the gradient of the logits is made, before its backward pass reaches
+/// a unit and gathers ahead. Experts with a single copy are not sharded.
 class ShardedChunk {
  public:
   ShardedChunk(const Plan& plan, std::span<PlacedBlock> blocks)
@@ -17,8 +19,7 @@ class ShardedChunk {
   void hold_parameters() {
     const Bytes element = element_bytes(plan_.precision);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      if (plan_.reduces_every_micro_batch())
-        blocks_[b].unreduced = element * sum(units_[b], &PlacedBlock::trained);
+      if (plan_.reduces_every_micro_batch()) blocks_[b].unreduced = element * unreduced(units_[b]);
       if (!plan_.reshard_after_forward) continue;
       blocks_[b].gathered_ahead = element * gathered(b, true);
       blocks_[b].gathered_back = element * gathered(b, false);
@@ -33,9 +34,15 @@ class ShardedChunk {
     return sum;
   }
 
+  [[nodiscard]] std::int64_t unreduced(const FsdpUnit& unit) const {
+    const bool on_its_way = plan_.overlap_gradient_reduce && unit.end < blocks_.size();
+    return sum(unit, &PlacedBlock::trained) + (on_its_way ? sum(units_[unit.end], &PlacedBlock::trained) : 0);
+  }
+
   [[nodiscard]] std::int64_t gathered(std::size_t block, bool ahead) const {
     FsdpUnit unit = units_[block];
     std::int64_t all = sum(unit, &PlacedBlock::used);
+    if (!ahead && blocks_[block].part == Part::head) return all;
     for (std::int64_t i = 0; i < plan_.units_ahead(); ++i) {
       if (ahead ? unit.end == blocks_.size() : unit.first == 0) break;
       unit = units_[ahead ? unit.end : unit.first - 1];
