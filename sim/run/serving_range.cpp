@@ -33,7 +33,7 @@ bool is_of_kind(const ServingErrors& errors, const Experiment& experiment) {
 }
 
 /// "h100 and l4, some at another speed".
-std::string gpus_of(const Cluster& cluster) {
+std::string words_for_gpus(const Cluster& cluster) {
   std::string text = cluster.gpu.name;
   for (const Gpu& gpu : cluster.other_gpus) text += " and " + gpu.name;
   return text + (cluster.overrides.empty() ? "" : ", some at another speed,");
@@ -55,8 +55,9 @@ std::string none_sentence(const Experiment& experiment) {
   if (!experts.empty())
     known += fmt::format("{}models with experts on {}", known.empty() ? "" : "; ", fmt::join(experts, ", "));
   return fmt::format("no run of a model {} was measured on {} {}{}: latencies and throughput have no range",
-                     is_dense(experiment) ? "without experts" : "with experts", gpus_of(experiment.cluster),
-                     stack_of(experiment), known.empty() ? "" : fmt::format(" (measured: {})", known));
+                     is_dense(experiment) ? "without experts" : "with experts",
+                     words_for_gpus(experiment.cluster), stack_of(experiment),
+                     known.empty() ? "" : fmt::format(" (measured: {})", known));
 }
 
 }  // namespace
