@@ -49,7 +49,9 @@ Rounds nvls_tree_rounds(Collective, const GroupShape& shape) {
   return {{round}, 2 * local, true};
 }
 
-bool nvls_tree_automatic(Collective, const GroupShape&) { return true; }
+bool nvls_tree_automatic(Collective collective, const GroupShape&) {
+  return collective == Collective::all_reduce;
+}
 
 }  // namespace
 
