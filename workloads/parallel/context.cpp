@@ -299,6 +299,7 @@ void check_context(const Experiment& e, const Complain& complain) {
     complain({"context_parallel"},
              "found " + std::to_string(e.plan.context_parallel) +
                  ", allowed 1 where data_parallel_sync is not an all-reduce of all GPUs");
+  if (e.inference) return;  // prompts gather keys and values, with any attention
   const std::int64_t parts =
       e.plan.context_parallel * (e.plan.sequence_parallel ? e.plan.tensor_parallel : 1);
   check_inner(e, complain);

@@ -177,7 +177,8 @@ TEST_CASE("the slowest and smallest card of a tensor group counts, and of replic
       R"(model={kind: moe-transformer, layers: 4, hidden: 1024, heads: 8, vocab: 1024, seq_length: 4096, experts: 8, experts_per_token: 2})",
       "plan.expert_parallel=2"};
   const Serving shared = requests_on(on_cards({kSlowCard, kFastCard}, experts));
-  CHECK(shared.groups.empty());
+  REQUIRE(shared.groups.size() == 2);
+  CHECK(shared.groups[0].tpot_s == doctest::Approx(shared.groups[1].tpot_s).epsilon(1e-12));
   check_same_serving(shared, requests_on(on_cards({kSlowCard, kSlowCard}, experts)));
   const std::vector<std::string> apart{experts[0], "plan.expert_parallel=1"};
   CHECK(requests_on(on_cards({kSlowCard, kFastCard}, apart)).groups.size() == 2);

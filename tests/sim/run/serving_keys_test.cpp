@@ -38,7 +38,7 @@ const std::vector<std::string> kExperiments{
                       "requests_per_s": 1000, "requests": 40, "disaggregated": {"prefill": 1, "decode": 3},
                       "weight_precision": "int8", "tpot_target_s": 1e-9}})",
     // Proposed tokens; long contexts on ranks that share them.
-    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512},
+    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512, "attention": "flash"},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"context_parallel": 2},
         "inference": {"prompt_tokens": {"distribution": "uniform", "min": 5, "max": 90},
                       "output_tokens": {"distribution": "uniform", "min": 5, "max": 90},
@@ -115,6 +115,11 @@ TEST_CASE("keys of training are refused beside inference by a sentence of their 
         "/plan/cuda_graphs: found \"layers\", allowed with inference are none and step");
   CHECK(problem("simulation.folding=off") ==
         "/simulation/folding: found beside inference, allowed in training only");
+  // Of the type of context parallelism nothing is asked, so it refuses no attention.
+  CHECK(problem("plan.context_parallel_type=all-gather") ==
+        "/plan/context_parallel_type: found beside inference, allowed in training only");
+  CHECK_NOTHROW(static_cast<void>(test::read(kExperiments[3], {"model.attention=core"})));
+  CHECK_NOTHROW(static_cast<void>(test::read(kExperiments[3], {"model.window=64"})));
 }
 
 TEST_CASE("constants of training are warned of beside inference where the experiment sets them") {
@@ -144,8 +149,10 @@ TEST_CASE("a serving experiment that is written out in full is read again withou
 
 TEST_CASE("tokens go to their experts by the dispatcher of the plan") {
   const auto expert_share = [](const std::string& dispatcher) {
-    const Report report = simulate(
-        test::read(kExperiments[1], {"plan.dispatcher=" + dispatcher, "inference.prompt_tokens=200"}));
+    // Slow NICs, so that bytes count, of the prompts.
+    const Report report =
+        simulate(test::read(kExperiments[1], {"plan.dispatcher=" + dispatcher, "inference.prompt_tokens=200",
+                                              "inference.output_tokens=2", "cluster.fabric.nic_gbps=10"}));
     return report.serving->work.messages_ps[static_cast<std::size_t>(Dimension::expert)];
   };
   const Int128 straight = expert_share("all-to-all");
