@@ -143,8 +143,8 @@ std::span<const std::string_view> training_plan_keys() {
 }
 
 std::span<const std::string_view> training_wire_keys() {
-  static constexpr std::string_view kKeys[] = {"tensor_gather", "tensor_reduce", "pipeline", "context",
-                                               "data",          "parameters",    "models"};
+  static constexpr std::string_view kKeys[] = {"tensor",  "tensor_gather", "tensor_reduce", "pipeline",
+                                               "context", "data",          "parameters",    "models"};
   return kKeys;
 }
 
@@ -203,6 +203,10 @@ std::span<const std::string_view> training_software_keys() {
       "chooses_sharding",
       "tensor_overlap",
       "gathers_tensors",
+      "bias_gradient_kernels",
+      "expert_bias_kernels",
+      "overlaps_gradient_reduce",
+      "straggler_share",
       "error_p10_one_node",
       "error_p90_one_node",
       "error_p10_many_nodes",

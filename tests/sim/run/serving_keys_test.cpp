@@ -18,8 +18,9 @@ namespace {
 const std::vector<std::string> kExperiments{
     // A dense model on tensor ranks and stages, over nodes; prompts in pieces.
     R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 4, "vocab": 1024, "seq_length": 256},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2}, "stack": "vllm-2025",
-        "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "data_parallel": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 4}, "stack": "vllm-2025",
+        "plan": {"tensor_parallel": 4, "pipeline_parallel": 2, "data_parallel": 2, "collectives": {"all-reduce": "nvls"}},
+        "software": {"one_shot_reduce_us": 0},
         "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16,
                       "chunked_prefill": true, "ttft_target_s": 1e-9}})",
     // Experts over nodes, shared ones beside them.
@@ -32,7 +33,8 @@ const std::vector<std::string> kExperiments{
     // Prompts and outputs apart; weights in 8 bits; lengths and arrivals by chance.
     R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 2, "vocab": 1024,
                   "seq_length": 256},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 4,
+                    "fabric": {"kind": "fat-tree", "nic_gbps": 100, "oversubscription": 2, "shape": [2, 2]}},
         "inference": {"prompt_tokens": {"distribution": "log-normal", "mean": 40, "deviation": 40},
                       "output_tokens": {"distribution": "log-normal", "mean": 20, "deviation": 20},
                       "requests_per_s": 1000, "requests": 40, "disaggregated": {"prefill": 1, "decode": 3},
@@ -44,6 +46,12 @@ const std::vector<std::string> kExperiments{
                       "output_tokens": {"distribution": "uniform", "min": 5, "max": 90},
                       "batch_size": 4, "requests": 16, "kv_precision": "fp8",
                       "speculative": {"num_speculative_tokens": 2, "acceptance_rate": 0.7, "draft_share": 0.1}}})",
+    // Products in 8 bits; a host that outlasts kernels.
+    R"({"model": {"kind": "transformer", "layers": 4, "hidden": 1024, "heads": 8, "vocab": 1024, "seq_length": 1024,
+                  "attention": "flash"},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 1}, "plan": {"precision": "fp8"},
+        "software": {"forward_issue_us": 5, "flash_version": 2},
+        "inference": {"prompt_tokens": 512, "output_tokens": 8, "batch_size": 8, "requests": 16}})",
 };
 
 /// Values of keys that take more than numbers and names.
@@ -51,7 +59,7 @@ const Values kMoreValues{
     {"cluster.groups",
      {"[{nodes: 1}, {nodes: 3, gpu: a100-80gb}]", "[{nodes: 1}, {nodes: 1, gpu: a100-80gb}]"}},
     {"cluster.overrides", {"[{gpu: 0, speed: 0.5}]"}},
-    {"cluster.fabric.shape", {"[2, 2]"}},
+    {"cluster.fabric.shape", {"[4]", "[4, 1]", "[1, 4]"}},
     {"plan.rank_order", {"tp-cp-ep-pp-dp"}},
     {"plan.stage_layers", {"[3, 5]", "auto"}},
     {"plan.sub_seq_length", {"64"}},
@@ -64,10 +72,24 @@ const Values kMoreValues{
 const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.communication_interference", "hardware, which a catalog describes whatever runs on it"},
     {"cluster.gpu.convolution_start_us", "the same"},
-    {"cluster.gpu.host_link_gb_per_s", "the same"},
     {"cluster.gpu.host_memory_gb_per_s", "the same"},
+    {"cluster.gpu.power_w", "the same: energy is told of training"},
+    {"cluster.gpu.gemm_efficiency_fp4", "of products that none of the experiments has"},
+    {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
+    {"cluster.gpu.peak_tflops.fp16", "the same"},
+    {"cluster.gpu.peak_tflops.fp32", "the same"},
+    {"cluster.gpu.peak_tflops.fp4", "the same"},
+    {"cluster.gpu.peak_tflops.tf32", "the same"},
     {"plan.collectives.broadcast", "no message of serving is one"},
+    {"plan.collectives.send-recv", "there is one way to send"},
     {"plan.precision=fp16", "as fast and as wide as bf16"},
+    {"plan.stage_layers=auto", "stages that are alike are divided evenly"},
+    {"plan.wire_precision.combine=bf16", "as wide as values are kept"},
+    {"plan.wire_precision.combine=fp16", "the same"},
+    {"plan.wire_precision.dispatch=bf16", "the same"},
+    {"plan.wire_precision.dispatch=fp16", "the same"},
+    {"plan.wire_precision.expert=bf16", "the same"},
+    {"plan.wire_precision.expert=fp16", "the same"},
     {"software.widened_product_speed", "memory bounds all products of these small models"},
 };
 
