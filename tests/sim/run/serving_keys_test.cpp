@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> kExperiments{
     // A dense model on tensor ranks and stages, over nodes; prompts in pieces.
     R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "kv_heads": 4, "vocab": 1024, "seq_length": 256},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 4}, "stack": "vllm-2025",
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 8, "nodes": 2}, "stack": "vllm-2025",
         "plan": {"tensor_parallel": 4, "pipeline_parallel": 2, "data_parallel": 2, "collectives": {"all-reduce": "nvls"}},
         "software": {"one_shot_reduce_us": 0},
         "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16,
@@ -27,7 +27,7 @@ const std::vector<std::string> kExperiments{
     R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 1024, "heads": 8, "vocab": 1024,
                   "seq_length": 256, "attention": "flash", "experts": 16, "experts_per_token": 2, "shared_experts": 1, "dense_layers": 1,
                   "window": 64, "window_pattern": 2},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 4},
         "plan": {"tensor_parallel": 2, "expert_parallel": 8, "expert_tensor_parallel": 1},
         "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16}})",
     // Prompts and outputs apart; weights in 8 bits; lengths and arrivals by chance.
@@ -41,7 +41,7 @@ const std::vector<std::string> kExperiments{
                       "weight_precision": "int8", "tpot_target_s": 1e-9}})",
     // Proposed tokens; long contexts on ranks that share them.
     R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512, "attention": "flash"},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1}, "plan": {"context_parallel": 2},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 8, "nodes": 1}, "plan": {"context_parallel": 4},
         "inference": {"prompt_tokens": {"distribution": "uniform", "min": 5, "max": 90},
                       "output_tokens": {"distribution": "uniform", "min": 5, "max": 90},
                       "batch_size": 4, "requests": 16, "kv_precision": "fp8",
@@ -50,7 +50,7 @@ const std::vector<std::string> kExperiments{
     R"({"model": {"kind": "transformer", "layers": 4, "hidden": 1024, "heads": 8, "vocab": 1024, "seq_length": 1024,
                   "attention": "flash"},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 1}, "plan": {"precision": "fp8"},
-        "software": {"forward_issue_us": 5, "flash_version": 2},
+        "software": {"forward_issue_us": 50, "flash_version": 2},
         "inference": {"prompt_tokens": 512, "output_tokens": 8, "batch_size": 8, "requests": 16}})",
 };
 
@@ -80,9 +80,9 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.peak_tflops.fp32", "the same"},
     {"cluster.gpu.peak_tflops.fp4", "the same"},
     {"cluster.gpu.peak_tflops.tf32", "the same"},
+    {"cluster.fabric.adaptive_routing", "messages of a replica meet no others on their ways up"},
     {"plan.collectives.broadcast", "no message of serving is one"},
     {"plan.collectives.send-recv", "there is one way to send"},
-    {"plan.precision=fp16", "as fast and as wide as bf16"},
     {"plan.stage_layers=auto", "stages that are alike are divided evenly"},
     {"plan.wire_precision.combine=bf16", "as wide as values are kept"},
     {"plan.wire_precision.combine=fp16", "the same"},
