@@ -201,7 +201,7 @@ class SweepCommand(CommandLineCase):
         self.refused("--sweep", 9, says="found no sweep 9 in the file")
 
     def test_every_point_fails(self):
-        no_room = {"base": "dgx-a100-80gb", "nodes": 4, "fabric": {"kind": "fat-tree", "shape": [2]}}
+        no_room = {"base": "dgx-a100-80gb", "nodes": 4, "fabric": {"kind": "fat-tree", "shape": [2], "nic_gbps": 200}}
         wrong = self.write("wrong.json", {"experiment": {**SMALL, "cluster": no_room, "plan": {}}, "plan.zero_stage": [0, 1]})
         self.refused(wrong, says="none of the 2 points of the space can be simulated: 2 fail (")
         self.refused(wrong, says="/cluster/fabric/shape: the tree has room for 2")

@@ -201,7 +201,7 @@ std::string refusal(const Space& space) {
 
 TEST_CASE("a space of which no point can be simulated says what is wrong with them") {
   const std::string four_nodes = R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 4,
-      "fabric": {"kind": "fat-tree", "shape": [2]}}, "plan": {"global_batch_size": 32}})";
+      "fabric": {"kind": "fat-tree", "shape": [2], "nic_gbps": 200}}, "plan": {"global_batch_size": 32}})";
   const std::string says = refusal(swept_space(R"({"plan.tensor_parallel": [1, 2, 3]})", four_nodes));
   CHECK(says.find("experiment.json: none of the 3 points of the space can be simulated: 2 fail (") == 0);
   CHECK(says.find("/cluster/fabric/shape: the tree has room for 2") != std::string::npos);
