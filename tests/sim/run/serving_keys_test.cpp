@@ -27,7 +27,8 @@ const std::vector<std::string> kExperiments{
     R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "ffn_hidden": 1024, "heads": 8, "vocab": 1024,
                   "seq_length": 256, "attention": "flash", "experts": 16, "experts_per_token": 2, "shared_experts": 1, "dense_layers": 1,
                   "window": 64, "window_pattern": 2},
-        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 4},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 4,
+                    "fabric": {"kind": "switch", "nic_gbps": 400, "nics_per_node": 2}},
         "plan": {"tensor_parallel": 2, "expert_parallel": 8, "expert_tensor_parallel": 1},
         "inference": {"prompt_tokens": 100, "output_tokens": 20, "batch_size": 4, "requests": 16}})",
     // Prompts and outputs apart; weights in 8 bits; lengths and arrivals by chance.
