@@ -94,7 +94,7 @@ struct ServingRecord {
   /// The most that a GPU has for what a replica holds; 0: not known.
   [[nodiscard]] Bytes most_usable_bytes() const {
     Bytes most = usable_bytes;
-    for (const ReplicaRoom& room : unlike) most = std::max(most, room.usable_bytes);
+    for (const ReplicaRoom& of : unlike) most = std::max(most, of.usable_bytes);
     return most;
   }
   [[nodiscard]] Bytes cache_bytes(std::uint32_t replica, std::int64_t pages_held) const {
