@@ -93,9 +93,9 @@ struct ServingRecord {
   }
   /// The most that a GPU has for what a replica holds; 0: not known.
   [[nodiscard]] Bytes most_usable_bytes() const {
-    Bytes most = usable_bytes;
-    for (const ReplicaRoom& of : unlike) most = std::max(most, of.usable_bytes);
-    return most;
+    Bytes largest = usable_bytes;
+    for (const ReplicaRoom& room : unlike) largest = std::max(largest, room.usable_bytes);
+    return largest;
   }
   [[nodiscard]] Bytes cache_bytes(std::uint32_t replica, std::int64_t pages_held) const {
     return pages_held * page_tokens * room_of(replica).bytes_per_token;
