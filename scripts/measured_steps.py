@@ -51,20 +51,24 @@ LAYERS = {"Qwen3-235B-A22B": 94}
 
 def moe_folding(rows):
     """MoE Parallel Folding: dropping runs at capacity factor 1. Without folding, experts are cut as the rest is. A
-    micro-batch is taken as one sample, no recomputation and no interleaving are assumed: none of them is printed."""
+    micro-batch is taken as one sample, no recomputation and no interleaving are assumed: none of them is printed.
+    FSDP is taken to gather parameters without overlap, as the rates of all of its rows say."""
     return [folding_row(row) for row in rows if row["id"].startswith("fold-") and row["tflops_per_gpu"]]
 
 
 def folding_row(row):
     folds = {"plan.expert_tensor_parallel": 1} if row["etp"] else {}
+    fsdp = row["zero"].startswith("FSDP")
+    gathers = {"plan.overlap_parameter_gather": False} if fsdp else {}
+    note = "micro-batch, interleaving and recomputation not printed"
     return {
         "name": row["id"].removeprefix("fold-"), **MOE_MODELS[row["model"]], "model.seq_length": int(row["seq"]),
         "cluster.base": "dgx-h100", "cluster.nodes": int(row["gpus"]) // 8, **plan(row), **folds,
         "plan.dispatcher": "all-to-all", "plan.capacity_factor": 1, "plan.sequence_parallel": int(row["tp"]) > 1,
-        "plan.recompute": "none", "plan.zero_stage": 3 if row["zero"].startswith("FSDP") else 1,
-        "plan.precision": "bf16", **MEGATRON, "measured.model_tflops_per_gpu": float(row["tflops_per_gpu"]),
+        "plan.recompute": "none", "plan.zero_stage": 3 if fsdp else 1,
+        "plan.precision": "bf16", **MEGATRON, **gathers, "measured.model_tflops_per_gpu": float(row["tflops_per_gpu"]),
         "source": "Liu et al. 2025, MoE Parallel Folding (arXiv 2504.14960), Tables 2 to 5",
-        "note": "micro-batch, interleaving and recomputation not printed",
+        "note": note + ("; parameters taken to be gathered without overlap" if fsdp else ""),
     }
 
 
