@@ -96,8 +96,8 @@ TEST_CASE("passes side by side wait for nobody who waits for them") {
   // A warm-up of one's own: that of the last rank is the 4 passes until a micro-batch reaches its last chunk
   // and one, and each rank before it runs one more.
   const std::string four = plan_of({"interleaved-1f1b", 4, 2, {}}, 12, R"("full")", 1);
-  CHECK_NOTHROW(simulate(mixture(four + R"(, "warmup_micro_batches": 7)", "{}")));
-  CHECK_NOTHROW(simulate(mixture(four + R"(, "warmup_micro_batches": 24)", "{}")));
+  CHECK_NOTHROW(static_cast<void>(simulate(mixture(four + R"(, "warmup_micro_batches": 7)", "{}"))));
+  CHECK_NOTHROW(static_cast<void>(simulate(mixture(four + R"(, "warmup_micro_batches": 24)", "{}"))));
   CHECK_THROWS_WITH_AS(mixture(four + R"(, "warmup_micro_batches": 6)", "{}"),
                        doctest::Contains("found 6, allowed 7 to 24"), InputError);
   CHECK(made > (test::kSanitized ? 150 : 1400));

@@ -46,8 +46,8 @@ std::int64_t in_ms(Picoseconds time) { return (time + kMs / 2) / kMs; }
 TEST_CASE("eight matrices under ZeRO-3 wait for the first gather and the last reduction") {
   // A gather or a reduction of 8192 x 8192 weights over 8 ranks at 100 GB/s: 2 * 8192^2 * 7/8 / 100e9
   // = 1.174405 ms. A layer computes 11 ms forward and 22 backward, so one of each is hidden beside it.
-  const Picoseconds one = 1'174'405'120;
-  const auto exposed = [one](const std::vector<std::string>& overrides) {
+  constexpr Picoseconds one = 1'174'405'120;
+  const auto exposed = [](const std::vector<std::string>& overrides) {
     const Report report = simulate(read(
         R"({"model": {"kind": "mlp", "layers": 8, "hidden": 8192, "seq_length": 1},
             "cluster": {"gpu": {"peak_tflops": {"bf16": 100}, "memory_gb": 80, "memory_gb_per_s": 1e6},
