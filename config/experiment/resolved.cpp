@@ -307,7 +307,8 @@ std::string resolved_document(const Experiment& experiment, const Json& cluster,
                               const Menus& menus) {
   const auto found = origins.given.find("software");
   const Json software = found == origins.given.end() ? Json::object() : *found;
-  return ResolvedText(origins, experiment.stack_reason).text(ResolvedTree(experiment, cluster, software, menus).tree());
+  return ResolvedText(origins, experiment.stack_reason)
+      .text(ResolvedTree(experiment, cluster, software, menus).tree());
 }
 
 nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus) {
