@@ -156,7 +156,9 @@ TEST_CASE("under flow shares are near the differences" * doctest::skip(test::kSa
 TEST_CASE("beyond its end another path is longer, before it none") {
   for (const char* name : {"megatron-145b.json", "llama-65b.json"}) {
     CAPTURE(name);
-    const Experiment experiment = example(name, {"simulation.network=alpha-beta"});
+    // The link of a GPU to its NICs would end what faster NICs give before the path does.
+    const Experiment experiment =
+        example(name, {"simulation.network=alpha-beta", "cluster.gpu.nic_link_gb_per_s=1000"});
     const WhatIf nics = what_if(experiment, {"cluster.fabric.nic_gbps"}).list.front();
     REQUIRE(nics.holds_until.has_value());
     const PriceKey key = price_keys_named(experiment, {nics.key}).front();
