@@ -153,7 +153,9 @@ export default async function check(session) {
   assert.ok(took < kOpenSeconds, `the page of the main job opens in ${took} s`);
   session.note(`the page of the main job opens in ${took.toFixed(1)} s`);
   await checkFigures(main, large.json);
-  await checkWaits(main, large.json);
+  // All of its ranks fit into the page where links are not shared, so the waits of all add up.
+  const alone = session.page(['simulate', 'examples/megatron-145b.json', 'simulation.network=alpha-beta']);
+  await checkWaits(await session.open(alone.html), alone.json);
 
   // What has no timeline, or does not fit, has its page too.
   const asynchronous = await session.open(session.page(['simulate', 'examples/asynchronous.json']).html);
