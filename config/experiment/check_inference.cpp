@@ -57,7 +57,7 @@ class InferenceCheck {
       findings_.add_idle("/plan/cuda_graphs", "found \"layers\", allowed with inference are none and step");
   }
 
-  /// Those keys of an object in `owner`, where they are given.
+  /// Refuses those keys of an object in `owner` that are given.
   void refuse_keys(const Json& owner, std::string_view part, std::span<const std::string_view> keys,
                    std::string_view pointer, std::string_view message) {
     const auto object = owner.find(part);

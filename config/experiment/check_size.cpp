@@ -95,7 +95,7 @@ double slowest_link_in_worker(const Experiment& e) {
   return slowest_link(inner);
 }
 
-/// The same of messages among the ranks that share matrices, which lie side by side in a node where they can.
+/// Tensor ranks lie side by side in a node where they can, and then their messages do not leave it.
 double slowest_link_of_tensor(const Experiment& e) {
   Cluster inner = e.cluster;
   const bool side_by_side = e.plan.rank_order.starts_with("tp");
@@ -104,7 +104,7 @@ double slowest_link_of_tensor(const Experiment& e) {
   return slowest_link(inner);
 }
 
-/// What replicas move of their weights and gradients: ZeRO may with each micro-batch.
+/// Replicas move weights and gradients once a step, or, under ZeRO, with each micro-batch.
 double bytes_of_weights(const Experiment& e, const StepBounds& b) {
   if (e.plan.data_parallel * e.plan.context_parallel == 1) return 0;
   if (!e.plan.moves_weights_every_micro_batch()) return b.kept_weights;

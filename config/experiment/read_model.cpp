@@ -126,7 +126,7 @@ void complete_encoder(Model& model, const Json& value, const Path& path, Finding
   refuse("window", model.window > 0);
 }
 
-/// What makes one token after the other has a causal mask, and so do windows, which look back.
+/// A model that makes one token after the other needs a causal mask, and so do windows, which look back.
 void check_mask(const Model& model, const Path& path, Findings& findings) {
   if (model.causal) return;
   const auto refuse = [&](std::string_view key, bool given) {

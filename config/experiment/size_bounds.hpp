@@ -22,7 +22,7 @@ struct StepBounds {
   [[nodiscard]] double bytes() const { return kept_weights + activations; }
 };
 
-/// Of a weight with its gradient and states.
+/// A weight takes that much with its gradient and states.
 inline constexpr double kWeightBytes = 24;
 /// Of them, what ZeRO gathers and reduces of a weight with each micro-batch: twice itself, and its gradient.
 inline constexpr double kMovedBytes = 12;
