@@ -14,8 +14,6 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kDoesNotFit = "do not fit into memory";
-
 void add_figures(const Figures& more, Figures& all) {
   all.breakdown = all.breakdown || more.breakdown;
   all.critical_path = all.critical_path || more.critical_path;
@@ -35,8 +33,6 @@ Figures figures_for(const SearchRequest& request) {
 
 /// For the memory of plans alone.
 constexpr Figures kMemoryAlone{false, false, false, false, false, false, false};
-
-std::string reason_of(const Refusal& refusal) { return refusal.by + " (" + refusal.message + ")"; }
 
 bool better(const Trial& a, const Trial& b) {
   return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
@@ -128,7 +124,7 @@ void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
     else
       survey.without_room.push_back(point.content);
   });
-  if (refusal) ++survey.removed[reason_of(*refusal)];
+  if (refusal) ++survey.removed[refusal->text()];
 }
 
 Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
@@ -211,7 +207,7 @@ SearchRun::Looked SearchRun::looked_at(std::uint64_t index, bool as_candidate) {
     if (as_candidate && looked.memory.feasible) looked.candidate = candidate_of(point, looked.memory);
     looked.point = std::move(point);
   });
-  if (refusal) looked.removed_by = reason_of(*refusal);
+  if (refusal) looked.removed_by = refusal->text();
   return looked;
 }
 
@@ -376,48 +372,6 @@ void SearchRun::count_pruned(std::uint64_t points, const std::string& because) {
 
 double SearchRun::cost_of(std::size_t k) const {
   return k < trials_.size() ? trials_[k].cost : std::numeric_limits<double>::infinity();
-}
-
-FoundPlan SearchRun::reported(const Trial& trial) {
-  Experiment experiment = std::get<Point>(read(trial.index)).experiment;
-  return {trial, simulator_.simulate(experiment), std::move(experiment)};
-}
-
-/// Trials that have all values, than which none is better, or as good, in all.
-void SearchRun::add_pareto(SearchResult& result) {
-  const auto dominated = [this](const Trial& trial) {
-    return std::ranges::any_of(trials_, [&trial](const Trial& other) {
-      bool less = other.cost < trial.cost;
-      if (other.cost > trial.cost) return false;
-      for (std::size_t k = 0; k < trial.pareto.size(); ++k) {
-        if (other.pareto[k] > trial.pareto[k]) return false;
-        less = less || other.pareto[k] < trial.pareto[k];
-      }
-      return less;
-    });
-  };
-  for (const Trial& trial : trials_)
-    if (trial.has_values() && !dominated(trial)) result.pareto.push_back(reported(trial));
-}
-
-SearchResult SearchRun::finish() {
-  SearchResult result = std::move(counts_);
-  const std::size_t top = std::min(request_.top, trials_.size());
-  for (std::size_t k = 0; k < top; ++k) result.best.push_back(reported(trials_[k]));
-  if (!request_.pareto.empty()) add_pareto(result);
-  if (!trials_.empty() && std::isfinite(least_cost_)) {
-    const double best = trials_.front().cost;
-    result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
-    result.optimal = *result.gap == 0;
-  }
-  if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
-  if (result.overloaded > 0) result.losers["simulated, but the queue of requests grows"] = result.overloaded;
-  if (result.infeasible > 0) result.losers[kDoesNotFit] = result.infeasible;
-  for (const auto& [by, refused] : refused_)
-    result.losers["could not be simulated, by " + reason_of({by, refused.message})] = refused.points;
-  if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  return result;
 }
 
 }  // namespace orrery

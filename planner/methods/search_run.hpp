@@ -33,6 +33,8 @@ enum class BoundBy : std::uint8_t { nothing, passes, weights, run_without_conten
 struct Refusal {
   std::string by;  ///< the key that stands against it
   std::string message;
+
+  [[nodiscard]] std::string text() const { return by + " (" + message + ")"; }
 };
 
 /// A point that is an experiment which fits into memory.
