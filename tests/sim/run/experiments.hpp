@@ -22,6 +22,16 @@ inline Experiment read(const std::string& text, const std::vector<std::string>& 
   return read_experiment_text(text, "test", overrides, catalog(), menus()).experiment;
 }
 
+/// Names of the catalog's calibrations of software.
+inline std::vector<std::string> software_stacks() {
+  std::vector<std::string> found;
+  for (const std::string& name : catalog().names(CatalogKind::calibration)) {
+    const std::string text = catalog().text(CatalogKind::calibration, name);
+    if (text.find("\"part\": \"software\"") != std::string::npos) found.push_back(name);
+  }
+  return found;
+}
+
 inline std::filesystem::path examples_folder() { return source_dir() / "examples"; }
 
 inline Experiment example(const std::string& name, const std::vector<std::string>& overrides = {}) {

@@ -16,16 +16,6 @@ using orrery::test::read;
 
 namespace {
 
-/// Calibrations of software.
-std::vector<std::string> stacks() {
-  std::vector<std::string> found;
-  for (const std::string& name : orrery::test::catalog().names(CatalogKind::calibration)) {
-    const std::string text = orrery::test::catalog().text(CatalogKind::calibration, name);
-    if (text.find("\"part\": \"software\"") != std::string::npos) found.push_back(name);
-  }
-  return found;
-}
-
 /// Nothing where the experiment is not allowed.
 std::optional<Picoseconds> time_under(const std::string& stack, const std::string& text,
                                       std::vector<std::string> changes) {
@@ -48,7 +38,7 @@ struct Compared {
 /// Random experiments on several GPUs, with half of what overlaps left to the software.
 Compared compare(std::uint64_t first_seed, std::uint64_t seeds, const std::string& network) {
   Compared compared;
-  const std::vector<std::string> all = stacks();
+  const std::vector<std::string> all = test::software_stacks();
   for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     const std::string text = RandomExperiment(seed).text_with_open_flags();
     const char* const gpus[] = {"a100-80gb", "h100", "b200", "v100", "l4"};
@@ -86,7 +76,7 @@ TEST_CASE(
 TEST_CASE("no stack has a constant that is better than that of the stack ideal") {
   const std::string text = R"({"model": "gpt3-125m", "cluster": "dgx-a100-80gb"})";
   const Software bound = read(text, {"stack=ideal"}).software;
-  for (const std::string& stack : stacks()) {
+  for (const std::string& stack : test::software_stacks()) {
     CAPTURE(stack);
     const Software s = read(text, {"stack=" + stack}).software;
     for (const double Software::*const cost : {&Software::forward_issue_us,

@@ -2,27 +2,23 @@
 // tells what a fresh one tells.
 #include <doctest/doctest.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "config/experiment/schema.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/report_text.hpp"
+#include "tests/sim/run/turned_keys.hpp"
 
 using namespace orrery;
-using nlohmann::json;
 using orrery::test::read;
 using orrery::test::text_of;
+using orrery::test::Values;
 
 namespace {
-
-using Values = std::map<std::string, std::vector<std::string>>;  // to try, by key
 
 /// Between them they give every key something to change.
 const std::vector<std::string> kExperiments{
@@ -226,23 +222,6 @@ const std::set<std::string> kUntold{
     "software.widened_product_speed",  // memory bounds all products of these small models
 };
 
-/// Adds values to try of every key below a node of a JSON Schema, `key`.
-void add_values(const json& node, const std::string& key, Values& values) {
-  for (const json& one : node.value("anyOf", json::array())) add_values(one, key, values);
-  const json inside = node.value("properties", json::object());
-  for (const auto& [name, inner] : inside.items())
-    add_values(inner, key.empty() ? name : key + "." + name, values);
-  if (key.empty() || node.contains("anyOf") || node.contains("properties")) return;
-  std::vector<std::string>& of_key = values[key];
-  for (const json& name : node.value("enum", json::array())) of_key.push_back(name.get<std::string>());
-  if (node.contains("type") && node["type"] == "boolean") of_key = {"true", "false"};
-  if (!node.contains("minimum")) return;
-  for (const char* number : {"-0.5", "0", "0.5", "1", "2", "3", "8", "64"}) {
-    const double value = std::stod(number);
-    if (value >= node["minimum"] && value <= node["maximum"]) of_key.emplace_back(number);
-  }
-}
-
 /// Keys that were met with another value than the experiment's, and those of them that made another report.
 struct Met {
   std::set<std::string> changed;
@@ -282,8 +261,7 @@ void compare_all(const std::string& text, const Values& values, std::size_t turn
 }  // namespace
 
 TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
-  Values values = kMoreValues;
-  add_values(json::parse(json_schema("experiment", menus())), "", values);
+  const Values values = test::values_of_keys(kMoreValues);
   Met met;
   for (std::size_t i = 0; i < kExperiments.size(); ++i) {
     CAPTURE(kExperiments[i]);

@@ -27,15 +27,6 @@ double apart(const Report& report, int nodes) {
   return static_cast<double>(report.makespan_ps) - exposed / (8 * nodes);
 }
 
-std::vector<std::string> stacks() {
-  std::vector<std::string> found;
-  for (const std::string& name : orrery::test::catalog().names(CatalogKind::calibration)) {
-    const std::string text = orrery::test::catalog().text(CatalogKind::calibration, name);
-    if (text.find("\"part\": \"software\"") != std::string::npos) found.push_back(name);
-  }
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("the slowest of n exponential delays is the sum of 1/2 to 1/n beyond one") {
@@ -78,7 +69,7 @@ TEST_CASE("slow nodes lengthen kernels alone, in proportion, folded and unfolded
 // Steps of 30 to 80 ms. With 32 samples on each node, what a second node and the 127th add is what they send
 // and a few percent of the step: no stack has a wait of its own for having several.
 TEST_CASE("a second node costs a small model what it sends and a few percent") {
-  for (const std::string& stack : stacks()) {
+  for (const std::string& stack : test::software_stacks()) {
     CAPTURE(stack);
     const auto time = [&](int nodes) {
       return apart(simulate(read(small_gpt(nodes), {"stack=" + stack})), nodes);
