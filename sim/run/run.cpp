@@ -143,6 +143,7 @@ Run run(const Experiment& experiment) {
 }
 
 Run run_in_layers(const Experiment& experiment) {
+  if (experiment.simulation.detail == Detail::layer) return run(experiment);
   Experiment layered = experiment;
   layered.simulation.detail = Detail::layer;
   Run shown = run(layered);

@@ -22,7 +22,8 @@ struct Run : SimulatedStep {
 [[nodiscard]] Run run(const Experiment& experiment);
 
 /// The same for those who look at operations: where the detail of the experiment takes passes for one
-/// operation each, on the compute stream, they are those of every layer. The report is that of simulate().
+/// operation each, on the compute stream, they are those of every layer. The report is of the detail asked
+/// for.
 [[nodiscard]] Run run_in_layers(const Experiment& experiment);
 
 /// What a report says of a simulated step beside what it took.

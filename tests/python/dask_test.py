@@ -146,7 +146,8 @@ class ManyMachines(unittest.TestCase):
         command = [os.environ["ORRERY_PROGRAM"], "sweep", str(space), "--out", str(self.file), "--dask"]
         path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run([*command, self.cluster.address], env={**os.environ, "PATH": path}, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("orrery", done.stderr)  # Dask itself may tell there of connections that a busy machine kept waiting
         self.check(orrery.Sweep(self.file))
         nobody = subprocess.run([*command, "tcp://127.0.0.1:1"], env={**os.environ, "PATH": path}, capture_output=True, text=True)
         self.assertEqual(nobody.returncode, 1)
