@@ -72,6 +72,7 @@ std::string plan_of(const Shape& shape, int micro_batches, const char* recompute
 }  // namespace
 
 TEST_CASE("passes side by side wait for nobody who waits for them") {
+  int considered = 0;
   int made = 0;
   for (const Shape& shape : kShapes) {
     for (const int micro_batches : shape.micro_batches) {
@@ -79,7 +80,7 @@ TEST_CASE("passes side by side wait for nobody who waits for them") {
         for (const int tensor : {1, 2}) {
           for (const char* software :
                {"{}", R"({"synchronize_passes": true, "dispatch_waits_for_host": true})"}) {
-            if (test::kSanitized && (made + micro_batches) % 6 != 0) continue;
+            if (++considered % 6 != 0 && test::kSanitized) continue;
             const std::string plan = plan_of(shape, micro_batches, recomputed, tensor);
             CAPTURE(plan);
             CAPTURE(software);
