@@ -39,7 +39,7 @@ constexpr std::size_t kLongestId = 1000;
 /// A text with its overrides, parsed.
 struct ParsedExperiment {
   Document document;                    ///< its value is in `given`
-  Json given;                           ///< without the key `id`
+  Json given;                           ///< without the keys `id` and `$schema`, which editors read
   std::vector<Diagnostic> diagnostics;  ///< of overrides that cannot be applied
   std::vector<std::string> set;         ///< pointers that overrides set
   Json id;                              ///< null: none
@@ -48,7 +48,9 @@ struct ParsedExperiment {
                    const std::vector<std::string>& overrides)
       : document(parse_document(text, source)), given(std::move(document.value)) {
     if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
-    if (given.is_object()) take_id();
+    if (!given.is_object()) return;
+    take_id();
+    given.erase("$schema");
   }
 
  private:
@@ -104,9 +106,8 @@ std::vector<Diagnostic> ExperimentPositions::warnings(const Experiment& experime
   Findings findings;
   const ExperimentSeries::Setting& setting = *reading_->setting;
   warn_of_oddities(experiment, setting.catalog.data(), findings);
-  if (experiment.inference)
-    warn_of_idle_software(ParsedExperiment(reading_->text, reading_->source, setting.overrides).given,
-                          findings);
+  warn_of_idle_software(ParsedExperiment(reading_->text, reading_->source, setting.overrides).given,
+                        experiment.inference.has_value(), findings);
   if (findings.empty()) return {};
   std::vector<Diagnostic> diagnostics;
   for (const Finding& finding : findings.list())

@@ -66,9 +66,9 @@ void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, 
 /// Reports keys that are set and do nothing beside the others.
 void warn_of_idle_keys(const Experiment& experiment, Findings& warnings);
 
-/// Reports keys of software that the document of an experiment which serves requests gives, and of which
-/// serving asks nothing.
-void warn_of_idle_software(const Json& root, Findings& warnings);
+/// Reports keys of software that the document of an experiment gives, and of which what it does, serving or
+/// training, asks nothing.
+void warn_of_idle_software(const Json& root, bool serves, Findings& warnings);
 
 /// Training steps until what the experiment's method of synchronization does repeats itself; to be called
 /// after complete_plan(). @throws InputError at /data_parallel_sync/... if its graph cannot be built.

@@ -115,11 +115,11 @@ class ResolvedTree {
     return out;
   }
 
-  /// Where requests are served, of constants of training those that were given.
+  /// Of constants of training where requests are served, and of serving where they are not, those that were
+  /// given.
   Tree software() const {
     Tree out = part(e_.software, software_fields());
-    if (!e_.inference) return out;
-    for (const std::string_view key : training_software_keys())
+    for (const std::string_view key : e_.inference ? training_software_keys() : serving_software_keys())
       if (!given_software_.contains(key)) out.erase(std::string(key));
     return out;
   }

@@ -84,13 +84,14 @@ void warn_of_oddities(const Experiment& experiment, const CatalogData& catalog, 
                  "found \"selective\", which changes nothing with attention \"flash\": it keeps no scores");
 }
 
-void warn_of_idle_software(const Json& root, Findings& warnings) {
+void warn_of_idle_software(const Json& root, bool serves, Findings& warnings) {
   const auto software = root.find("software");
   if (software == root.end() || !software->is_object()) return;
-  for (const std::string_view key : training_software_keys()) {
-    if (software->contains(key))
-      warnings.add(fmt::format("/software/{}", key),
-                   "found beside inference, where it has no effect: it is a constant of training");
+  for (const std::string_view key : serves ? training_software_keys() : serving_software_keys()) {
+    if (!software->contains(key)) continue;
+    warnings.add(fmt::format("/software/{}", key),
+                 serves ? "found beside inference, where it has no effect: it is a constant of training"
+                        : "found without inference, where it has no effect: it is a constant of serving");
   }
 }
 

@@ -153,6 +153,15 @@ std::span<const std::string_view> training_simulation_keys() {
   return kKeys;
 }
 
+std::span<const std::string_view> serving_software_keys() {
+  static constexpr std::string_view kKeys[] = {
+      "cached_attention_share", "front_end_ms",          "grouped_query_reuse",
+      "iteration_us",           "one_shot_reduce_us",    "request_us",
+      "weight_read_share",      "widened_product_speed", "widened_read_share",
+  };
+  return kKeys;
+}
+
 std::span<const std::string_view> training_software_keys() {
   static constexpr std::string_view kKeys[] = {
       "backward_issue_us",
