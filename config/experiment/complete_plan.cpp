@@ -11,6 +11,7 @@
 #include "orrery/rank_grid.hpp"
 #include "workloads/parallel/batch_classes.hpp"
 #include "workloads/parallel/ranks_in_node.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -270,10 +271,21 @@ class PlanCompletion {
     check_recomputed_stages();
     if (plan_.balance_stages) return;
     if (has("stage_layers")) return check_stage_layers();
-    if (model_.all_layers() % virtual_stages() == 0) return;
-    add({"pipeline_parallel", "virtual_stages"},
-        fmt::format("found {}, allowed a divisor of {} {}, or give stage_layers", stages_in_words(),
-                    layers_in_words(), model_.all_layers()));
+    deal_uneven_layers();
+  }
+
+  /// The first and the last stage of a transformer may have its embedding and its head alone.
+  void deal_uneven_layers() {
+    const std::int64_t layers = model_.all_layers();
+    const bool has_ends = model_.kind != ModelKind::mlp && model_.kind != ModelKind::convnet;
+    const std::int64_t most = layers + (has_ends ? 2 : 0);
+    if (virtual_stages() > most) {
+      add({"pipeline_parallel", "virtual_stages"},
+          fmt::format("found {}, allowed at most {}, {} {}{}", stages_in_words(), most, layers_in_words(),
+                      layers, has_ends ? " and an embedding and a head" : ""));
+    } else if (layers % virtual_stages() != 0) {
+      plan_.stage_layers = deal_layers(layers, virtual_stages());
+    }
   }
 
   [[nodiscard]] std::int64_t virtual_stages() const { return plan_.pipeline_parallel * plan_.virtual_stages; }

@@ -91,7 +91,8 @@ const std::vector<Field<Plan>>& plan_fields() {
                  "interleaved: micro-batches that go through a chunk in a row"),
       T::integer("warmup_micro_batches", 1, kMaxBatch, &Plan::warmup_micro_batches, "as the schedule says",
                  "forward passes of the first pipeline rank before it alternates"),
-      T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers, "uniform",
+      T::integers("stage_layers", 0, kMaxLayers, &Plan::stage_layers,
+                  "as many each; where they do not divide the last and the first ones have one fewer",
                   "layers of each stage; with virtual stages, of each chunk; auto: as the slowest is fastest")
           .or_one_of(kAutomatic),
       T::nested("recompute",

@@ -10,6 +10,7 @@
 
 #include "sim/cost/price_list.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
+#include "workloads/schedules/schedules.hpp"
 #include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
@@ -124,6 +125,17 @@ std::string folding(const Experiment& experiment, const Report& report) {
   if (report.stats.ranks == gpus) return fmt::format("all {} ranks are simulated: no two are alike", gpus);
   return fmt::format("{} of {} ranks are simulated; the others cannot differ from them", report.stats.ranks,
                      gpus);
+}
+
+/// How layers that do not divide are dealt to stages; "" where they do, or are dealt otherwise.
+std::string dealt_layers(const Plan& plan, std::int64_t layers) {
+  const auto stages = static_cast<std::int64_t>(plan.stage_layers.size());
+  if (stages == 0 || layers % stages == 0 || plan.stage_layers != deal_layers(layers, stages)) return "";
+  return fmt::format(
+      "{} layers do not divide by {} stages: the last one, which has the head, and then the first ones have "
+      "one "
+      "fewer (plan.stage_layers; \"auto\" finds the fastest)",
+      layers, stages);
 }
 
 /// Which collective algorithms nobody chose; "" where a single GPU has none.
@@ -243,9 +255,10 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
         "do not slow them down, and the run ends with as many steps of all as steps in common would be");
   if (std::string sentence = inexact(experiment); !sentence.empty()) list.push_back(std::move(sentence));
   for (std::string sentence :
-       {stragglers(experiment), slow_nodes(experiment), hidden_collectives(experiment),
-        interference(experiment), bound(experiment), memory_reserve(experiment.cluster.gpu),
-        automatic_collectives(experiment.plan), overloaded_links(report), impossible_mfu(experiment, report)})
+       {dealt_layers(experiment.plan, experiment.model.all_layers()), stragglers(experiment),
+        slow_nodes(experiment), hidden_collectives(experiment), interference(experiment), bound(experiment),
+        memory_reserve(experiment.cluster.gpu), automatic_collectives(experiment.plan),
+        overloaded_links(report), impossible_mfu(experiment, report)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (!report.feasible) list.emplace_back("times are those of a GPU with enough memory");
   return list;

@@ -48,8 +48,8 @@ TEST_CASE("all problems come at once, in the order of the text") {
   CHECK(
       diagnostics("{\"plan\": {\"zero_stage\": 9},\n \"model\": \"tinny\",\n \"cluster\": 5}") ==
       "e.json:1:25: /plan/zero_stage: found 9, allowed an integer from 0 to 3\n"
-      "e.json:2:11: /model: found \"tinny\", allowed a catalog model (broken, experts, loop-a, loop-b, tiny, "
-      "tiny-wide) or an object; did you mean \"tiny\"?\n"
+      "e.json:2:11: /model: found \"tinny\", allowed an object or a catalog model (broken, experts, loop-a, "
+      "loop-b, tiny, tiny-wide); did you mean \"tiny\"?\n"
       "e.json:3:13: /cluster: found 5, allowed a catalog cluster or an object");
 }
 
@@ -203,8 +203,9 @@ TEST_CASE("tensor parallelism must divide the model") {
 TEST_CASE("stages must share the layers") {
   CHECK(plan_problems(
             R"({"pipeline_parallel": 8, "virtual_stages": 2, "pipeline_schedule": "interleaved-1f1b"})") ==
-        "e.json:1:67: /plan/pipeline_parallel: found pipeline_parallel 8 x virtual_stages 2 = 16, allowed a "
-        "divisor of layers 8, or give stage_layers");
+        "e.json:1:67: /plan/pipeline_parallel: found pipeline_parallel 8 x virtual_stages 2 = 16, allowed at "
+        "most "
+        "10, layers 8 and an embedding and a head");
   CHECK(plan_problems(R"({"pipeline_parallel": 2, "virtual_stages": 2})") ==
         "e.json:1:88: /plan/virtual_stages: found 2 with the schedule \"1f1b\", allowed 1, or more with "
         "interleaved-1f1b");

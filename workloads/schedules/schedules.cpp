@@ -123,6 +123,15 @@ std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan) {
   return obstacle == nullptr ? std::nullopt : obstacle(schedule_shape(plan));
 }
 
+std::vector<std::int64_t> deal_layers(std::int64_t layers, std::int64_t stages) {
+  const std::int64_t most = (layers + stages - 1) / stages;
+  std::vector<std::int64_t> dealt(static_cast<std::size_t>(stages), most);
+  const std::int64_t fewer = most * stages - layers;
+  if (fewer > 0) --dealt.back();
+  for (std::int64_t stage = 0; stage + 1 < fewer; ++stage) --dealt[static_cast<std::size_t>(stage)];
+  return dealt;
+}
+
 std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers) {
   if (!plan.stage_layers.empty()) return plan.stage_layers;
   const std::int64_t count = plan.pipeline_parallel * plan.virtual_stages;

@@ -70,6 +70,9 @@ struct PipelineSchedule : MenuEntry {
 [[nodiscard]] ChunkMap chunk_map(const Plan& plan);
 /// Of one copy of a model with so many layers, in its order.
 [[nodiscard]] std::vector<std::int64_t> layers_per_virtual_stage(const Plan& plan, std::int64_t layers);
+/// Layers of each virtual stage where they do not divide: one more or less. The last stage, which has the
+/// head, has one fewer, then the first ones, which keep most micro-batches. `stages` is at most `layers` + 2.
+[[nodiscard]] std::vector<std::int64_t> deal_layers(std::int64_t layers, std::int64_t stages);
 /// What stands against the schedule of a plan in its shape, if anything.
 [[nodiscard]] std::optional<ScheduleObstacle> schedule_obstacle(const Plan& plan);
 
