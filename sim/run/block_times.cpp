@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,7 +13,8 @@
 #include "sim/cost/channel_pricer.hpp"
 #include "sim/cost/issue_time.hpp"
 #include "sim/cost/price_list.hpp"
-#include "sim/matching/channels.hpp"
+#include "sim/run/kept_channel_prices.hpp"
+#include "sim/run/program_set.hpp"
 #include "sim/run/step.hpp"
 #include "workloads/parallel/weight_movements.hpp"
 
@@ -35,15 +37,17 @@ class BlockClock {
       : plan_(experiment.plan),
         layout_(layout),
         machine_(machine_of(experiment.cluster, memo)),
-        pricer_(*machine_->topology, machine_->link_kinds, experiment.plan.collectives,
-                experiment.software.split_node_efficiency),
         routed_(experiment.software.split_node_efficiency) {
     model_family(experiment.model.kind).write_steps(experiment, blocks, workload_);
     compute_ = price_kernel_sequences(workload_, experiment);
     speeds_ = speeds_of(experiment, workload_);
     workload_.programs.resize(static_cast<std::size_t>(plan_.pipeline_parallel));
-    add_communicators(layout.spec(), workload_);
-    channels_ = group_channels(workload_);
+    ContentHash key = join_communicators(layout, memo, workload_);
+    append_content(key, plan_.pipeline_parallel);  // channels of as many programs
+    channels_ = memo.get<GroupedChannels>(MemoKind::groupings, key,
+                                          [&] { return GroupedChannels{group_channels(workload_)}; });
+    key.append(machine_key(experiment.cluster));
+    prices_.emplace(experiment, *machine_, workload_, channels_->channels, key, memo);
   }
 
   [[nodiscard]] const RankSpeeds& speeds() const { return speeds_; }
@@ -69,7 +73,7 @@ class BlockClock {
     Picoseconds reducing = 0;
     for (const WeightMovement& movement : weight_movements(experiment, layout_, stage)) {
       const auto program = static_cast<std::size_t>(stage.index);
-      const std::uint32_t channel = channels_.channel_of[program * workload_.slots + movement.slot];
+      const std::uint32_t channel = channels_->channels.channel_of[program * workload_.slots + movement.slot];
       const Int128 all = Int128{times_of(movement.message, channel).least} * movement.times;
       const auto time = static_cast<Picoseconds>(std::min<Int128>(all, kUnknown));
       Picoseconds& stream = movement.message.collective == Collective::all_gather ? gathering : reducing;
@@ -81,6 +85,14 @@ class BlockClock {
   }
 
  private:
+  static constexpr auto kCompute = static_cast<std::size_t>(Stream::compute);
+  static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max();
+
+  struct MessageTimes {
+    Picoseconds least = kUnknown;  ///< in the fastest communicator
+    Picoseconds most = 0;          ///< in the slowest
+  };
+
   /// A rank of the stage for each kind of GPU that it runs on.
   [[nodiscard]] std::vector<std::uint32_t> unlike_ranks(std::size_t stage) const {
     std::vector<std::uint32_t> ranks;
@@ -115,9 +127,30 @@ class BlockClock {
                                     : 0;
       const Picoseconds output =
           steps.output == kBlockInput ? 0 : pass.done[static_cast<std::size_t>(steps.output)];
-      all[k] = {capped_sum(again, output), capped_sum(again, pass.free[kCompute])};
+      all[k] = {capped_sum(again, output), capped_sum(again, pass.free[kCompute]), {}};
+      if (block.recomputes(static_cast<PassKind>(k))) add_busy(block.recompute, stage, rank, all[k].busy);
+      add_busy(steps, stage, rank, all[k].busy);
     }
     return all;
+  }
+
+  [[nodiscard]] static std::size_t stream_of_step(const Step& step) {
+    return step.kind == Op::Kind::communicate ? static_cast<std::size_t>(stream_of(step.communicator))
+                                              : kCompute;
+  }
+
+  Picoseconds duration(const Step& step, std::size_t stage, std::uint32_t rank,
+                       Picoseconds MessageTimes::*of) {
+    if (step.kind == Op::Kind::communicate) return message(step, stage).*of;
+    return speeds_.duration(step.work, compute_[step.work].duration_ps, rank, 0);
+  }
+
+  void add_busy(const Steps& steps, std::size_t stage, std::uint32_t rank,
+                std::array<Picoseconds, kStreamCount>& busy) {
+    for (const Step& step : steps.list) {
+      Picoseconds& stream = busy[stream_of_step(step)];
+      stream = capped_sum(stream, duration(step, stage, rank, &MessageTimes::least));
+    }
   }
 
   Picoseconds longest(const Steps& steps, std::size_t stage, std::uint32_t rank) {
@@ -125,29 +158,17 @@ class BlockClock {
     return *std::ranges::max_element(all.free);
   }
 
-  static constexpr auto kCompute = static_cast<std::size_t>(Stream::compute);
-
   /// When steps are done that begin together, and streams with them.
   struct Chain {
     std::array<Picoseconds, kStreamCount> free{};
     std::vector<Picoseconds> done;  ///< per step
   };
-  struct MessageTimes {
-    Picoseconds least = kUnknown;  ///< in the fastest communicator
-    Picoseconds most = 0;          ///< in the slowest
-  };
-  static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max();
-
   Chain chain(const Steps& steps, std::size_t stage, std::uint32_t rank, Picoseconds MessageTimes::*of) {
     Chain chain;
     for (const Step& step : steps.list) {
-      const bool sends = step.kind == Op::Kind::communicate;
-      Picoseconds& stream =
-          chain.free[sends ? static_cast<std::size_t>(stream_of(step.communicator)) : kCompute];
+      Picoseconds& stream = chain.free[stream_of_step(step)];
       if (step.after >= 0) stream = std::max(stream, chain.done[static_cast<std::size_t>(step.after)]);
-      stream =
-          capped_sum(stream, sends ? message(step, stage).*of
-                                   : speeds_.duration(step.work, compute_[step.work].duration_ps, rank, 0));
+      stream = capped_sum(stream, duration(step, stage, rank, of));
       chain.done.push_back(stream);
     }
     return chain;
@@ -155,16 +176,16 @@ class BlockClock {
 
   MessageTimes message(const Step& step, std::size_t stage) {
     const std::uint32_t channel =
-        channels_.channel_of[stage * workload_.slots + layout_.slot(step.communicator)];
+        channels_->channels.channel_of[stage * workload_.slots + layout_.slot(step.communicator)];
     const auto [known, is_new] = messages_.try_emplace({channel, step.work});
     if (is_new) known->second = times_of(workload_.messages[step.work], channel);
     return known->second;
   }
 
   MessageTimes times_of(const Message& message, std::uint32_t channel) {
-    const ChannelRoutes routes = pricer_.route(workload_, channels_.channels[channel], message);
     MessageTimes times;
-    for (const RoutedGroup& group : routes.groups) {
+    const std::shared_ptr<const ChannelRoutes> routes = prices_->routes(channel, message);
+    for (const RoutedGroup& group : routes->groups) {
       const Picoseconds duration = routed_.duration_ps(group, message);
       times = {std::min(times.least, duration), std::max(times.most, duration)};
     }
@@ -175,12 +196,12 @@ class BlockClock {
   const Plan& plan_;
   const SyncLayout& layout_;
   std::shared_ptr<const Machine> machine_;
-  ChannelPricer pricer_;
   RoutedPricer routed_;
   Workload workload_;
   std::vector<ComputePrice> compute_;
   RankSpeeds speeds_;
-  Channels channels_;
+  std::shared_ptr<const GroupedChannels> channels_;
+  std::optional<KeptChannelPrices> prices_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, MessageTimes> messages_;  ///< by channel and message
 };
 

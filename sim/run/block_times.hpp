@@ -19,10 +19,12 @@
 namespace orrery {
 
 /// The least that a block takes in a pass of some kind, recomputation included, with each message as long as
-/// in the fastest communicator of the stage: from its input to its output, and until its last kernel.
+/// in the fastest communicator of the stage: from its input to its output, until its last kernel, and what
+/// each stream does.
 struct LeastBlockTime {
   Picoseconds to_output = 0;
   Picoseconds computing = 0;
+  std::array<Picoseconds, kStreamCount> busy{};  ///< sums, whatever they wait for
 
   /// Until the block after it may begin in the same pass.
   [[nodiscard]] Picoseconds to_next() const { return std::max(to_output, computing); }

@@ -13,6 +13,11 @@
 namespace orrery {
 namespace {
 
+/// Whether passes of two micro-batches run through each other, so that what one waits for the other may fill.
+bool mixes_passes(const Plan& plan) {
+  return splits_backward(plan) == BackwardSplit::some || plan.overlap_expert_parallel;
+}
+
 /// The least times of the passes of chunks.
 class LeastPassTimes {
  public:
@@ -32,8 +37,9 @@ class LeastPassTimes {
 
  private:
   [[nodiscard]] Picoseconds passes(const Stage& stage) const {
-    const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
     const auto [before, after] = around(stage);
+    if (mixes_passes(experiment_.plan)) return capped_sum(before, capped_sum(busiest_stream(stage), after));
+    const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
     const Picoseconds own = capped_sum(busy(stage), times(exposed, experiment_.simulation.steps - 1));
     return capped_sum(before, capped_sum(own, std::max(after, exposed)));
   }
@@ -71,21 +77,51 @@ class LeastPassTimes {
     return sum;
   }
 
-  /// All passes of the rank, each until its last kernel.
-  [[nodiscard]] Picoseconds busy(const Stage& stage) const {
+  /// The sum over all passes of the rank of what `of_pass` says of a pass of a chunk.
+  template <class OfPass>
+  [[nodiscard]] Picoseconds over_passes(const Stage& stage, OfPass of_pass) const {
     const Plan& plan = experiment_.plan;
     const std::int64_t passes = plan.micro_batches_per_copy() * experiment_.simulation.steps;
     return fastest(stage, [&](const GpuBlockTimes& gpu) {
       Int128 sum = 0;
       for (const Chunk& chunk : stage.chunks) {
         if (chunk.blocks.empty()) continue;
-        Int128 micro_batch = pass(gpu, chunk, PassKind::forward, &LeastBlockTime::computing);
-        for (const PassKind kind : backward_kinds(splits_backward(plan)))
-          micro_batch += pass(gpu, chunk, kind, &LeastBlockTime::computing);
+        const auto backward = [&](BackwardSplit split) {
+          Int128 there = 0;
+          for (const PassKind kind : backward_kinds(split)) there += of_pass(gpu, chunk, kind);
+          return there;
+        };
+        const BackwardSplit split = splits_backward(plan);
+        Int128 micro_batch = of_pass(gpu, chunk, PassKind::forward);
+        micro_batch += split == BackwardSplit::some
+                           ? std::min(backward(BackwardSplit::whole), backward(BackwardSplit::halves))
+                           : backward(split);
         sum += micro_batch * passes;
       }
       return static_cast<Picoseconds>(std::min<Int128>(sum, kLongest));
     });
+  }
+
+  /// All passes of the rank, each until its last kernel.
+  [[nodiscard]] Picoseconds busy(const Stage& stage) const {
+    return over_passes(stage, [](const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind) {
+      return pass(gpu, chunk, kind, &LeastBlockTime::computing);
+    });
+  }
+
+  /// What the stream of the rank does that does most.
+  [[nodiscard]] Picoseconds busiest_stream(const Stage& stage) const {
+    Picoseconds most = 0;
+    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+      const auto on_stream = [stream](const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind) {
+        Picoseconds sum = 0;
+        for (const PlacedBlock& block : chunk.blocks)
+          sum = capped_sum(sum, of(gpu, block, kind).busy[stream]);
+        return sum;
+      };
+      most = std::max(most, over_passes(stage, on_stream));
+    }
+    return most;
   }
 
   /// What the virtual stages before the first of the rank take, there before its passes and back after them.
@@ -119,15 +155,10 @@ class LeastPassTimes {
   const std::vector<LeastWeightTime>& weights_;
 };
 
-/// Whether passes of two micro-batches run through each other, so that what one waits for the other may fill.
-bool mixes_passes(const Plan& plan) {
-  return splits_backward(plan) == BackwardSplit::some || plan.overlap_expert_parallel;
-}
-
 }  // namespace
 
 LeastMakespan least_makespan(const Experiment& experiment, Memo& memo) {
-  if (keeps_no_step(experiment) || mixes_passes(experiment.plan)) return {};
+  if (keeps_no_step(experiment)) return {};
   const LeastTimes times = least_times(experiment, sync_layout_of(experiment, memo), memo);
   return LeastPassTimes(experiment, times).longest();
 }

@@ -11,7 +11,7 @@ namespace orrery {
 struct LeastMakespan {
   /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
   /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
-  /// hides.
+  /// hides. Where passes of two micro-batches run through each other it is what its busiest stream does.
   Picoseconds passes = 0;
   Picoseconds weights = 0;  ///< some rank sends and receives weights and gradients so long
 

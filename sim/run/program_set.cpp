@@ -124,8 +124,8 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
   return key;
 }
 
-ContentHash join_communicators(const StepInput& input, Memo& memo, Workload& workload) {
-  const CommunicatorSpec& spec = input.layout.spec();
+ContentHash join_communicators(const SyncLayout& layout, Memo& memo, Workload& workload) {
+  const CommunicatorSpec& spec = layout.spec();
   const ContentHash key = content_of(spec);
   const auto known = memo.get<RanksAndGroups>(MemoKind::communicators, key, [&] {
     RanksAndGroups made;
@@ -138,7 +138,7 @@ ContentHash join_communicators(const StepInput& input, Memo& memo, Workload& wor
   workload.replica_stride = groups.replica_stride;
   workload.slots = groups.slots;
   workload.common_slots = groups.common_slots;
-  workload.streams = input.layout.streams();
+  workload.streams = layout.streams();
   workload.group_begin = groups.group_begin;
   workload.group_members = groups.group_members;
   workload.group_of = groups.group_of;

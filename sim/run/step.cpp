@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "orrery/content_hash.hpp"
-#include "sim/cost/channel_pricer.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/matching/task_groups.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/run/contention.hpp"
+#include "sim/run/kept_channel_prices.hpp"
 #include "sim/run/program_set.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
@@ -60,60 +60,6 @@ struct TaskSet {
   }
 };
 
-/// Prices of a machine's channels, kept in the memo.
-class KeptChannelPrices : public ChannelPrices {
- public:
-  KeptChannelPrices(const Experiment& experiment, const Machine& machine, const Workload& workload,
-                    const Channels& channels, ContentHash key, Memo& memo)
-      : experiment_(experiment),
-        machine_(machine),
-        workload_(workload),
-        channels_(channels),
-        key_(key),
-        memo_(memo),
-        latest_(channels.channels.size()) {
-    append_content(key_, experiment.plan.collectives);
-    append_content(key_, experiment.software.split_node_efficiency);
-  }
-
-  std::shared_ptr<const ChannelRoutes> routes(std::uint32_t channel, const Message& message) override {
-    ContentHash key = key_;
-    append_content(key, channel);
-    append_content(key, message.collective);
-    append_content(key, message.servers);
-    return memo_.get<ChannelRoutes>(MemoKind::routes, key, [&] {
-      return pricer().route(workload_, channels_.channels[channel], message);
-    });
-  }
-
-  std::shared_ptr<const ChannelPrice> price(std::uint32_t channel, const Message& message) override {
-    ContentHash key = key_;
-    append_content(key, channel);
-    append_content(key, message);
-    auto& latest = latest_[channel];
-    return latest = memo_.get<ChannelPrice>(MemoKind::prices, key, [&] {
-      return pricer().price(workload_, channels_.channels[channel], message, latest.get());
-    });
-  }
-
- private:
-  ChannelPricer& pricer() {
-    if (!pricer_)
-      pricer_.emplace(*machine_.topology, machine_.link_kinds, experiment_.plan.collectives,
-                      experiment_.software.split_node_efficiency);
-    return *pricer_;
-  }
-
-  const Experiment& experiment_;
-  const Machine& machine_;
-  const Workload& workload_;
-  const Channels& channels_;
-  ContentHash key_;
-  Memo& memo_;
-  std::optional<ChannelPricer> pricer_;                      ///< once one is new
-  std::vector<std::shared_ptr<const ChannelPrice>> latest_;  ///< per channel
-};
-
 Timeline run_engine(const TaskGraph& graph, std::span<const LinkId> links, const Topology& topology) {
   if (graph.legs.empty()) return run_contention_free(graph);
   std::vector<std::int64_t> bytes_per_s;
@@ -129,7 +75,7 @@ class StepSimulation {
     step_.figures = figures;
     step_.machine = machine_of(experiment_.cluster, memo);
     program_key_ = write_programs_of(input, own_programs, memo, step_.workload);
-    communicator_key_ = join_communicators(input, memo, step_.workload);
+    communicator_key_ = join_communicators(input.layout, memo, step_.workload);
   }
 
   SimulatedStep run() {
