@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ struct PlanOptions {
   std::string budget;
   std::string json, html;
   std::string framework;  ///< of --emit; "" for none
+  std::vector<std::string> also;
   std::int64_t top = 5;
   std::int64_t seed = 0;
 };
@@ -66,6 +68,13 @@ SearchRequest request_of(const PlanOptions& options, unsigned threads) {
   return request;
 }
 
+/// KEY=VALUES, or KEY for all values that may fit; plan. may be left out.
+SpaceKey also_key(const std::string& text) {
+  std::string key = text.substr(0, text.find('='));
+  if (key.find('.') == std::string::npos) key.insert(0, "plan.");
+  return parse_space_key(key + (text.find('=') == std::string::npos ? "=auto" : text.substr(text.find('='))));
+}
+
 /// The space that options or files describe, or the usual one around the experiment.
 Space space_of(const PlanOptions& options) {
   const std::vector<std::string> files = tables_among(options.space.files);
@@ -77,7 +86,12 @@ Space space_of(const PlanOptions& options) {
     BaseExperiment base{file, read_text(file), overrides_among(options.space.files)};
     Catalog catalog = catalog_with(options.space.calibrations);
     SpaceDescription usual = usual_space(base, catalog, menus());
-    usual.conditions = std::move(description.conditions);
+    std::ranges::move(description.conditions, std::back_inserter(usual.conditions));
+    for (const std::string& text : options.also) {
+      SpaceKey key = also_key(text);
+      std::erase_if(usual.keys, [&](const SpaceKey& known) { return known.key == key.key; });
+      usual.keys.push_back(std::move(key));
+    }
     return {std::move(usual), std::move(base), std::move(catalog), menus()};
   }
   return space_around(file, std::move(description), options.space, Intervals::allowed);
@@ -100,7 +114,8 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* page = outputs.open(options.html);
-  const SearchResult result = search(space, request, progress_on_terminal(common));
+  SearchResult result = search(space, request, progress_on_terminal(common));
+  if (options.space.space.empty() && options.space.vary.empty()) result.notes.push_back(not_varied(space));
   if (json != nullptr) json->write(search_json(result, space, request));
   if (page != nullptr) write_search_page(result, space, request, to(*page));
   outputs.commit();
@@ -123,6 +138,14 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
                  "A file with keys and their values; without it and --vary the usual degrees of freedom")
       ->type_name(kFile);
   add_space_options(app, options->space);
+  app.add_option("--also", options->also,
+                 "KEY or KEY=VALUES: one more key of the plan beside the usual degrees of freedom, such as "
+                 "precision; repeatable")
+      ->type_name("KEY")
+      ->excludes("--vary")
+      ->excludes("--space")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
   app.add_option("--search", options->method, "How to search: a name of orrery list searches")
       ->type_name("METHOD")
       ->capture_default_str();

@@ -72,7 +72,7 @@ void Constant::set(Experiment& experiment, double value) const {
 Constant constant_named(std::string_view key) {
   const auto found = std::ranges::find(constants(), key, &Constant::key);
   if (found != constants().end()) return *found;
-  const auto keys = experiment_keys();
+  const auto& keys = experiment_keys();
   const bool known = is_calibrated(key) && std::ranges::find(keys, key) != keys.end();
   std::vector<std::string_view> names;
   for (const Constant& constant : constants()) names.push_back(constant.key);

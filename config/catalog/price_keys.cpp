@@ -98,7 +98,7 @@ std::vector<PriceKey> price_keys_named(const Experiment& experiment, const std::
   std::vector<PriceKey> all = price_keys(experiment);
   std::vector<std::string_view> known;
   for (const PriceKey& key : all) known.push_back(key.key);
-  const std::vector<std::string> every = experiment_keys();
+  const std::vector<std::string>& every = experiment_keys();
   std::vector<PriceKey> found;
   std::vector<Diagnostic> wrong;
   for (const std::string& name : names) {

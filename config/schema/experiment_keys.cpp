@@ -18,9 +18,7 @@ void add_names(std::vector<std::string>& keys, const std::string& prefix, const 
   for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
 }
 
-}  // namespace
-
-std::vector<std::string> experiment_keys() {
+std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
   add_fields(keys, "", experiment_fields());
   keys.emplace_back("model.base");
@@ -49,6 +47,13 @@ std::vector<std::string> experiment_keys() {
   add_fields(keys, "accuracy.", accuracy_fields());
   add_fields(keys, "problem.", problem_fields());
   add_fields(keys, "software.", software_fields());
+  return keys;
+}
+
+}  // namespace
+
+const std::vector<std::string>& experiment_keys() {
+  static const std::vector<std::string> keys = all_keys();
   return keys;
 }
 

@@ -7,6 +7,6 @@
 namespace orrery {
 
 /// Every key an experiment can have, such as plan.tensor_parallel; parts come before what is in them.
-std::vector<std::string> experiment_keys();
+const std::vector<std::string>& experiment_keys();
 
 }  // namespace orrery

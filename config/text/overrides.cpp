@@ -125,7 +125,7 @@ std::vector<std::string_view> keys_of(std::string_view path) {
 
 /// Takes the value at the dotted `key` away, where there is one; returns its pointer.
 std::string unset_key(Json& document, std::string_view key) {
-  const std::vector<std::string> known = experiment_keys();
+  const std::vector<std::string>& known = experiment_keys();
   if (std::ranges::find(known, key) == known.end())
     throw OverrideError{"", fmt::format("found {}, which null cannot unset: allowed a key of an experiment{}",
                                         quote(key), hint(key, views(known)))};

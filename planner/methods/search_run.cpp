@@ -109,14 +109,16 @@ struct SearchRun::Survey {
   std::unordered_set<ContentHash, ContentHasher> known;
 };
 
-void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
+/// The points from `index` on that were looked at, below `end`.
+std::uint64_t SearchRun::look(std::uint64_t index, std::uint64_t end, PointReader& reader, Survey& survey) {
   const PointOrRemoval read = reader.read(index);
   if (const auto* removal = std::get_if<Removal>(&read)) {
-    ++survey.removed[removal->by];
-    return;
+    const std::uint64_t alike = std::min(removal->alike, end - index);
+    survey.removed[removal->by] += alike;
+    return alike;
   }
   const Point& point = std::get<Point>(read);
-  if (!survey.known.insert(point.content).second) return;
+  if (!survey.known.insert(point.content).second) return 1;
   const auto refusal = refusal_of([&] {  // what only building it finds, such as a tree without enough leaves
     const Report memory = account_memory(point.experiment, kMemoryAlone);
     if (memory.feasible)
@@ -125,6 +127,7 @@ void SearchRun::look(std::uint64_t index, PointReader& reader, Survey& survey) {
       survey.without_room.push_back(point.content);
   });
   if (refusal) ++survey.removed[refusal->text()];
+  return 1;
 }
 
 Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
@@ -160,7 +163,8 @@ std::vector<Candidate> SearchRun::survey() {
   for_each_or_throw(surveys.size(), request_.threads, [&](std::size_t share) {
     const ReaderLease reader = lease_reader();
     const std::uint64_t end = std::min<std::uint64_t>(space_.size(), (share + 1) * kShare);
-    for (std::uint64_t index = share * kShare; index < end; ++index) look(index, *reader, surveys[share]);
+    for (std::uint64_t index = share * kShare; index < end;)
+      index += look(index, end, *reader, surveys[share]);
   });
   return merged(surveys);
 }

@@ -105,7 +105,7 @@ class SearchRun {
   [[nodiscard]] PointOrRemoval read(std::uint64_t index);
   [[nodiscard]] Looked looked_at(std::uint64_t index, bool as_candidate);
   void count(std::uint64_t index, const Looked& looked);
-  void look(std::uint64_t index, PointReader& reader, Survey& survey);
+  std::uint64_t look(std::uint64_t index, std::uint64_t end, PointReader& reader, Survey& survey);
   [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
   [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
   [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);

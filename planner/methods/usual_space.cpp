@@ -1,7 +1,13 @@
 #include "planner/methods/usual_space.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "planner/space/base_document.hpp"
 
@@ -11,14 +17,129 @@ namespace {
 /// Sequences of that length are worth sharing.
 constexpr std::int64_t kLongSequence = 16'384;
 
+/// Chunks of a pipeline rank that frameworks are run with.
+constexpr std::array<std::int64_t, 10> kChunks{1, 2, 3, 4, 5, 6, 7, 8, 10, 12};
+
 SpaceKey automatic(std::string key) { return {std::move(key), {}, true}; }
 
-/// How requests are served, beside the degrees: training has other choices.
-void add_serving(const Experiment& experiment, SpaceDescription& space) {
-  if (experiment.inference->batch_size == 0) space.keys.push_back(automatic("inference.batch_size"));
-  if (experiment.inference->batching == Batching::continuous)
-    space.keys.push_back(automatic("inference.disaggregated"));
-}
+using Values = std::vector<std::string>;
+
+/// Keys one after the other, those first that others depend on: what conditions remove goes early.
+class UsualSpace {
+ public:
+  UsualSpace(const Experiment& experiment, const Json& base)
+      : experiment_(experiment), model_(experiment.model), given_(base.value("plan", Json::object())) {}
+
+  SpaceDescription described() {
+    vary("data_parallel", {"null"});  // what the other degrees leave
+    if (experiment_.inference) {
+      add_degrees();
+      add_serving();
+    } else if (model_.kind == ModelKind::convnet) {
+      vary("micro_batch_size", {"1", "2", "4", "8"});
+    } else {
+      add_degrees();
+      vary("micro_batch_size", model_.experts > 0 ? Values{"1", "2", "4"} : Values{"1", "2", "4", "8"});
+      if (model_.kind != ModelKind::mlp) add_training();
+    }
+    return std::move(space_);
+  }
+
+ private:
+  void vary(const std::string& key, std::vector<std::string> values) {
+    space_.keys.push_back({"plan." + key, std::move(values)});
+  }
+  /// What a plan has anyway that asks for nothing else.
+  void set(const std::string& key, const std::string& value) {
+    if (!given_.contains(key)) vary(key, {value});
+  }
+  void require(const std::string& condition) { space_.conditions.emplace_back(condition); }
+
+  void add_degrees() {
+    vary("tensor_parallel", tensor_degrees());
+    if (model_.kind == ModelKind::mlp) return;
+    if (model_.seq_length >= kLongSequence) space_.keys.push_back(automatic("plan.context_parallel"));
+    space_.keys.push_back(automatic("plan.pipeline_parallel"));
+    const std::string contexts = model_.seq_length >= kLongSequence ? " * plan.context_parallel" : "";
+    require(fmt::format("plan.tensor_parallel * plan.pipeline_parallel{} <= {}", contexts,
+                        experiment_.cluster.gpus()));
+    if (model_.experts == 0) return;
+    space_.keys.push_back(automatic("plan.expert_parallel"));
+    vary("expert_tensor_parallel", tensor_degrees());
+    require("plan.expert_tensor_parallel == 1 or plan.expert_tensor_parallel == plan.tensor_parallel");
+  }
+
+  /// Those of one NVLink domain: beyond it tensor ranks meet on NICs in every layer.
+  [[nodiscard]] std::vector<std::string> tensor_degrees() const {
+    const std::int64_t most = std::max<std::int64_t>(experiment_.cluster.gpus_per_domain(), 1);
+    std::vector<std::string> degrees;
+    for (std::int64_t degree = 1; degree <= most; ++degree)
+      if (experiment_.cluster.gpus() % degree == 0 && model_.heads % degree == 0)
+        degrees.push_back(std::to_string(degree));
+    return degrees;
+  }
+
+  void add_training() {
+    add_schedules();
+    vary("recompute", recomputation());
+    if (model_.experts > 0) {
+      vary("zero_stage", {"1", "3"});
+      set("sequence_parallel", "true");  // frameworks ask for it beside experts
+      vary("dispatcher", {"all-to-all", "deduplicated"});
+      vary("overlap_expert_parallel", {"false", "true"});
+      if (model_.shared_experts > 0) set("overlap_shared_experts", "true");
+    } else {
+      vary("zero_stage", {"0", "1", "2", "3"});
+      vary("sequence_parallel", {"false", "true"});
+      vary("rank_order", {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"});
+      require("plan.rank_order == \"tp-cp-ep-dp-pp\" or plan.pipeline_parallel > 1");
+    }
+    set("overlap_gradient_reduce", "true");
+    set("overlap_parameter_gather", "true");
+  }
+
+  /// 1F1B, with chunks interleaved; what splits backward passes where the stack or experts are known for it.
+  void add_schedules() {
+    std::vector<std::string> schedules{"interleaved-1f1b"};
+    if (experiment_.stack.starts_with("torchtitan")) schedules.emplace_back("zb-v");
+    if (experiment_.stack.starts_with("megatron-zb")) schedules.insert(schedules.end(), {"zb-h1", "zb-v"});
+    if (model_.experts > 0) schedules.emplace_back("dualpipe");
+    vary("pipeline_schedule", std::move(schedules));
+    std::vector<std::string> chunks;
+    for (const std::int64_t number : kChunks)
+      if (number <= model_.all_layers()) chunks.push_back(std::to_string(number));
+    vary("virtual_stages", std::move(chunks));
+    require(fmt::format("plan.pipeline_parallel * plan.virtual_stages <= {}", model_.all_layers() + 2));
+    require(
+        "plan.pipeline_parallel > 1 or plan.virtual_stages == 1 and plan.pipeline_schedule == "
+        "\"interleaved-1f1b\"");
+    require(
+        "plan.pipeline_schedule == \"interleaved-1f1b\" or plan.virtual_stages == 2 and "
+        "plan.pipeline_schedule == "
+        "\"zb-v\" or plan.virtual_stages == 1 and plan.pipeline_schedule != \"zb-v\"");
+  }
+
+  /// Nothing, what is cheap to compute again, and whole layers.
+  [[nodiscard]] std::vector<std::string> recomputation() const {
+    std::vector<std::string> kinds{"none", "full"};
+    if (model_.attention != Attention::flash) kinds.insert(kinds.begin() + 1, "selective");
+    kinds.insert(kinds.begin() + 1, model_.latent()
+                                        ? R"({"modules": ["norm", "latent-projection", "activation"]})"
+                                        : R"({"modules": ["norm", "activation"]})");
+    return kinds;
+  }
+
+  void add_serving() {
+    if (experiment_.inference->batch_size == 0) space_.keys.push_back(automatic("inference.batch_size"));
+    if (experiment_.inference->batching == Batching::continuous)
+      space_.keys.push_back(automatic("inference.disaggregated"));
+  }
+
+  const Experiment& experiment_;
+  const Model& model_;
+  Json given_;  ///< the plan of the experiment
+  SpaceDescription space_;
+};
 
 }  // namespace
 
@@ -31,27 +152,21 @@ std::string_view usual_objective(const Space& space) {
 
 SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog, const Menus& menus) {
   const Experiment experiment = experiment_of_any_plan(base, catalog, menus);
-  SpaceDescription space;
-  // What the other degrees leave.
-  space.keys.push_back({"plan.data_parallel", {"null"}});
-  const bool serves = experiment.inference.has_value();
-  if (!serves) space.keys.push_back({"plan.micro_batch_size", {"1", "2", "4", "8"}});
-  if (experiment.model.kind == ModelKind::convnet) return space;
-  space.keys.push_back(automatic("plan.tensor_parallel"));
-  if (experiment.model.kind == ModelKind::mlp) return space;
-  space.keys.push_back(automatic("plan.pipeline_parallel"));
-  if (experiment.model.experts > 0) space.keys.push_back(automatic("plan.expert_parallel"));
-  if (experiment.model.seq_length >= kLongSequence) space.keys.push_back(automatic("plan.context_parallel"));
-  if (serves) {
-    add_serving(experiment, space);
-    return space;
+  UsualSpace usual(experiment, base_document(base));
+  return usual.described();
+}
+
+std::string not_varied(const Space& space) {
+  constexpr std::array<std::string_view, 9> kOthers{
+      "plan.precision",        "plan.optimizer",  "plan.pipeline_schedule",
+      "plan.context_parallel", "plan.dispatcher", "plan.cuda_graphs",
+      "plan.zero_group_size",  "plan.offload",    "plan.collectives"};
+  std::string names;
+  for (const std::string_view key : kOthers) {
+    if (std::ranges::find(space.keys(), key, &SpaceKey::key) != space.keys().end()) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", key.substr(key.find('.') + 1));
   }
-  space.keys.push_back({"plan.pipeline_schedule", {"interleaved-1f1b"}});
-  space.keys.push_back(automatic("plan.virtual_stages"));
-  space.keys.push_back(automatic("plan.recompute"));
-  space.keys.push_back(automatic("plan.zero_stage"));
-  space.keys.push_back({"plan.rank_order", {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}});
-  return space;
+  return fmt::format("Not varied: {} (--also KEY varies one of them too).", names);
 }
 
 }  // namespace orrery

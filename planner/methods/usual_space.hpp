@@ -1,6 +1,7 @@
 // The space that is searched where none is given.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "planner/space/space.hpp"
@@ -11,6 +12,9 @@ namespace orrery {
 /// what the experiment's model can have. `base` is read for its model.
 [[nodiscard]] SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog,
                                            const Menus& menus);
+
+/// What a usual space leaves as it is, a sentence.
+[[nodiscard]] std::string not_varied(const Space& space);
 
 /// What a search is for where nobody says: step_time_s, or tokens_per_s_per_gpu of what serves requests.
 [[nodiscard]] std::string_view usual_objective(const Space& space);

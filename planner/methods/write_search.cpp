@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 #include "orrery/write.hpp"
@@ -15,6 +16,8 @@ namespace orrery {
 namespace {
 
 using SearchJson = nlohmann::ordered_json;
+
+constexpr std::size_t kColumns = 80;
 
 /// The part of a dotted key behind the last dot.
 std::string_view short_name(std::string_view key) { return key.substr(key.rfind('.') + 1); }
@@ -45,15 +48,38 @@ class SearchText {
   }
 
  private:
-  /// Keys that differ among the points reported.
-  [[nodiscard]] std::vector<std::size_t> telling_keys(const std::vector<FoundPlan>& plans) const {
+  /// What a plan has for a key: "-" where the key does nothing beside the others.
+  [[nodiscard]] static std::string value_of(const FoundPlan& plan, std::size_t k) {
+    const std::string& value = plan.trial.values[k];
+    return value.empty() ? "-" : value;
+  }
+
+  /// Keys whose values differ among `plans`, or those that all have in common and that are not left out.
+  [[nodiscard]] std::vector<std::size_t> keys_of(const std::vector<FoundPlan>& plans, bool differ) const {
     std::vector<std::size_t> keys;
     for (std::size_t k = 0; k < space_.keys().size(); ++k) {
-      const SpaceKey& key = space_.keys()[k];
-      if (key.values.size() > 1 || key.interval || plans.front().trial.index >= space_.size())
-        keys.push_back(k);
+      const std::string first = value_of(plans.front(), k);
+      const bool same =
+          std::ranges::all_of(plans, [&](const FoundPlan& plan) { return value_of(plan, k) == first; });
+      if (same ? !differ && first != "-" && first != "null" : differ) keys.push_back(k);
     }
     return keys;
+  }
+
+  /// `KEY VALUE` of each, in lines of 80 columns.
+  [[nodiscard]] std::string values_of(const FoundPlan& plan, const std::vector<std::size_t>& keys) const {
+    std::string lines;
+    std::string line = "   ";
+    for (const std::size_t k : keys) {
+      const std::string part = fmt::format(" {} {}{}", short_name(space_.keys()[k].key), value_of(plan, k),
+                                           k == keys.back() ? "" : ",");
+      if (text_width(line) + text_width(part) > kColumns) {
+        lines += line + "\n";
+        line = "   ";
+      }
+      line += part;
+    }
+    return lines + line + "\n";
   }
 
   [[nodiscard]] std::string weighed() const {
@@ -62,12 +88,36 @@ class SearchText {
     return names;
   }
 
+  [[nodiscard]] std::vector<std::string> figure_names(bool& shows_memory) const {
+    std::vector<std::string> names{"", std::string(request_.objective.key())};
+    for (const Objective& objective : request_.pareto) names.push_back(objective.key());
+    shows_memory = std::ranges::find(names, "memory.peak_gb") == names.end();
+    if (shows_memory) names.emplace_back("memory.peak_gb");
+    return names;
+  }
+
+  /// A row a plan, with the keys in which they differ: beside its figures where there is room, else below.
   void plans(const std::vector<FoundPlan>& plans) {
-    const std::vector<std::size_t> keys = telling_keys(plans);
-    std::vector<std::string> headers{"", std::string(request_.objective.key())};
-    for (const Objective& objective : request_.pareto) headers.push_back(objective.key());
-    const bool shows_memory = std::ranges::find(headers, "memory.peak_gb") == headers.end();
-    if (shows_memory) headers.emplace_back("memory.peak_gb");
+    const std::vector<std::size_t> keys = keys_of(plans, true);
+    const std::string table = plan_table(plans, keys);
+    if (text_width(table.substr(0, table.find('\n'))) <= kColumns) {
+      out_ += table;
+    } else {
+      std::istringstream figures(plan_table(plans, {}));
+      std::string line;
+      for (std::size_t i = 0; std::getline(figures, line); ++i)
+        out_ += line + "\n" + (i == 0 ? "" : values_of(plans[i - 1], keys));
+    }
+    const std::vector<std::size_t> common = keys_of(plans, false);
+    if (!common.empty())
+      out_ += fmt::format("{}:\n{}", plans.size() == 1 ? "with" : "all of them with",
+                          values_of(plans.front(), common));
+  }
+
+  [[nodiscard]] std::string plan_table(const std::vector<FoundPlan>& plans,
+                                       const std::vector<std::size_t>& keys) const {
+    bool shows_memory = false;
+    std::vector<std::string> headers = figure_names(shows_memory);
     for (const std::size_t k : keys) headers.emplace_back(short_name(space_.keys()[k].key));
     TextTable table(headers);
     const Objective memory("memory.peak_gb");
@@ -77,13 +127,10 @@ class SearchText {
       for (const Objective& objective : request_.pareto)
         cells.push_back(number(objective.value(plans[i].report)));
       if (shows_memory) cells.push_back(number(memory.value(plans[i].report)));
-      for (const std::size_t k : keys) {
-        const std::string& value = plans[i].trial.values[k];
-        cells.push_back(value.empty() ? "-" : value);
-      }
+      for (const std::size_t k : keys) cells.push_back(value_of(plans[i], k));
       table.add(std::move(cells));
     }
-    out_ += table.text();
+    return table.text();
   }
 
   void counts() {

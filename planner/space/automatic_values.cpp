@@ -103,12 +103,24 @@ Values rank_orders(const Experiment& e) {
   return orders;
 }
 
+/// Those of the experiment and narrower ones that its GPU computes in.
+Values precisions(const Experiment& e) {
+  Values values{std::string(kPrecisionNames[static_cast<std::size_t>(e.plan.precision)])};
+  for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
+    const auto precision = static_cast<Precision>(i);
+    if (is_narrow(precision) && precision != Precision::fp4 && precision != e.plan.precision &&
+        e.cluster.gpu.peak(unit_of(precision)) > 0)
+      values.emplace_back(kPrecisionNames[i]);
+  }
+  return values;
+}
+
 /// Keys whose values follow from the experiment.
 struct AutomaticRow {
   std::string_view key;
   Values (*values)(const Experiment&) = nullptr;
 };
-constexpr std::array<AutomaticRow, 12> kAutomatic{{
+constexpr std::array<AutomaticRow, 13> kAutomatic{{
     {"plan.tensor_parallel", tensor_degrees},
     {"plan.expert_tensor_parallel", tensor_degrees},
     {"plan.pipeline_parallel", pipeline_degrees},
@@ -116,6 +128,7 @@ constexpr std::array<AutomaticRow, 12> kAutomatic{{
     {"plan.context_parallel", context_degrees},
     {"plan.expert_parallel", expert_degrees},
     {"plan.micro_batch_size", micro_batches},
+    {"plan.precision", precisions},
     {"plan.virtual_stages", chunks},
     {"plan.rank_order", rank_orders},
     {"plan.stage_layers", balanced_layers},

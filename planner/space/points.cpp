@@ -127,11 +127,20 @@ struct PointReader::Parts {
     }
   }
 
-  /// The first condition that does not hold; null where all do.
-  [[nodiscard]] const Condition* broken(const Choice& choice) const {
-    for (std::size_t c = 0; c < conditions.size(); ++c)
-      if (!holds(c, choice)) return &space.conditions()[c];
-    return nullptr;
+  /// The first condition that does not hold, by its place; as many as there are where all do.
+  [[nodiscard]] std::size_t broken(const Choice& choice) const {
+    std::size_t c = 0;
+    while (c < conditions.size() && holds(c, choice)) ++c;
+    return c;
+  }
+
+  /// Points from `index` on in which all keys of a condition keep their values.
+  [[nodiscard]] std::uint64_t alike(std::uint64_t index, std::size_t c) const {
+    std::uint64_t stride = 1;
+    for (std::size_t k = values.size(); k-- > 0; stride *= values[k].size())
+      if (std::ranges::find(conditions[c], k, &ConditionKey::key) != conditions[c].end())
+        return stride - index % stride;
+    return stride - index % stride;
   }
 
   /// Text of the experiment; keys whose texts are "" are left as in the base.
@@ -143,7 +152,8 @@ struct PointReader::Parts {
   }
 
   PointOrRemoval read(std::uint64_t index, Choice choice) {
-    if (const Condition* condition = broken(choice)) return Removal{index, condition->text(), ""};
+    if (const std::size_t c = broken(choice); c < conditions.size())
+      return Removal{index, space.conditions()[c].text(), "", alike(index, c)};
     for (;;) {
       try {
         Point point{index, {}, series.read_without_positions(text(choice)), {}};
@@ -185,7 +195,8 @@ PointOrRemoval PointReader::read(const std::vector<std::string>& values) {
 }
 
 const Condition* PointReader::broken_at(std::uint64_t index) const {
-  return parts_->broken(parts_->choice_at(index));
+  const std::size_t c = parts_->broken(parts_->choice_at(index));
+  return c < parts_->conditions.size() ? &parts_->space.conditions()[c] : nullptr;
 }
 
 std::string PointReader::text_at(std::uint64_t index) { return parts_->text(parts_->choice_at(index)); }

@@ -27,6 +27,8 @@ struct Removal {
   std::uint64_t index = 0;
   std::string by;       ///< a condition of the space, or the key whose value contradicts the others
   std::string message;  ///< "" for a condition
+  /// Points from this one on that the same condition removes, for values that they have in common.
+  std::uint64_t alike = 1;
 };
 
 using PointOrRemoval = std::variant<Point, Removal>;
