@@ -184,7 +184,7 @@ Command add_sweep(CLI::App& app, const CommonOptions& common) {
                  "standard input; and key=value for every point")
       ->type_name(kExperiments);
   add_space_options(app, options->space);
-  app.add_option("--out", options->file,
+  app.add_option("-o,--out", options->file,
                  "The file of results, an SQLite database: made, or gone on with; without a space, read")
       ->type_name(kFile)
       ->required();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "config/catalog/spelling.hpp"
 #include "config/schema/wording.hpp"
 
 namespace orrery {
@@ -59,12 +60,39 @@ void overlay_wiring(Json& target, const Json& given) {
 
 }  // namespace
 
-Json Resolver::entry(CatalogKind kind, const std::string& name, const Path& path, const Path& mention) {
+/// Those whose GPU has that name, to whoever takes it for a cluster; "" where it is no GPU's.
+std::string Resolver::clusters_with(const std::string& gpu) const {
+  const std::string_view meant = spelled_otherwise(gpu, names_of(catalog_, CatalogKind::gpu));
+  if (meant.empty()) return "";
+  std::vector<std::string_view> clusters;
+  for (const auto& [name, file] : catalog_.entries[static_cast<std::size_t>(CatalogKind::cluster)]) {
+    const Json& value = file.entry().value;
+    const auto own = value.find("gpu");
+    if (own == value.end()) continue;
+    if (*own == meant || (own->is_object() && own->value("base", "") == meant)) clusters.push_back(name);
+  }
+  return fmt::format(
+      ", which is a GPU: {}an object such as {{\"gpu\": \"{}\", \"nodes\": 2, \"gpus_per_node\": 8}}",
+      clusters.empty() ? "allowed "
+                       : fmt::format("it is in the clusters {}; allowed too is ", joined(clusters)),
+      meant);
+}
+
+std::string Resolver::unknown(CatalogKind kind, const std::string& name) const {
+  const std::string gpu = kind == CatalogKind::cluster ? clusters_with(name) : "";
+  if (!gpu.empty()) return fmt::format("found {}{}", quote(name), gpu);
+  const auto known = names_of(catalog_, kind);
+  return fmt::format("found {}{}", quote(name),
+                     names_allowed(name, fmt::format("an object or a catalog {}", to_string(kind)), known,
+                                   fmt::format("orrery list {}s", to_string(kind))));
+}
+
+Json Resolver::entry(CatalogKind kind, const std::string& written, const Path& path, const Path& mention) {
+  std::string name = written;
+  if (catalog_.find(kind, name) == nullptr) name = spelled_otherwise(name, names_of(catalog_, kind));
   const CatalogEntry* found = catalog_.find(kind, name);
   if (found == nullptr) {
-    const auto known = names_of(catalog_, kind);
-    findings_.add(mention, fmt::format("found {}, allowed a catalog {} ({}) or an object{}", quote(name),
-                                       to_string(kind), joined(known), hint(name, known)));
+    findings_.add(mention, unknown(kind, written));
     return nullptr;
   }
   const std::pair<CatalogKind, std::string> key{kind, name};
@@ -192,8 +220,9 @@ void Resolver::calibrate(Json& part, std::string_view kind, const std::string& n
     if (found == nullptr || found->part != kind) {
       const std::string other = found == nullptr ? "" : ", which is of " + with_article(found->part);
       const auto known = calibrations(kind);
-      return wrong(fmt::format("found {}{}, allowed a calibration of {} ({}){}", quote(next), other,
-                               with_article(kind), joined(known), hint(next, known)));
+      return wrong(fmt::format(
+          "found {}{}{}", quote(next), other,
+          names_allowed(next, "a calibration of " + with_article(kind), known, "orrery list calibrations")));
     }
     if (std::find(seen.begin(), seen.end(), next) != seen.end())
       return wrong(fmt::format("found {}, so that the calibration inherits from itself", quote(next)));

@@ -48,8 +48,10 @@ class Resolver {
   [[nodiscard]] const std::vector<CatalogUse>& uses() const { return uses_; }
 
  private:
-  /// The entry `name`, mentioned at `mention`, for the part at `path`.
-  Json entry(CatalogKind kind, const std::string& name, const Path& path, const Path& mention);
+  /// The entry that `written` names, mentioned at `mention`, for the part at `path`.
+  Json entry(CatalogKind kind, const std::string& written, const Path& path, const Path& mention);
+  [[nodiscard]] std::string unknown(CatalogKind kind, const std::string& name) const;
+  [[nodiscard]] std::string clusters_with(const std::string& gpu) const;
   Json based(CatalogKind kind, const Json& base, const Path& path);
   void overlay(CatalogKind kind, Json& target, const Json& given, const Path& path);
   /// A list of groups replaces the one before; the GPUs in it are resolved.

@@ -307,8 +307,9 @@ bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const P
   std::vector<std::string_view> known(kStacks.begin(), kStacks.end());
   if (std::find(known.begin(), known.end(), experiment.stack) != known.end()) return false;
   for (const std::string_view name : resolver_.calibrations("software")) known.push_back(name);
-  scope_.findings.add(path, fmt::format("found {}, allowed one of {}{}", quote(experiment.stack),
-                                        joined(known), hint(experiment.stack, known)));
+  scope_.findings.add(path,
+                      fmt::format("found {}{}", quote(experiment.stack),
+                                  names_allowed(experiment.stack, "", known, "orrery list calibrations")));
   return false;
 }
 

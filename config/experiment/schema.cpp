@@ -202,6 +202,7 @@ Schema experiment_schema(const Menus& menus) {
   fill(plan, "collectives", map_of(kCollectiveNames, algorithm_field(), menus));
   Schema experiment = object_of(experiment_fields(), menus);
   fill(experiment, "id", {{"type", {"string", "integer"}}});
+  experiment["properties"]["$schema"] = {{"type", "string"}, {"description", "for editors"}};
   fill(experiment, "model", model_schema(menus));
   fill(experiment, "cluster", cluster_schema(menus));
   fill(experiment, "plan", plan);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
 #include "config/schema/wording.hpp"
 
@@ -56,10 +57,13 @@ std::string wrong(const Json& found, const FieldInfo& field, const Scope& scope)
   return fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus));
 }
 
-/// The paths of keys of an experiment that end with `key`, as a hint; "" where there are none or many.
-std::string same_key_elsewhere(std::string_view key) {
+/// The key of an experiment that others call `key`, or the paths of those that end with it, as a hint; ""
+/// where there are none or many.
+std::string known_otherwise(std::string_view key) {
+  if (const std::string_view ours = key_called(key); !ours.empty())
+    return fmt::format("; did you mean \"{}\"?", ours);
   constexpr std::size_t kMostPaths = 3;
-  static const std::vector<std::string> keys = experiment_keys();
+  const std::vector<std::string>& keys = experiment_keys();
   std::vector<std::string> paths;
   for (const std::string& known : keys) {
     const std::string_view path = known;
@@ -167,11 +171,12 @@ bool expect_object(const Json& value, const Path& path, Scope& scope) {
 void report_unknown_key(std::string_view key, const std::vector<std::string_view>& known, const Path& path,
                         Scope& scope) {
   if (!scope.findings.has_room()) return;
-  const std::string elsewhere = same_key_elsewhere(key);
-  scope.findings.add(path,
-                     fmt::format("found unknown key {}, allowed {}{}", quote(key), joined(known),
-                                 elsewhere.empty() ? hint(key, known) : elsewhere),
-                     Anchor::key);
+  const std::string elsewhere = known_otherwise(key);
+  scope.findings.add(
+      path,
+      fmt::format("found unknown key {}{}", quote(key),
+                  elsewhere.empty() ? names_allowed(key, "", known, "orrery schema") : elsewhere),
+      Anchor::key);
 }
 
 void report_not_modelled(const FieldInfo& field, const Path& path, Scope& scope) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "orrery/printable.hpp"
 
@@ -99,6 +100,38 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 std::string hint(std::string_view name, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_name(name, known);
   return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+}
+
+namespace {
+
+/// Those that have `name` in them or are part of it, then by edits.
+std::vector<std::string_view> nearest_names(std::string_view name, std::span<const std::string_view> known,
+                                            std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string_view>> ranked;
+  for (const std::string_view candidate : known) {
+    const bool within =
+        name.size() > 1 && (candidate.find(name) != std::string_view::npos || name.starts_with(candidate));
+    ranked.emplace_back(within ? 0 : 1 + edit_distance(name, candidate), candidate);
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::vector<std::string_view> nearest;
+  for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i) nearest.push_back(ranked[i].second);
+  return nearest;
+}
+
+}  // namespace
+
+std::string names_allowed(std::string_view name, std::string_view what,
+                          std::span<const std::string_view> known, std::string_view all) {
+  constexpr std::size_t kFew = 16;
+  constexpr std::size_t kNearest = 5;
+  const std::string meant = hint(name, known);
+  if (known.size() > kFew)
+    return fmt::format("{}{}{}{} The nearest of {} are {} ({})", what.empty() ? "" : ", allowed ", what,
+                       meant, meant.empty() ? "." : "", known.size(),
+                       joined(nearest_names(name, known, kNearest)), all);
+  if (what.empty()) return fmt::format(", allowed {}{}", joined(known), meant);
+  return fmt::format(", allowed {} ({}){}", what, joined(known), meant);
 }
 
 std::string not_modelled_yet(std::string_view name, std::span<const std::string_view> available) {

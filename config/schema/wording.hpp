@@ -30,6 +30,11 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 /// `; did you mean "x"?`, or "" when no known name is near.
 std::string hint(std::string_view name, std::span<const std::string_view> known);
 
+/// What is allowed in place of `name`, the end of "found X": all of a few names and the nearest, or of many
+/// the nearest ones and `all`, the command that lists them. `what` they are names of may be "".
+std::string names_allowed(std::string_view name, std::string_view what,
+                          std::span<const std::string_view> known, std::string_view all);
+
 /// The refusal of a name that the interface knows and nothing models.
 std::string not_modelled_yet(std::string_view name, std::span<const std::string_view> available);
 
