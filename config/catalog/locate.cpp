@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/schema/aliases.hpp"
 #include "config/schema/wording.hpp"
 #include "config/text/overrides.hpp"
 
@@ -56,6 +57,7 @@ const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
 }
 
 void want_with_ancestors(PositionTable& table, std::string pointer) {
+  for (const std::string& other : other_pointers(pointer)) table.want(other);
   for (; !pointer.empty(); pointer = parent_of(pointer)) table.want(pointer);
   table.want("");
 }
@@ -63,6 +65,9 @@ void want_with_ancestors(PositionTable& table, std::string pointer) {
 std::size_t offset_of(const PositionTable& table, const Finding& finding) {
   const TokenOffsets exact = table.at(finding.pointer);
   if (finding.anchor == Anchor::key && exact.key != kNoOffset) return exact.key;
+  if (exact.value == kNoOffset)
+    for (const std::string& other : other_pointers(finding.pointer))
+      if (const std::size_t value = table.at(other).value; value != kNoOffset) return value;
   for (std::string pointer = finding.pointer;; pointer = parent_of(pointer)) {
     const TokenOffsets found = table.at(pointer);
     if (found.value != kNoOffset || pointer.empty()) return found.value;

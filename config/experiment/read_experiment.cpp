@@ -8,6 +8,7 @@
 #include "config/catalog/locate.hpp"
 #include "config/experiment/experiment_reader.hpp"
 #include "config/experiment/resolved.hpp"
+#include "config/schema/aliases.hpp"
 #include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
 #include "config/text/overrides.hpp"
@@ -47,6 +48,7 @@ struct ParsedExperiment {
   ParsedExperiment(std::string_view text, const std::string& source,
                    const std::vector<std::string>& overrides)
       : document(parse_document(text, source)), given(std::move(document.value)) {
+    use_full_names(given, source, diagnostics);
     if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
     if (!given.is_object()) return;
     take_id();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
 #include "config/schema/findings.hpp"
 #include "config/schema/wording.hpp"
@@ -146,7 +147,7 @@ std::string apply_override(Json& document, std::string_view override) {
   if (equals == std::string_view::npos || equals == 0) {
     throw OverrideError{"", "found " + quote(override) + ", allowed KEY=VALUE"};
   }
-  const std::string_view key = override.substr(0, equals);
+  const std::string key = full_key(override.substr(0, equals));
   Json value = parse_value(override.substr(equals + 1));
   return value.is_null() ? unset_key(document, key) : set_key(document, key, std::move(value));
 }

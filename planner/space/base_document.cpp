@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/schema/aliases.hpp"
 #include "config/text/document.hpp"
 #include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
@@ -26,6 +27,7 @@ Json value_at(const Json& document, std::string_view key) {
 Json base_document(const BaseExperiment& base) {
   Json document = parse_document(base.text, base.source).value;
   std::vector<Diagnostic> diagnostics;
+  use_full_names(document, base.source, diagnostics);
   apply_overrides(document, base.overrides, diagnostics);
   if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
   return document;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
 #include "config/schema/findings.hpp"
 #include "config/schema/wording.hpp"
@@ -102,7 +103,7 @@ class SpaceReader {
   SpaceKey read_values(const std::string& key, const Json& value, const std::string& pointer) {
     if (value.is_string()) return parse_values(key, value.get_ref<const std::string&>(), key);
     if (value.is_object() && value.contains("from")) return parse_values(key, range_of(value, pointer), key);
-    SpaceKey read{key, {}};
+    SpaceKey read{full_key(key), {}};
     if (!value.is_array()) {
       read.values.push_back(value.dump());
       return read;

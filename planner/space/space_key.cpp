@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "config/schema/aliases.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 
@@ -156,8 +157,8 @@ std::string Interval::at(double share) const {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.9g}", value);
 }
 
-SpaceKey parse_values(std::string key, std::string_view values, const std::string& what) {
-  SpaceKey read{std::move(key), {}, values == "auto"};
+SpaceKey parse_values(const std::string& key, std::string_view values, const std::string& what) {
+  SpaceKey read{full_key(key), {}, values == "auto"};
   if (read.automatic) return read;
   if (read.interval = parse_interval(values, what); read.interval) return read;
   for (std::string& value : ListReader(values, what).values()) {

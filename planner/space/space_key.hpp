@@ -35,7 +35,7 @@ struct SpaceKey {
 /// 50~800 alone for all numbers in between.
 /// @throws InputError, which names `what`, for no value, an empty one, a bracket or quote left open, a
 /// range without an end, or an interval that is none or stands beside other values.
-[[nodiscard]] SpaceKey parse_values(std::string key, std::string_view values, const std::string& what);
+[[nodiscard]] SpaceKey parse_values(const std::string& key, std::string_view values, const std::string& what);
 
 /// The same for KEY=V1,V2,... of the command line's option --vary.
 [[nodiscard]] SpaceKey parse_space_key(std::string_view text);
