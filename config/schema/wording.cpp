@@ -111,7 +111,8 @@ std::vector<std::string_view> nearest_names(std::string_view name, std::span<con
   for (const std::string_view candidate : known) {
     const bool within =
         name.size() > 1 && (candidate.find(name) != std::string_view::npos || name.starts_with(candidate));
-    ranked.emplace_back(within ? 0 : 1 + edit_distance(name, candidate), candidate);
+    const std::size_t begins = edit_distance(name, candidate.substr(0, name.size()));
+    ranked.emplace_back(within ? 0 : 1 + std::min(edit_distance(name, candidate), 1 + begins), candidate);
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
   std::vector<std::string_view> nearest;
