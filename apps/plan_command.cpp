@@ -115,7 +115,8 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   OutputFile* json = outputs.open(options.json);
   OutputFile* page = outputs.open(options.html);
   SearchResult result = search(space, request, progress_on_terminal(common));
-  if (options.space.space.empty() && options.space.vary.empty()) result.notes.push_back(not_varied(space));
+  if (options.space.space.empty() && options.space.vary.empty())
+    if (std::string note = not_varied(space); !note.empty()) result.notes.push_back(std::move(note));
   if (json != nullptr) json->write(search_json(result, space, request));
   if (page != nullptr) write_search_page(result, space, request, to(*page));
   outputs.commit();

@@ -306,7 +306,8 @@ bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const P
   if (resolver_.calibrates(experiment.stack, "software")) return true;
   std::vector<std::string_view> known(kStacks.begin(), kStacks.end());
   if (std::find(known.begin(), known.end(), experiment.stack) != known.end()) return false;
-  for (const std::string_view name : resolver_.calibrations("software")) known.push_back(name);
+  for (const std::string_view name : resolver_.calibrations("software"))
+    if (std::ranges::find(kStacks, name) == kStacks.end()) known.push_back(name);
   scope_.findings.add(path,
                       fmt::format("found {}{}", quote(experiment.stack),
                                   names_allowed(experiment.stack, "", known, "orrery list calibrations")));

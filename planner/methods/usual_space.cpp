@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -157,16 +158,16 @@ SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog,
 }
 
 std::string not_varied(const Space& space) {
-  constexpr std::array<std::string_view, 9> kOthers{
-      "plan.precision",        "plan.optimizer",  "plan.pipeline_schedule",
-      "plan.context_parallel", "plan.dispatcher", "plan.cuda_graphs",
-      "plan.zero_group_size",  "plan.offload",    "plan.collectives"};
+  constexpr std::array<std::string_view, 5> kOthers{"plan.precision", "plan.optimizer", "plan.cuda_graphs",
+                                                    "plan.zero_group_size", "plan.offload"};
+  const bool serves = usual_objective(space) != "step_time_s";
   std::string names;
-  for (const std::string_view key : kOthers) {
+  for (const std::string_view key : std::span(kOthers).first(serves ? 1 : kOthers.size())) {
     if (std::ranges::find(space.keys(), key, &SpaceKey::key) != space.keys().end()) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", key.substr(key.find('.') + 1));
   }
-  return fmt::format("Not varied: {} (--also KEY varies one of them too).", names);
+  if (names.empty()) return "";
+  return fmt::format("Not varied: {} and others (--also KEY varies one more).", names);
 }
 
 }  // namespace orrery

@@ -13,7 +13,7 @@ namespace orrery {
 [[nodiscard]] SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog,
                                            const Menus& menus);
 
-/// What a usual space leaves as it is, a sentence.
+/// What a usual space leaves as it is, a sentence; "" where it is nothing.
 [[nodiscard]] std::string not_varied(const Space& space);
 
 /// What a search is for where nobody says: step_time_s, or tokens_per_s_per_gpu of what serves requests.
