@@ -155,7 +155,10 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       CHECK(part.makespan_ps == whole.makespan_ps);
       CHECK(part.feasible == whole.feasible);
       CHECK(part.name == (figures.origin ? whole.name : ""));
-      CHECK(part.assumptions == (figures.origin ? whole.assumptions : std::vector<std::string>{}));
+      std::vector<std::string> assumptions = figures.origin ? whole.assumptions : std::vector<std::string>{};
+      if (!figures.traffic)  // which alone tells of overloaded links
+        std::erase_if(assumptions, [](const std::string& one) { return one.starts_with("the busiest "); });
+      CHECK(part.assumptions == assumptions);
       CHECK(part.warnings ==
             (figures.origin && figures.breakdown ? whole.warnings : std::vector<std::string>{}));
       CHECK(part.model_flops_per_step == whole.model_flops_per_step);
