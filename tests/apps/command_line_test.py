@@ -71,7 +71,7 @@ class CommandLine(CommandLineCase):
         self.wrong(changed(plan={**plan, "data_parallel": 3}), "/plan", where, "12", "8")
         self.wrong(changed(plan={**plan, "tensor_parallel": 8, "pipeline_parallel": 1, "data_parallel": 1}), "/plan/tensor_parallel", where, "12")
         self.wrong(changed(plan={**plan, "global_batch_size": 15}), "/plan/global_batch_size", where, "15")
-        self.wrong(changed(model={"base": "gpt3-125m", "layers": 13}), "layers", where, "13")
+        self.wrong(changed(model={"base": "gpt3-125m", "layers": 13}, plan={**plan, "stage_layers": [6, 6]}), "layers", where, "13")
         self.wrong(changed(plan={**plan, "stage_layers": [6, 5]}), "/plan/stage_layers", where, "12")
         self.wrong(changed(plan={**plan, "pipeline_schedule": "1f2b"}), "/plan/pipeline_schedule", where, "1f1b")
         self.wrong(changed(plan={**plan, "pipeline_schedule": "interleaved"}), "/plan/pipeline_schedule", where, 'did you mean "interleaved-1f1b"?')

@@ -201,6 +201,7 @@ const Values kMoreValues{
 
 /// Keys that no value can be changed of alone.
 const std::set<std::string> kFixed{
+    "$schema",                         // for editors
     "id",                              // of a line of a batch, not of the experiment
     "model.kind",                      // another kind has other keys
     "plan.data_parallel",              // follows from the GPUs
