@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -100,7 +102,9 @@ const std::vector<Recipe>& recipes() {
 std::vector<std::string> point_of(const Space& space, const Recipe& recipe) {
   std::vector<std::string> values;
   for (const SpaceKey& key : space.keys()) values.push_back(key.values.front());
-  for (const auto& [name, value] : recipe.values) {
+  for (const std::pair<std::string, std::string>& given : recipe.values) {
+    const std::string& name = given.first;
+    const std::string& value = given.second;
     const auto key = std::ranges::find(space.keys(), "plan." + name, &SpaceKey::key);
     REQUIRE_MESSAGE(key != space.keys().end(), name);
     CHECK_MESSAGE(std::ranges::find(key->values, value) != key->values.end(), name << " " << value);
