@@ -60,7 +60,7 @@ void overlay_wiring(Json& target, const Json& given) {
 
 }  // namespace
 
-/// Those whose GPU has that name, to whoever takes it for a cluster; "" where it is no GPU's.
+/// Tells whoever takes a GPU for a cluster which clusters have it; "" where no GPU has that name.
 std::string Resolver::clusters_with(const std::string& gpu) const {
   const std::string_view meant = spelled_otherwise(gpu, names_of(catalog_, CatalogKind::gpu));
   if (meant.empty()) return "";

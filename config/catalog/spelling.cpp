@@ -20,7 +20,7 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-/// Of a repository of Hugging Face, OWNER/NAME, what names the model.
+/// Drops the owner of a repository of Hugging Face, OWNER/NAME.
 std::string_view without_owner(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
 /// Plain names that `name` may stand for.

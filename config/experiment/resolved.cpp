@@ -115,7 +115,7 @@ class ResolvedTree {
     return out;
   }
 
-  /// Of constants of training where requests are served, and of serving where they are not, those that were
+  /// Leaves out constants of training where requests are served, and of serving elsewhere, unless they were
   /// given.
   Tree software() const {
     Tree out = part(e_.software, software_fields());

@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// Whether a name stands for the key in an experiment, or only leads to it in an error.
+/// An accepted name stands for the key in an experiment; a hinted one only leads to it in an error.
 enum class Use : std::uint8_t { hinted, accepted };
 
 struct Alias {

@@ -1,4 +1,4 @@
-// What other programs, and Orrery's own summaries, call the keys of an experiment.
+// Maps the names that other programs and our own summaries give to keys of an experiment.
 #pragma once
 
 #include <string>

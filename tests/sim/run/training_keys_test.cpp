@@ -118,7 +118,7 @@ const std::map<std::string, std::string> kUnseen{
     {"data_parallel_sync.fragment_pattern=strided", "the same"},
     {"data_parallel_sync.level=node", "a worker is a node here"},
     {"data_parallel_sync.placement=near", "all nodes are as near"},
-    {"data_parallel_sync.topology=exponential", "it is the topology that the experiment has"},
+    {"data_parallel_sync.topology=exponential", "asynchronous exchanges do not slow workers down"},
     {"data_parallel_sync.topology=symmetric-exponential",
      "as many neighbours as the exponential one has here"},
     {"data_parallel_sync.weights=uniform", "weights take no time: converge tells them apart"},
@@ -127,17 +127,17 @@ const std::map<std::string, std::string> kUnseen{
     {"plan.collectives.send-recv", "there is one way to send"},
     {"plan.overlap_parameter_gather=true", "hides nothing where the optimizer ends a step"},
     {"plan.replica_batch_sizes=auto", "replicas that are alike have equal batches"},
-    {"software.chooses_sharding=true", "acts in calibrations of matrices alone"},
-    {"software.cudnn_attention=true", "none of them has fused attention on a stack that is not there yet"},
-    {"software.expert_bias_kernels=true", "of experts, on stacks that have none"},
-    {"software.experts_in_turn=true", "the same"},
-    {"software.flash_version", "none of them has fused attention where it matters"},
-    {"software.gathers_tensors=false", "of ZeRO-3 in pieces"},
+    {"software.chooses_sharding=true", "other experiments ask for it; none of these was found to"},
+    {"software.cudnn_attention=true", "other experiments ask for it; none of these was found to"},
+    {"software.expert_bias_kernels=true", "other experiments ask for it; none of these was found to"},
+    {"software.experts_in_turn=true", "other experiments ask for it; none of these was found to"},
+    {"software.flash_version", "other experiments ask for it; none of these was found to"},
+    {"software.gathers_tensors=false", "other experiments ask for it; none of these was found to"},
     {"software.image_loading_jitter", "of data loaders, which these experiments have not"},
     {"software.image_loading_us", "the same"},
-    {"software.keeps_narrow_inputs=true", "of memory in fp8 by blocks"},
-    {"software.overlaps_parameter_gather=true", "as plan.overlap_parameter_gather"},
-    {"software.packed_attention_columns", "none of them packs samples"},
+    {"software.keeps_narrow_inputs=true", "other experiments ask for it; none of these was found to"},
+    {"software.overlaps_parameter_gather=true", "other experiments ask for it; none of these was found to"},
+    {"software.packed_attention_columns", "other experiments ask for it; none of these was found to"},
 };
 
 /// Whole groups: of other software, of ranges, of values as wide as they are kept.
@@ -160,6 +160,7 @@ TEST_CASE("no key of training is accepted in silence") {
   for (const auto& [unit, seen] : keys.units()) {
     if (!seen.was_turned()) continue;
     ++turned;
+    if (kUnseen.contains(unit)) CHECK_FALSE(seen.is_sound());  // else the table says too much
     if (seen.is_sound() || is_unseen(unit)) continue;
     MESSAGE(unit, " does nothing: ", seen.silent.front());
     CHECK(seen.is_sound());
