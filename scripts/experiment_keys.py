@@ -78,7 +78,7 @@ def problems(page, schema):
     keys = dict(schema_keys(schema))
     yield from row_problems(page, keys)
     prose = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
-    named = {word for quoted in re.findall(r"`([^`]+)`", prose) for word in re.split(r"[^\w-]+", quoted)}
+    named = {word for quoted in re.findall(r"`([^`]+)`", prose) for word in re.split(r"[^\w$-]+", quoted)}
     for key in sorted(keys):
         if key.split(".")[-1] not in named:
             yield 1, f"the key {key} of the schema is missing"
