@@ -18,6 +18,7 @@
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
 #include "orrery/error.hpp"
+#include "planner/methods/choose_plan.hpp"
 #include "sim/run/run.hpp"
 #include "studies/compare/compare.hpp"
 #include "studies/compare/writers.hpp"
@@ -45,7 +46,7 @@ ComparisonRequest request_of(const CompareOptions& options) {
                             std::move(space.keys),
                             std::move(space.conditions),
                             catalog_with(options.space.calibrations),
-                            menus()};
+                            menus_that_choose_plans()};
   request.why = options.why;
   if (!options.solve.empty()) request.solve = parse_solve(options.solve, options.wanted);
   const std::vector<std::string> files = tables_among(options.space.files);

@@ -11,8 +11,8 @@
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "config/experiment/read_experiment.hpp"
-#include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
+#include "planner/methods/choose_plan.hpp"
 #include "sim/run/run.hpp"
 
 namespace orrery {
@@ -21,7 +21,7 @@ namespace {
 int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
               const std::function<LineMaker()>& make_answer) {
   const Catalog catalog = catalog_with(arguments.calibrations);
-  const Menus names = menus();
+  const Menus names = menus_that_choose_plans();
   std::vector<std::string> overrides = arguments.overrides;
   // Without an experiment file, the first positional is an override as well.
   if (!arguments.experiment.empty()) overrides.insert(overrides.begin(), arguments.experiment);
@@ -44,8 +44,9 @@ int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common) {
   if (arguments.experiment.empty())
     throw InputError({Diagnostic{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
-  LocatedExperiment read = read_experiment_file(arguments.experiment, arguments.overrides,
-                                                catalog_with(arguments.calibrations), menus());
+  LocatedExperiment read =
+      read_experiment_file(arguments.experiment, arguments.overrides, catalog_with(arguments.calibrations),
+                           menus_that_choose_plans());
   if (common.quiet) return read;
   for (const Diagnostic& warning : read.positions.warnings(read.experiment)) {
     const std::string line = warning.text() + "\n";

@@ -37,6 +37,7 @@ constexpr Entry kCommands[] = {
     {"compare", "Experiments, or variations of one, side by side", orrery::add_compare},
     {"sweep", "All plans of a space into a file of results; the best of them, and exports",
      orrery::add_sweep},
+    {"capacity", "The most requests per second within limits of latency", orrery::add_capacity},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
     {"plan", "Search for the best plan: proven optimal, or by other methods", orrery::add_plan},
     {"schedule", "The pipeline schedule of an experiment, drawn as text", orrery::add_schedule},

@@ -8,6 +8,7 @@
 #include "apps/option_checks.hpp"
 #include "apps/rank_list.hpp"
 #include "apps/text_columns.hpp"
+#include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/file_ending.hpp"
 #include "orrery/rank_grid.hpp"

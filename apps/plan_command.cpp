@@ -109,6 +109,7 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   SearchRequest request = request_of(options, threads);
   const Space space = space_of(options);
   if (options.objective.empty()) request.objective = Objective(usual_objective(space));
+  add_own_limits(space, request);
   Outputs outputs(space.base().source);
   outputs.protect(options.space.space);
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
@@ -152,7 +153,7 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
       ->capture_default_str();
   app.add_option("--objective", options->objective,
                  "A number of the result, or min:KEY, max:KEY; by default step_time_s, or "
-                 "tokens_per_s_per_gpu of requests that are served")
+                 "tokens_per_s_per_gpu of requests that are served, end_to_end_s where they arrive at a rate")
       ->type_name("KEY");
   app.add_option("--pareto", options->pareto,
                  "KEY,KEY: numbers to weigh the objective against, such as memory.peak_gb")

@@ -2,17 +2,19 @@
 
 #include "config/catalog/calibration_files.hpp"
 #include "config/experiment/read_experiment.hpp"
-#include "config/schema/menus.hpp"
+#include "planner/methods/choose_plan.hpp"
 
 namespace orrery {
 
 Experiment read_experiment(const std::string& path, const ReadOptions& options) {
-  return read_experiment_file(path, options.overrides, catalog_with(options.calibrations), menus())
+  return read_experiment_file(path, options.overrides, catalog_with(options.calibrations),
+                              menus_that_choose_plans())
       .experiment;
 }
 
 Experiment parse_experiment(std::string_view text, const ReadOptions& options, const std::string& source) {
-  return read_experiment_text(text, source, options.overrides, catalog_with(options.calibrations), menus())
+  return read_experiment_text(text, source, options.overrides, catalog_with(options.calibrations),
+                              menus_that_choose_plans())
       .experiment;
 }
 

@@ -138,8 +138,10 @@ Figures ResultSelection::figures() const {
     return std::ranges::any_of(keys_, [what](const ResultKey* key) { return key->needs == what; });
   };
   const bool warns = needs(Needs::warnings);
-  return {needs(Needs::breakdown) || warns, needs(Needs::critical_path), needs(Needs::traffic),
-          needs(Needs::origin) || warns,    needs(Needs::range),         needs(Needs::process)};
+  Figures figures{needs(Needs::breakdown) || warns, needs(Needs::critical_path), needs(Needs::traffic),
+                  needs(Needs::origin) || warns,    needs(Needs::range),         needs(Needs::process)};
+  figures.capacity = needs(Needs::capacity) && keys_.size() < all_keys().size();
+  return figures;
 }
 
 std::vector<std::string_view> ResultSelection::names() {

@@ -31,7 +31,8 @@ struct ResultKey {
     origin,
     range,
     process,
-    warnings
+    warnings,
+    capacity
   };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it

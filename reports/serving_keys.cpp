@@ -42,6 +42,12 @@ Json of_outputs(const R& report, double Distribution::*part) {
   });
 }
 
+Json of_gaps(const R& report, double Distribution::*part) {
+  return of_served(report, [part](const S& serving) {
+    return serving.output_tokens > serving.requests ? Json(serving.inter_token_latency_s.*part) : Json();
+  });
+}
+
 /// A part of the time of all stages.
 Json time_share(const R& report, Int128 ServingTimes::*part) {
   return of_served(report, [part](const S& serving) {
@@ -93,6 +99,35 @@ Json cost_of_tokens(const R& report) {
   });
 }
 
+/// Of prompts and outputs.
+Json per_million_tokens(const R& report, double per_hour) {
+  return of_served(report, [per_hour](const S& serving) {
+    return per_hour > 0 ? Json(per_hour / (3600 * serving.tokens_per_s()) * 1e6) : Json();
+  });
+}
+
+/// Absent where it was not asked for.
+template <class Value>
+Json of_capacity(const R& report, Value value) {
+  if (!report.serving || !report.serving->capacity) return absent();
+  return Json(value(*report.serving->capacity));
+}
+
+Json requests_per_usd(const R& report) {
+  return of_capacity(report, [&report](const Capacity& capacity) {
+    return report.usd_per_hour > 0 ? Json(3600 * capacity.requests_per_s / report.usd_per_hour) : Json();
+  });
+}
+
+Json broken_keys(const R& report) {
+  return of_served(report, [&report](const S& serving) {
+    if (report.slo == ServiceLevel{}) return Json();
+    Json keys = Json::array();
+    for (const ServiceLimit& limit : broken_limits(report.slo, serving)) keys.push_back(limit.key);
+    return keys;
+  });
+}
+
 Json cache_use(const R& report) {
   if (!report.serving) return absent();
   Json times = Json::array();
@@ -135,18 +170,27 @@ const ResultKey kServingKeys[] = {
     {"ttft_s", [](const R& r) { return of(r, &S::ttft_s, &D::mean); }},
     {"ttft_s_p50", [](const R& r) { return of(r, &S::ttft_s, &D::p50); }},
     {"ttft_s_p90", [](const R& r) { return of(r, &S::ttft_s, &D::p90); }},
+    {"ttft_s_p95", [](const R& r) { return of(r, &S::ttft_s, &D::p95); }},
     {"ttft_s_p99", [](const R& r) { return of(r, &S::ttft_s, &D::p99); }},
     {"tpot_s", [](const R& r) { return of_outputs(r, &D::mean); }},
     {"tpot_s_p50", [](const R& r) { return of_outputs(r, &D::p50); }},
     {"tpot_s_p90", [](const R& r) { return of_outputs(r, &D::p90); }},
+    {"tpot_s_p95", [](const R& r) { return of_outputs(r, &D::p95); }},
     {"tpot_s_p99", [](const R& r) { return of_outputs(r, &D::p99); }},
+    {"inter_token_latency_s", [](const R& r) { return of_gaps(r, &D::mean); }},
+    {"inter_token_latency_s_p50", [](const R& r) { return of_gaps(r, &D::p50); }},
+    {"inter_token_latency_s_p90", [](const R& r) { return of_gaps(r, &D::p90); }},
+    {"inter_token_latency_s_p95", [](const R& r) { return of_gaps(r, &D::p95); }},
+    {"inter_token_latency_s_p99", [](const R& r) { return of_gaps(r, &D::p99); }},
     {"end_to_end_s", [](const R& r) { return of(r, &S::end_to_end_s, &D::mean); }},
     {"end_to_end_s_p50", [](const R& r) { return of(r, &S::end_to_end_s, &D::p50); }},
     {"end_to_end_s_p90", [](const R& r) { return of(r, &S::end_to_end_s, &D::p90); }},
+    {"end_to_end_s_p95", [](const R& r) { return of(r, &S::end_to_end_s, &D::p95); }},
     {"end_to_end_s_p99", [](const R& r) { return of(r, &S::end_to_end_s, &D::p99); }},
     {"queue_s", [](const R& r) { return of(r, &S::queue_s, &D::mean); }},
     {"queue_s_p50", [](const R& r) { return of(r, &S::queue_s, &D::p50); }},
     {"queue_s_p90", [](const R& r) { return of(r, &S::queue_s, &D::p90); }},
+    {"queue_s_p95", [](const R& r) { return of(r, &S::queue_s, &D::p95); }},
     {"queue_s_p99", [](const R& r) { return of(r, &S::queue_s, &D::p99); }},
     {"requests_per_s", [](const R& r) { return of(r, &S::requests_per_s); }},
     {"output_tokens_per_s", [](const R& r) { return of(r, &S::output_tokens_per_s); }},
@@ -154,6 +198,22 @@ const ResultKey kServingKeys[] = {
     {"tokens_per_s_per_gpu", [](const R& r) { return per_gpu(r, &S::tokens_per_s); }},
     {"goodput_requests_per_s", [](const R& r) { return of(r, &S::goodput_requests_per_s); }},
     {"usd_per_million_output_tokens", cost_of_tokens},
+    {"usd_per_million_tokens", [](const R& r) { return per_million_tokens(r, r.usd_per_hour); }},
+    {"kwh_per_million_tokens", [](const R& r) { return per_million_tokens(r, r.power_w / 1000); }},
+    {"max_requests_per_s",
+     [](const R& r) { return of_capacity(r, [](const Capacity& c) { return c.requests_per_s; }); },
+     ResultKey::Needs::capacity},
+    {"max_requests_per_s_per_gpu",
+     [](const R& r) {
+       return of_capacity(r,
+                          [&r](const Capacity& c) { return c.requests_per_s / static_cast<double>(r.gpus); });
+     },
+     ResultKey::Needs::capacity},
+    {"max_requests_per_usd", requests_per_usd, ResultKey::Needs::capacity},
+    {"max_requests_limited_by",
+     [](const R& r) { return of_capacity(r, [](const Capacity& c) { return c.broken; }); },
+     ResultKey::Needs::capacity},
+    {"serving.broken_limits", broken_keys, ResultKey::Needs::nothing, true},
     {"serving.requests", [](const R& r) { return of(r, &S::requests); }},
     {"serving.replicas", [](const R& r) { return of(r, &S::replicas); }},
     {"serving.prompt_tokens", [](const R& r) { return of(r, &S::prompt_tokens); }},

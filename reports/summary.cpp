@@ -70,7 +70,12 @@ class Summary {
     wrapped("", size + (report_.samples_per_step > 0 && !report_.serving ? " per step" : ""));
     if (!report_.unlike_all_reduce.empty()) wrapped("", report_.unlike_all_reduce);
     for (const std::string& sentence : plan_lines(report_)) wrapped("", sentence);
-    if (!report_.reasons.empty()) list("Reasons", report_.reasons);
+    if (!report_.reasons.empty()) {
+      std::vector<std::string> reasons = report_.reasons;
+      reasons.emplace_back(
+          "orrery plan FILE finds the plans that fit, and plan.base=auto takes the best of them");
+      list("Reasons", reasons);
+    }
   }
 
   /// Samples of one token, such as images, are samples.
@@ -173,6 +178,7 @@ class Summary {
   }
 
   void serving(const Serving& s) {
+    if (s.capacity) capacity(*s.capacity);
     if (s.duration_ps > 0) {
       served(s);
       latencies(s);
@@ -187,6 +193,20 @@ class Summary {
       held += fmt::format("; of it held {:.1f} %, at most {:.1f} %", 100 * s.cache_mean, 100 * s.cache_peak);
     wrapped("  ", held);
     if (!s.groups.empty()) replica_groups(s);
+  }
+
+  void capacity(const Capacity& c) {
+    heading("Capacity", "what follows is at this rate");
+    std::string most = fmt::format("{} requests/s, {} per GPU", three_digits(c.requests_per_s),
+                                   three_digits(c.requests_per_s / static_cast<double>(report_.gpus)));
+    if (report_.usd_per_hour > 0)
+      most +=
+          fmt::format(", {} per US dollar of rent", scaled(3600 * c.requests_per_s / report_.usd_per_hour));
+    wrapped("  ", most);
+    if (c.offered_per_s > 0)
+      wrapped("  ", fmt::format("at {} requests/s {}", three_digits(c.offered_per_s),
+                                c.broken == "queue" ? "the queue grows, or nobody can tell"
+                                                    : c.broken + " is beyond its limit"));
   }
 
   void replica_groups(const Serving& s) {
@@ -238,8 +258,21 @@ class Summary {
     };
     row("time to first token", s.ttft_s);
     if (s.output_tokens > s.requests) row("time per output token", s.tpot_s);
+    if (s.output_tokens > s.requests) row("between tokens", s.inter_token_latency_s);
     row("end to end", s.end_to_end_s);
     row("in the queue", s.queue_s);
+    limits(s);
+  }
+
+  /// Those of the experiment, each beside what it limits.
+  void limits(const Serving& s) {
+    for (const ServiceLimit& limit : kServiceLimits) {
+      const double most_s = report_.slo.*limit.most_s;
+      if (most_s == 0) continue;
+      const double value_s = s.*limit.figure.*limit.part;
+      line("  {:<28}{:>12} of at most {}: {}", limit.key, duration(value_s), duration(most_s),
+           value_s <= most_s ? "kept" : painted("1;31", "BROKEN"));
+    }
   }
 
   void serving_times(const Serving& s) {

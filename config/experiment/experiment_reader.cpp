@@ -67,6 +67,14 @@ std::string default_name(const Experiment& experiment) {
 Experiment ExperimentReader::read(const Json& root, const std::vector<std::string>& set) {
   Experiment experiment = read_parts(root);
   if (!findings_.empty()) return experiment;
+  if (const Json* base = member(member_or_empty(root, "plan"), "base")) {
+    findings_.add(
+        "/plan/base",
+        *base == "auto"
+            ? std::string("found auto where plans are varied, allowed in what is simulated as it is")
+            : fmt::format("found {}, allowed auto", described(*base)));
+    return experiment;
+  }
   complete_plan(experiment, member_or_empty(root, "plan"), scope_.menus, findings_);
   const Json* sync = member(root, "data_parallel_sync");
   if (sync != nullptr) complete_sync_overlap(experiment, *sync);

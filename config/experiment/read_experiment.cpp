@@ -31,6 +31,7 @@ struct ExperimentPositions::Reading {
   std::string text;
   std::string source;
   std::shared_ptr<const ExperimentSeries::Setting> setting;
+  Json plan;  ///< that was chosen for it; null: none
 };
 
 namespace {
@@ -45,14 +46,16 @@ struct ParsedExperiment {
   std::vector<std::string> set;         ///< pointers that overrides set
   Json id;                              ///< null: none
 
+  /// @param plan  that was chosen for it; null: none
   ParsedExperiment(std::string_view text, const std::string& source,
-                   const std::vector<std::string>& overrides)
+                   const std::vector<std::string>& overrides, const Json& plan = nullptr)
       : document(parse_document(text, source)), given(std::move(document.value)) {
     use_full_names(given, source, diagnostics);
     if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
     if (!given.is_object()) return;
     take_id();
     given.erase("$schema");
+    if (!plan.is_null()) given["plan"] = plan;
   }
 
  private:
@@ -82,6 +85,20 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
   if (name != parsed.given.end() && name->is_string()) label.name = name->get<std::string>();
 }
 
+/// Whether the plan is left to whoever can choose one.
+bool leaves_plan_open(const Json& experiment) {
+  if (!experiment.is_object()) return false;
+  const auto plan = experiment.find("plan");
+  return plan == experiment.end() || *plan == "auto" ||
+         (plan->is_object() && plan->value("base", Json()) == "auto");
+}
+
+/// A plan in place of one that is left open; nothing where it is not, or nobody chooses.
+std::optional<ChosenPlan> chosen_plan(const Json& experiment, const Catalog& catalog, const Menus& menus) {
+  if (menus.choose_plan == nullptr || !leaves_plan_open(experiment)) return std::nullopt;
+  return menus.choose_plan(experiment.dump(), catalog);
+}
+
 }  // namespace
 
 InputError ExperimentPositions::located(const InputError& error) const {
@@ -95,7 +112,7 @@ InputError ExperimentPositions::located(const InputError& error) const {
     }
   }
   const ExperimentSeries::Setting& setting = *reading_->setting;
-  const ParsedExperiment parsed(reading_->text, reading_->source, setting.overrides);
+  const ParsedExperiment parsed(reading_->text, reading_->source, setting.overrides, reading_->plan);
   ExperimentReader reader(setting.catalog, setting.menus);  // for where in the catalog its parts are from
   static_cast<void>(reader.read(parsed.given, parsed.set));
   std::ranges::move(orrery::located(findings, {parsed.document, reading_->source, parsed.given, parsed.set,
@@ -108,8 +125,9 @@ std::vector<Diagnostic> ExperimentPositions::warnings(const Experiment& experime
   Findings findings;
   const ExperimentSeries::Setting& setting = *reading_->setting;
   warn_of_oddities(experiment, setting.catalog.data(), findings);
-  warn_of_idle_software(ParsedExperiment(reading_->text, reading_->source, setting.overrides).given,
-                        experiment.inference.has_value(), findings);
+  warn_of_idle_software(
+      ParsedExperiment(reading_->text, reading_->source, setting.overrides, reading_->plan).given,
+      experiment.inference.has_value(), findings);
   if (findings.empty()) return {};
   std::vector<Diagnostic> diagnostics;
   for (const Finding& finding : findings.list())
@@ -119,7 +137,7 @@ std::vector<Diagnostic> ExperimentPositions::warnings(const Experiment& experime
 
 std::string ExperimentPositions::resolved(const Experiment& experiment) const {
   const ExperimentSeries::Setting& setting = *reading_->setting;
-  const ParsedExperiment parsed(reading_->text, reading_->source, setting.overrides);
+  const ParsedExperiment parsed(reading_->text, reading_->source, setting.overrides, reading_->plan);
   ExperimentReader reader(setting.catalog, setting.menus);
   static_cast<void>(reader.read(parsed.given, parsed.set));
   return resolved_document(experiment, reader.cluster_keys(parsed.given),
@@ -139,6 +157,8 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
                                          ExperimentLabel* label) {
   ParsedExperiment parsed(text, source, setting_->overrides);
   if (label != nullptr) set_label(parsed, *label);
+  const auto chosen = chosen_plan(parsed.given, setting_->catalog, setting_->menus);
+  if (chosen) parsed.given["plan"] = Json::parse(chosen->plan);
   ExperimentReader series(setting_->catalog, setting_->menus, latest_ == nullptr ? nullptr : &latest_->parts);
   Experiment experiment = series.read(parsed.given, parsed.set);
   if (!series.findings().empty() || !(parsed.id.is_null() || is_id(parsed.id))) {
@@ -152,8 +172,11 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
                       std::back_inserter(parsed.diagnostics));
   }
   if (!parsed.diagnostics.empty()) throw InputError(std::move(parsed.diagnostics));
-  return {std::move(experiment), ExperimentPositions(std::make_shared<const ExperimentPositions::Reading>(
-                                     ExperimentPositions::Reading{std::string(text), source, setting_}))};
+  if (chosen) experiment.plan_reason = chosen->reason;
+  return {
+      std::move(experiment),
+      ExperimentPositions(std::make_shared<const ExperimentPositions::Reading>(ExperimentPositions::Reading{
+          std::string(text), source, setting_, chosen ? parsed.given["plan"] : Json()}))};
 }
 
 Experiment ExperimentSeries::read_without_positions(std::string_view text) {

@@ -29,6 +29,7 @@ class InferenceReader {
     }
     read_part("speculative", speculation_fields(), inference_.speculation,
               {"num_speculative_tokens", "acceptance_rate"});
+    read_part("slo", service_level_fields(), inference_.slo, {});
     read_part("disaggregated", disaggregation_fields(), inference_.disaggregated, {"prefill", "decode"});
     return inference_;
   }

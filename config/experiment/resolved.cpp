@@ -231,6 +231,7 @@ class ResolvedTree {
     }
     if (inference.speculation.tokens > 0)
       out["speculative"] = part(inference.speculation, speculation_fields());
+    if (inference.slo != ServiceLevel{}) out["slo"] = part(inference.slo, service_level_fields());
     if (inference.is_disaggregated())
       out["disaggregated"] = part(inference.disaggregated, disaggregation_fields());
     return out;

@@ -192,6 +192,7 @@ Schema inference_schema(const Menus& menus) {
   Schema disaggregated = object_of(disaggregation_fields(), menus);
   disaggregated["required"] = {"prefill", "decode"};
   fill(inference, "disaggregated", disaggregated);
+  fill(inference, "slo", object_of(service_level_fields(), menus));
   return inference;
 }
 
@@ -205,7 +206,8 @@ Schema experiment_schema(const Menus& menus) {
   experiment["properties"]["$schema"] = {{"type", "string"}, {"description", "for editors"}};
   fill(experiment, "model", model_schema(menus));
   fill(experiment, "cluster", cluster_schema(menus));
-  fill(experiment, "plan", plan);
+  fill(plan, "base", {{"enum", {"auto"}}});
+  fill(experiment, "plan", {{"anyOf", {Schema{{"enum", {"auto"}}}, plan}}});
   fill(experiment, "data_parallel_sync", sync_schema(menus));
   fill(experiment, "training", object_of(training_fields(), menus));
   fill(experiment, "inference", inference_schema(menus));

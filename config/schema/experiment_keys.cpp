@@ -44,6 +44,7 @@ std::vector<std::string> all_keys() {
   add_fields(keys, "inference.output_tokens.", token_lengths_fields());
   add_fields(keys, "inference.speculative.", speculation_fields());
   add_fields(keys, "inference.disaggregated.", disaggregation_fields());
+  add_fields(keys, "inference.slo.", service_level_fields());
   add_fields(keys, "accuracy.", accuracy_fields());
   add_fields(keys, "problem.", problem_fields());
   add_fields(keys, "software.", software_fields());

@@ -69,6 +69,7 @@ std::span<const std::string_view> serving_software_keys();
 const Field<Inference>& request_count_field();
 const std::vector<Field<TokenLengths>>& token_lengths_fields();
 const std::vector<Field<Speculation>>& speculation_fields();
+const std::vector<Field<ServiceLevel>>& service_level_fields();
 const std::vector<Field<Disaggregation>>& disaggregation_fields();
 const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();

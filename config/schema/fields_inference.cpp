@@ -1,5 +1,6 @@
 // Keys of `inference`. Those that vLLM has are called as there.
 #include "config/schema/fields.hpp"
+#include "orrery/serving.hpp"
 
 namespace orrery {
 namespace {
@@ -54,6 +55,8 @@ const std::vector<Field<Inference>>& inference_fields() {
                 "time to the first token that a request has to keep to count for goodput"),
       T::number("tpot_target_s", "s", 0, kMostTargetSeconds, &I::tpot_target_s, "none",
                 "time per further token, the same"),
+      T::nested("slo",
+                "an object with the most that latencies may be, such as ttft_s_p99: {\"ttft_s_p99\": 0.5}"),
   };
   return fields;
 }
@@ -93,6 +96,19 @@ const std::vector<Field<Speculation>>& speculation_fields() {
       T::number("draft_share", "", 0, 10, &S::draft_share, "0",
                 "time of a proposal over that of a pass of the model with as many requests"),
   };
+  return fields;
+}
+
+const std::vector<Field<ServiceLevel>>& service_level_fields() {
+  using T = FieldTable<ServiceLevel>;
+  static const std::vector<Field<ServiceLevel>> fields = [] {
+    constexpr double kLeastLimit = 1e-6;
+    std::vector<Field<ServiceLevel>> all;
+    for (const ServiceLimit& limit : kServiceLimits)
+      all.push_back(T::number(limit.key, "s", kLeastLimit, kMostTargetSeconds, limit.most_s, "none",
+                              "the most that this figure of the result may be"));
+    return all;
+  }();
   return fields;
 }
 

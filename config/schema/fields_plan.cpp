@@ -36,6 +36,7 @@ constexpr std::span kRecomputeWords = std::span(kRecomputeNames).first<3>();
 const std::vector<Field<Plan>>& plan_fields() {
   using T = FieldTable<Plan>;
   static const std::vector<Field<Plan>> fields{
+      T::nested("base", "auto: keys that are not given are those of the best plan that orrery plan finds"),
       T::integer("tensor_parallel", 1, kMaxGpus, &Plan::tensor_parallel, "1",
                  "ranks that share every matrix"),
       T::integer("pipeline_parallel", 1, kMaxGpus, &Plan::pipeline_parallel, "1",
@@ -264,7 +265,10 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("id", "a text or an integer that batches repeat in their answers"),
       T::nested("model", "the name of a catalog model, or an object"),
       T::nested("cluster", "the name of a catalog cluster, or an object"),
-      T::nested("plan", "an object; everything is 1 or off by default"),
+      T::nested("plan",
+                "an object; everything is 1 or off by default. auto, or an object with base auto: the best "
+                "plan that "
+                "orrery plan finds, as where none is given and the simplest does not fit"),
       T::nested("data_parallel_sync", "an object with method, topology, period, compression, ..."),
       T::nested("simulation", "an object with network, folding, detail, steps, seed"),
       T::nested("training", "an object with tokens or samples, for the days the whole run takes"),

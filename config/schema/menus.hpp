@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,14 @@ namespace orrery {
 
 /// Says what is wrong at the first of the keys of the plan that is given.
 using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
+
+class Catalog;
+
+/// A plan that was chosen for an experiment that gives none.
+struct ChosenPlan {
+  std::string plan;    ///< JSON of the key `plan`
+  std::string reason;  ///< what it was chosen over, a sentence
+};
 
 struct Menus {
   std::vector<std::string> node_wirings;           ///< cluster.node.kind
@@ -28,6 +37,9 @@ struct Menus {
   /// Says what stands against the schedule of a completed plan; null: nothing.
   void (*check_schedule)(const Experiment&, const Complain&) = nullptr;
   std::vector<std::string> nvlink_wirings{};  ///< those of node_wirings that are made of NVLinks
+  /// The plan for an experiment, JSON, whose plan is "auto" or has the base "auto", or which has none; nothing
+  /// where the one that it has anyway will do. Null: nobody is there to choose.
+  std::optional<ChosenPlan> (*choose_plan)(const std::string& experiment, const Catalog&) = nullptr;
 };
 
 /// What an experiment can name, from the tables of all rooms.

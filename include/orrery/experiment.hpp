@@ -85,6 +85,7 @@ struct Experiment {
   std::string stack;  ///< software generation; empty: the catalog has none for such an experiment
   /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
   std::string stack_reason;
+  std::string plan_reason;  ///< what its plan was chosen over, where it was: a sentence
   /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
   std::shared_ptr<const CalibrationDomains> domains;
 

@@ -138,6 +138,26 @@ struct Disaggregation {
   friend bool operator==(const Disaggregation&, const Disaggregation&) = default;
 };
 
+/// The most that a latency may be, in seconds, as a mean or a percentile over requests (of inter-token
+/// latencies over tokens); 0: no limit. serving.hpp has the figures that they are held against.
+struct ServiceLevel {
+  double ttft_s = 0, ttft_s_p50 = 0, ttft_s_p90 = 0, ttft_s_p95 = 0, ttft_s_p99 = 0;
+  double tpot_s = 0, tpot_s_p50 = 0, tpot_s_p90 = 0, tpot_s_p95 = 0, tpot_s_p99 = 0;
+  double inter_token_latency_s = 0, inter_token_latency_s_p50 = 0, inter_token_latency_s_p90 = 0,
+         inter_token_latency_s_p95 = 0, inter_token_latency_s_p99 = 0;
+  double end_to_end_s = 0, end_to_end_s_p50 = 0, end_to_end_s_p90 = 0, end_to_end_s_p95 = 0,
+         end_to_end_s_p99 = 0;
+
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(ttft_s, ttft_s_p50, ttft_s_p90, ttft_s_p95, ttft_s_p99, tpot_s, tpot_s_p50, tpot_s_p90,
+                 tpot_s_p95, tpot_s_p99, inter_token_latency_s, inter_token_latency_s_p50,
+                 inter_token_latency_s_p90, inter_token_latency_s_p95, inter_token_latency_s_p99,
+                 end_to_end_s, end_to_end_s_p50, end_to_end_s_p90, end_to_end_s_p95, end_to_end_s_p99);
+  }
+  friend bool operator==(const ServiceLevel&, const ServiceLevel&) = default;
+};
+
 struct Inference {
   TokenLengths prompt;
   TokenLengths output;
@@ -167,12 +187,13 @@ struct Inference {
   Disaggregation disaggregated;
   double ttft_target_s = 0;  ///< a request counts for goodput where it keeps both; 0: no target
   double tpot_target_s = 0;
+  ServiceLevel slo;
 
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(prompt, output, batching, batch_size, requests_per_s, requests, trace, chunked_prefill,
                  max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
-                 context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s);
+                 context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s, slo);
   }
   /// Whether a new request comes whenever one has ended, so that their number in flight stays the same.
   [[nodiscard]] bool is_closed_loop() const { return !trace.has_value() && requests_per_s == 0; }

@@ -58,6 +58,8 @@ struct Figures {
   bool process = true;  ///< of Report::stats what depends on the machine, which the caller measures
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;
+  /// Serving::capacity, which takes a dozen runs: only where it is asked for.
+  bool capacity = false;
 };
 
 /// What a GPU holds from that time on, until the next point; the most it does at that time.
@@ -158,6 +160,7 @@ struct Report {
   std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
   std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
   std::optional<Serving> serving;        ///< of requests, where the experiment serves: no step is simulated
+  ServiceLevel slo;                      ///< limits of its latencies
   RunStats stats;
 
   [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "orrery/inference.hpp"
 #include "orrery/units.hpp"
 #include "orrery/workload.hpp"
 
@@ -19,6 +20,7 @@ struct Distribution {
   double mean = 0;
   double p50 = 0;
   double p90 = 0;
+  double p95 = 0;
   double p99 = 0;
 };
 
@@ -86,6 +88,16 @@ struct ReplicaGroup {
   }
 };
 
+/// The most requests per second, to three digits, that are served within every limit of the experiment and
+/// without a queue that grows.
+struct Capacity {
+  double requests_per_s = 0;  ///< 0: not even one request in 1,000 s is
+  double offered_per_s = 0;   ///< the next rate that was tried, at which they are not
+  std::string broken;         ///< what stands in the way there: a key of `inference.slo`, or "queue"
+  std::int64_t requests = 0;  ///< of the run at that rate: as many as tell whether the queue grows
+  std::int64_t simulations = 0;
+};
+
 struct Serving {
   std::int64_t requests = 0;
   std::int64_t replicas = 0;
@@ -93,8 +105,11 @@ struct Serving {
   std::int64_t output_tokens = 0;
   Picoseconds duration_ps = 0;  ///< from the beginning to the end of the last request
 
-  Distribution ttft_s;        ///< time to the first token, from the arrival
-  Distribution tpot_s;        ///< time per output token after the first; of requests with more than one
+  Distribution ttft_s;  ///< time to the first token, from the arrival
+  Distribution tpot_s;  ///< time per output token after the first; of requests with more than one
+  /// Between two deliveries to a request, one token each without speculation: over all tokens but the first
+  /// ones. Percentiles to 0.1 %.
+  Distribution inter_token_latency_s;
   Distribution end_to_end_s;  ///< from the arrival to the last token
   Distribution queue_s;       ///< from the arrival to the first iteration
 
@@ -122,6 +137,7 @@ struct Serving {
   ServingTimes times;
   ServingWork work;
   std::vector<ReplicaGroup> groups;  ///< the fastest first; none where all replicas are alike
+  std::optional<Capacity> capacity;  ///< where Figures::capacity asks for it
   std::vector<ServingRange> ranges;  ///< none where no run of the kind was measured
 
   [[nodiscard]] double duration_s() const { return to_seconds(duration_ps); }
@@ -139,5 +155,43 @@ struct Serving {
     return static_cast<double>(times.busy_ps()) / static_cast<double>(times.total_ps());
   }
 };
+
+/// A limit of `inference.slo`, and the figure that it limits.
+struct ServiceLimit {
+  std::string_view key;
+  double ServiceLevel::*most_s;
+  Distribution Serving::*figure;
+  double Distribution::*part;
+};
+inline constexpr std::array<ServiceLimit, 20> kServiceLimits{{
+    {"ttft_s", &ServiceLevel::ttft_s, &Serving::ttft_s, &Distribution::mean},
+    {"ttft_s_p50", &ServiceLevel::ttft_s_p50, &Serving::ttft_s, &Distribution::p50},
+    {"ttft_s_p90", &ServiceLevel::ttft_s_p90, &Serving::ttft_s, &Distribution::p90},
+    {"ttft_s_p95", &ServiceLevel::ttft_s_p95, &Serving::ttft_s, &Distribution::p95},
+    {"ttft_s_p99", &ServiceLevel::ttft_s_p99, &Serving::ttft_s, &Distribution::p99},
+    {"tpot_s", &ServiceLevel::tpot_s, &Serving::tpot_s, &Distribution::mean},
+    {"tpot_s_p50", &ServiceLevel::tpot_s_p50, &Serving::tpot_s, &Distribution::p50},
+    {"tpot_s_p90", &ServiceLevel::tpot_s_p90, &Serving::tpot_s, &Distribution::p90},
+    {"tpot_s_p95", &ServiceLevel::tpot_s_p95, &Serving::tpot_s, &Distribution::p95},
+    {"tpot_s_p99", &ServiceLevel::tpot_s_p99, &Serving::tpot_s, &Distribution::p99},
+    {"inter_token_latency_s", &ServiceLevel::inter_token_latency_s, &Serving::inter_token_latency_s,
+     &Distribution::mean},
+    {"inter_token_latency_s_p50", &ServiceLevel::inter_token_latency_s_p50, &Serving::inter_token_latency_s,
+     &Distribution::p50},
+    {"inter_token_latency_s_p90", &ServiceLevel::inter_token_latency_s_p90, &Serving::inter_token_latency_s,
+     &Distribution::p90},
+    {"inter_token_latency_s_p95", &ServiceLevel::inter_token_latency_s_p95, &Serving::inter_token_latency_s,
+     &Distribution::p95},
+    {"inter_token_latency_s_p99", &ServiceLevel::inter_token_latency_s_p99, &Serving::inter_token_latency_s,
+     &Distribution::p99},
+    {"end_to_end_s", &ServiceLevel::end_to_end_s, &Serving::end_to_end_s, &Distribution::mean},
+    {"end_to_end_s_p50", &ServiceLevel::end_to_end_s_p50, &Serving::end_to_end_s, &Distribution::p50},
+    {"end_to_end_s_p90", &ServiceLevel::end_to_end_s_p90, &Serving::end_to_end_s, &Distribution::p90},
+    {"end_to_end_s_p95", &ServiceLevel::end_to_end_s_p95, &Serving::end_to_end_s, &Distribution::p95},
+    {"end_to_end_s_p99", &ServiceLevel::end_to_end_s_p99, &Serving::end_to_end_s, &Distribution::p99},
+}};
+
+/// Those limits of `slo` that the figures exceed; none where there is none.
+[[nodiscard]] std::vector<ServiceLimit> broken_limits(const ServiceLevel& slo, const Serving& serving);
 
 }  // namespace orrery

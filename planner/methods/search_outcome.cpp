@@ -10,7 +10,9 @@ namespace orrery {
 
 FoundPlan SearchRun::reported(const Trial& trial) {
   Experiment experiment = std::get<Point>(read(trial.index)).experiment;
-  return {trial, simulator_.simulate(experiment), std::move(experiment)};
+  Figures all;
+  all.capacity = figures_.capacity;
+  return {trial, simulator_.simulate(experiment, all), std::move(experiment)};
 }
 
 /// Trials that have all values, than which none is better, or as good, in all.

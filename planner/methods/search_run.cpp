@@ -19,6 +19,7 @@ void add_figures(const Figures& more, Figures& all) {
   all.critical_path = all.critical_path || more.critical_path;
   all.traffic = all.traffic || more.traffic;
   all.range = all.range || more.range;
+  all.capacity = all.capacity || more.capacity;
 }
 
 /// What all objectives and limits together need.
@@ -261,7 +262,7 @@ Trial SearchRun::trial_of(const Point& point) {
               report.makespan_ps};
   if (std::isinf(trial.cost)) lacks_value_ = true;
   trial.keeps_limits = keeps_limits(report);
-  trial.keeps_up = !report.serving || report.serving->unstable != true;
+  trial.keeps_up = figures_.capacity || !report.serving || report.serving->unstable != true;
   if (!trial.keeps_limits || !trial.keeps_up) trial.cost = std::numeric_limits<double>::infinity();
   return trial;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -42,6 +43,7 @@ class UsualSpace {
       add_degrees();
       vary("micro_batch_size", model_.experts > 0 ? Values{"1", "2", "4"} : Values{"1", "2", "4", "8"});
       if (model_.kind != ModelKind::mlp) add_training();
+      if (model_.attends()) set("global_batch_size", std::to_string(usual_batch()));
     }
     return std::move(space_);
   }
@@ -68,6 +70,15 @@ class UsualSpace {
     space_.keys.push_back(automatic("plan.expert_parallel"));
     vary("expert_tensor_parallel", tensor_degrees());
     require("plan.expert_tensor_parallel == 1 or plan.expert_tensor_parallel == plan.tensor_parallel");
+  }
+
+  /// Steps of plans compare only with one batch: where none is given, one of 4 Mi tokens, and of 1 Ki a GPU
+  /// at least, as large models are trained with; in sequences a power of two.
+  [[nodiscard]] std::int64_t usual_batch() const {
+    const std::int64_t tokens =
+        std::max<std::int64_t>(std::int64_t{4} << 20, experiment_.cluster.gpus() * 1024);
+    const auto sequences = static_cast<std::uint64_t>(std::max<std::int64_t>(tokens / model_.seq_length, 1));
+    return static_cast<std::int64_t>(std::bit_floor(sequences));
   }
 
   /// Those of one NVLink domain: beyond it tensor ranks meet on NICs in every layer.
@@ -148,13 +159,24 @@ std::string_view usual_objective(const Space& space) {
   const auto of_serving = [](const SpaceKey& key) { return key.key.starts_with("inference"); };
   const bool serves =
       base_document(space.base()).contains("inference") || std::ranges::any_of(space.keys(), of_serving);
-  return serves ? "tokens_per_s_per_gpu" : "step_time_s";
+  if (!serves) return "step_time_s";
+  const bool arrive = !value_at(base_document(space.base()), "inference.requests_per_s").is_null();
+  return arrive ? "end_to_end_s" : "tokens_per_s_per_gpu";
 }
 
 SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog, const Menus& menus) {
   const Experiment experiment = experiment_of_any_plan(base, catalog, menus);
   UsualSpace usual(experiment, base_document(base));
   return usual.described();
+}
+
+void add_own_limits(const Space& space, SearchRequest& request) {
+  if (request.objective.figures().capacity) return;
+  const Json experiment = base_document(space.base());
+  const auto inference = experiment.find("inference");
+  if (inference == experiment.end() || !inference->is_object() || !inference->contains("slo")) return;
+  for (const auto& [key, most_s] : inference->at("slo").items())
+    request.limits.emplace_back(fmt::format("{}={}", key, most_s.get<double>()));
 }
 
 std::string not_varied(const Space& space) {
@@ -166,8 +188,13 @@ std::string not_varied(const Space& space) {
     if (std::ranges::find(space.keys(), key, &SpaceKey::key) != space.keys().end()) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", key.substr(key.find('.') + 1));
   }
-  if (names.empty()) return "";
-  return fmt::format("Not varied: {} and others (--also KEY varies one more).", names);
+  std::string note;
+  const auto batch = std::ranges::find(space.keys(), "plan.global_batch_size", &SpaceKey::key);
+  if (batch != space.keys().end() && batch->values.size() == 1)
+    note = fmt::format("The batch is assumed, as none is given: {} sequences (plan.global_batch_size). ",
+                       batch->values.front());
+  if (names.empty()) return note;
+  return note + fmt::format("Not varied: {} and others (--also KEY varies one more).", names);
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include "config/catalog/calibration_files.hpp"
 #include "config/text/document.hpp"
+#include "planner/methods/choose_plan.hpp"
 #include "python/module/json_from_python.hpp"
 
 namespace orrery::python {
@@ -39,7 +40,7 @@ std::string text_of_str(py::handle value, const std::string& source) {
 }
 
 const Menus& all_names() {
-  static const Menus names = menus();
+  static const Menus names = menus_that_choose_plans();
   return names;
 }
 

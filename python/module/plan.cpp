@@ -54,6 +54,7 @@ SearchRequest request_of(const Space& space, const std::string& method,
   request.method = method;
   request.objective = objective ? Objective(*objective) : Objective(usual_objective(space));
   for (const std::string& limit : limits) request.limits.emplace_back(limit);
+  add_own_limits(space, request);
   for (const std::string& key : pareto) request.pareto.emplace_back(key);
   if (budget) request.budget = parse_budget(*budget);
   request.top = top;

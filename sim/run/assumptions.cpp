@@ -237,6 +237,7 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
   std::vector<std::string> list{network(experiment),
                                 compute(experiment.cluster.gpu, experiment.software.gemm_speed),
                                 folding(experiment, report), memory_assumption(experiment)};
+  if (!experiment.plan_reason.empty()) list.insert(list.begin(), experiment.plan_reason);
   for (const Gpu& gpu : experiment.cluster.other_gpus)
     list.push_back(compute(gpu, experiment.software.gemm_speed, of_class(gpu)));
   if (experiment.model.attends() && experiment.model.attention == Attention::flash) {

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/serving_reach.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/iteration_cost.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/replica_kinds.hpp"
 #include "sim/run/run.hpp"
+#include "sim/run/serving_capacity.hpp"
 #include "sim/run/serving_range.hpp"
 #include "sim/serving/serve.hpp"
 
@@ -35,12 +37,15 @@ class ServingExperiment {
                static_cast<std::uint64_t>(experiment.simulation.seed),
                from_microseconds(1e3 * experiment.software.front_end_ms)} {}
 
+  /// Runs may get longer than the experiment says.
+  void leave_length_open() { length_is_open_ = true; }
+
   Report simulated(const ServingObserver& observer) {
     const auto costs = iteration_costs(experiment_, inference_, replicas_.kinds, memo_);
     std::vector<IterationCost*> by_kind;
     for (const auto& cost : costs) by_kind.push_back(cost.get());
     if (is_mixed()) mix(by_kind);
-    ServedRun run = serve(setup_, by_kind, observer);
+    ServedRun run = served(by_kind, observer);
     for (std::size_t kind = 0; kind < run.serving.groups.size(); ++kind)
       run.serving.groups[kind].gpus = replicas_.kinds[kind].gpus();
     if (observer.record != nullptr) describe(*observer.record);
@@ -53,6 +58,28 @@ class ServingExperiment {
   }
 
  private:
+  /// The run, as long as it needs to be to tell whether the queue grows, where the experiment leaves its
+  /// length open.
+  ServedRun served(const std::vector<IterationCost*>& costs, const ServingObserver& observer) {
+    const ServingRecord empty = observer.record != nullptr ? *observer.record : ServingRecord{};
+    for (;; setup_.lengthened *= 2) {
+      if (observer.record != nullptr) *observer.record = empty;
+      ServedRun run = serve(setup_, costs, observer);
+      const Serving& serving = run.serving;
+      const bool untold = serving.arrivals_per_s > 0 && !serving.unstable && !inference_.trace.has_value();
+      if (!untold || !length_is_open_ || !has_room_for_twice(serving)) return run;
+    }
+  }
+
+  [[nodiscard]] bool has_room_for_twice(const Serving& serving) const {
+    constexpr std::int64_t kLongest = 32;
+    return setup_.lengthened < kLongest &&
+           2.0 * static_cast<double>(serving.requests) <= kMostServedRequests &&
+           2.0 * static_cast<double>(serving.output_tokens) <= kMostServedTokens &&
+           2.0 * static_cast<double>(serving.requests) <=
+               kMostServedArrivalSeconds * inference_.requests_per_s;
+  }
+
   [[nodiscard]] ServingMemory memory_of(const ReplicaKind& kind) const {
     return serving_memory(experiment_, inference_, kind, inference_.iteration_tokens(context_));
   }
@@ -122,11 +149,24 @@ class ServingExperiment {
     report.power_w = experiment_.cluster.sum_over_gpus(&Gpu::power_w);
     report.usd_per_hour = experiment_.cluster.sum_over_gpus(&Gpu::usd_per_hour);
     report.stats.events = static_cast<std::uint64_t>(serving.iterations);
+    report.slo = inference_.slo;
     add_memory(serving);
+    if (figures_.capacity && report.feasible && !inference_.trace.has_value()) serving.capacity = capacity();
     if (figures_.range && report.feasible) serving.ranges = serving_ranges(experiment_, serving);
     report.serving = std::move(serving);
     if (figures_.origin) explain(report);
     return report;
+  }
+
+  [[nodiscard]] Capacity capacity() const {
+    return find_capacity(inference_.slo, [this](double requests_per_s) {
+      Experiment at_rate = experiment_;
+      at_rate.inference->requests_per_s = requests_per_s;
+      constexpr Figures kNone{false, false, false, false, false, false};
+      ServingExperiment run(at_rate, kNone, memo_);
+      run.leave_length_open();
+      return *run.simulated({}).serving;
+    });
   }
 
   void add_memory(Serving& serving) const {
@@ -152,6 +192,8 @@ class ServingExperiment {
                                                        : std::string("as a Poisson process")),
         "percentiles are nearest ranks over requests; rates are over the time from the first arrival to the "
         "end of the last request"};
+    if (!experiment_.plan_reason.empty())
+      report.assumptions.insert(report.assumptions.begin(), experiment_.plan_reason);
     if (setup_.is_mixed())
       report.assumptions.emplace_back(
           "replicas differ: requests go to those with a place in their batch first, and of replicas with as "
@@ -193,6 +235,7 @@ class ServingExperiment {
   std::int64_t context_;
   ReplicaKinds replicas_;
   ServingSetup setup_;
+  bool length_is_open_ = inference_.requests == 0;
 };
 
 }  // namespace

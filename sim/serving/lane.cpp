@@ -28,7 +28,7 @@ Lane::Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, Page
 const IterationBatch& Lane::compose(Picoseconds now, bool complete) {
   batch_ = {};
   for (const std::uint32_t number : joining_)  // not while an iteration without them was in flight
-    decode_.add(number, request(number).spec.prompt_tokens, request(number).left());
+    begin_decoding(number, request(number).spec.prompt_tokens);
   joining_.clear();
   if (is_static()) {
     compose_static(now, complete);
@@ -38,6 +38,11 @@ const IterationBatch& Lane::compose(Picoseconds now, bool complete) {
     compose_whole(now);
   }
   return batch_;
+}
+
+void Lane::begin_decoding(std::uint32_t number, std::int64_t cached) {
+  decode_.add(number, cached, request(number).left());
+  first_pass_after_.push_back(request(number).token_ps);
 }
 
 /// The whole batch is there before any of it begins, with the pages for all it will ever need.
@@ -146,6 +151,8 @@ void Lane::preempt_youngest() {
     counts_.recomputed_tokens +=
         member.cached - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
     request(number).made = request(number).spec.output_tokens - member.left;
+    request(number).token_ps = first_pass_after_.empty() ? last_pass_ps_ : first_pass_after_.back();
+    if (!first_pass_after_.empty()) first_pass_after_.pop_back();
   }
   if (rules_.recorder != nullptr) rules_.recorder->preempted(number);
   waiting_.push_front(number);
@@ -154,6 +161,7 @@ void Lane::preempt_youngest() {
 void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
   if (batch_.decode_requests > 0) {
     ended_.clear();
+    note_gaps(now);
     decode_.step(ended_);
     for (const DecodeMember& member : ended_)
       end(member.request, rules_.own_pages(request(member.request), member.room), now, outcome);
@@ -165,15 +173,28 @@ void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
   if (is_static()) finish_static(outcome);
 }
 
+/// A pass brings tokens to all that decode, at one time.
+void Lane::note_gaps(Picoseconds now) {
+  rules_.gaps->add(now - last_pass_ps_, decode_.live() - static_cast<std::int64_t>(first_pass_after_.size()));
+  for (const Picoseconds before : first_pass_after_) rules_.gaps->add(now - before, 1);
+  first_pass_after_.clear();
+  last_pass_ps_ = now;
+}
+
 void Lane::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome) {
   ServedRequest& done = request(prompt.request);
   ++done.made;
-  if (done.first_token_ps == ServedRequest::kNotYet) done.first_token_ps = now;
+  if (done.first_token_ps == ServedRequest::kNotYet) {
+    done.first_token_ps = now;
+  } else {
+    rules_.gaps->add(now - done.token_ps, 1);
+  }
+  done.token_ps = now;
   if (done.left() == 0) return end(prompt.request, rules_.own_pages(done, prompt.total), now, outcome);
   if (role_ == ReplicaRole::prefill) {
     outcome.prefilled.push_back(prompt.request);
   } else {
-    decode_.add(prompt.request, prompt.total, done.left());
+    begin_decoding(prompt.request, prompt.total);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "sim/serving/page_pool.hpp"
 #include "sim/serving/recorder.hpp"
 #include "sim/serving/served_request.hpp"
+#include "sim/serving/token_gaps.hpp"
 
 namespace orrery {
 
@@ -28,6 +29,7 @@ struct ServingRules {
   std::vector<ServedRequest>& requests;
   std::int64_t token_budget = 0;  ///< tokens of an iteration, or of its prompts where they go whole
   std::uint64_t seed = 0;
+  TokenGaps* gaps = nullptr;
   ServingRecorder* recorder = nullptr;  ///< null: nothing is recorded
 
   [[nodiscard]] std::int64_t pages(std::int64_t tokens) const {
@@ -90,6 +92,8 @@ class Lane {
   void add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now);
   bool make_room();
   void preempt_youngest();
+  void begin_decoding(std::uint32_t number, std::int64_t cached);
+  void note_gaps(Picoseconds now);
   void finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome);
   void end(std::uint32_t request, std::int64_t pages, Picoseconds now, IterationOutcome& outcome);
   void finish_static(IterationOutcome& outcome);
@@ -112,6 +116,8 @@ class Lane {
   std::vector<std::uint32_t> joining_;
   std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
   DecodeSet decode_;
+  Picoseconds last_pass_ps_ = 0;  ///< the latest tokens of those that decode were there, but for the youngest
+  std::vector<Picoseconds> first_pass_after_;  ///< ones, whose next pass is their first: theirs
   IterationBatch batch_;
   std::vector<DecodeMember> ended_;
   std::int64_t static_requests_ = 0;  ///< of the static batch that runs, with

@@ -43,15 +43,17 @@ void measure_requests(const FinishedRun& run, Serving& serving) {
   serving.tpot_s = distribution_of(std::move(tpot));
   serving.end_to_end_s = distribution_of(std::move(end_to_end));
   serving.queue_s = distribution_of(std::move(queue));
+  serving.inter_token_latency_s = run.gaps.distribution();
 }
 
-/// Whether a number of requests grows to which `came` were added while `growth` more came than ended. One
-/// that keeps its level strays from it by chance, by less than three standard deviations of `came`, a Poisson
-/// count, almost always. Where it has grown by more than one, so few cannot tell.
+/// Whether a number of requests grows to which `came` were added while `growth` more came than ended. One that
+/// keeps its level strays from it by chance, by less than three standard deviations of `came`, a Poisson count,
+/// almost always; one that grows does so by a share of `came`. Between a share that nobody minds and those, so
+/// few cannot tell.
 std::optional<bool> grows(double growth, double came) {
-  const double deviation = std::sqrt(came);
-  if (growth > 3 * deviation) return true;
-  return growth > deviation ? std::nullopt : std::optional(false);
+  constexpr double kNegligible = 0.02;
+  if (growth > 3 * std::sqrt(came)) return true;
+  return growth > std::max(1.0, kNegligible * came) ? std::nullopt : std::optional(false);
 }
 
 /// The second half of the arrivals tells, when the system is no longer filling.
@@ -164,7 +166,16 @@ Distribution distribution_of(std::vector<double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return {sum / static_cast<double>(values.size()), at_percent(values, 50), at_percent(values, 90),
-          at_percent(values, 99)};
+          at_percent(values, 95), at_percent(values, 99)};
+}
+
+std::vector<ServiceLimit> broken_limits(const ServiceLevel& slo, const Serving& serving) {
+  std::vector<ServiceLimit> broken;
+  for (const ServiceLimit& limit : kServiceLimits) {
+    const double most_s = slo.*limit.most_s;
+    if (most_s > 0 && serving.*limit.figure.*limit.part > most_s) broken.push_back(limit);
+  }
+  return broken;
 }
 
 Serving measure(const FinishedRun& run) {

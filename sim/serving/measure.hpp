@@ -9,6 +9,7 @@
 #include "sim/serving/cache_meter.hpp"
 #include "sim/serving/replica.hpp"
 #include "sim/serving/served_request.hpp"
+#include "sim/serving/token_gaps.hpp"
 
 namespace orrery {
 
@@ -18,6 +19,7 @@ struct FinishedRun {
   const std::vector<ServedRequest>& requests;
   const std::vector<const Replica*>& replicas;
   const CacheMeter& meter;
+  const TokenGaps& gaps;
   Picoseconds duration_ps = 0;
   const std::vector<std::uint32_t>& kind_of_replica;  ///< empty: all are alike
 };

@@ -84,7 +84,8 @@ class ServingLoop {
         requests_(requests),
         cost_(*costs.front()),
         observer_(observer),
-        rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens), setup.seed, recorder},
+        rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens),
+               setup.seed, &gaps_,   recorder},
         prompt_servers_(inference_.is_disaggregated() ? setup.prompt_replicas() : setup.replicas),
         front_end_ps_(setup.front_end_ps),
         for_prompts_(static_cast<std::size_t>(setup.replicas)),
@@ -113,12 +114,13 @@ class ServingLoop {
   [[nodiscard]] ServedRun result() const {
     ServedRun run;
     run.in_system_ps = in_system_ps_;
+    run.token_gaps_ps = gaps_.sum_ps();
     std::vector<const Replica*> replicas;
     for (std::size_t r = 0; r < servers_.size(); ++r) {
       replicas.push_back(&servers_[r].replica);
       run.pages_left += servers_[r].replica.pages().used() - kind_of(r).room.lasting_pages;
     }
-    run.serving = measure({inference_, requests_, replicas, meter_, now_, setup_.mix.kind_of_replica});
+    run.serving = measure({inference_, requests_, replicas, meter_, gaps_, now_, setup_.mix.kind_of_replica});
     return run;
   }
 
@@ -320,6 +322,7 @@ class ServingLoop {
   std::vector<ServedRequest>& requests_;
   IterationCost& cost_;  ///< of what travels between replicas
   const ServingObserver& observer_;
+  TokenGaps gaps_;
   ServingRules rules_;
   std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
 

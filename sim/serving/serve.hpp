@@ -30,6 +30,7 @@ struct ServingSetup {
   std::uint64_t seed = 0;
   Picoseconds front_end_ps = 0;  ///< from a request's arrival to its place in the queue of a replica
   ReplicaMix mix{};
+  std::int64_t lengthened = 1;  ///< times the requests of the experiment, or the usual ones where it gives none
 
   [[nodiscard]] bool is_mixed() const { return !mix.kind_of_replica.empty(); }
   [[nodiscard]] std::size_t kinds() const { return is_mixed() ? mix.memories.size() : 1; }
@@ -48,6 +49,7 @@ struct ServedRun {
   Serving serving;
   std::vector<ServedRequest> requests;  ///< in the order of their arrival
   std::int64_t pages_left = 0;          ///< that are held at the end, without those that always are
+  Int128 token_gaps_ps = 0;             ///< between the deliveries of all requests
   Int128 in_system_ps = 0;              ///< requests that have arrived and not ended, over time
 };
 

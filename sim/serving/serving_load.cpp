@@ -39,21 +39,21 @@ void check_arrivals(std::int64_t requests, double per_s) {
 /// Requests to serve where the experiment does not say: a full batch of every replica; ten of them where
 /// lengths are drawn, since a batch alone mostly waits for its longest, or at a rate; and at a rate 1000 at
 /// least, to see whether the queue grows.
-std::int64_t usual_count(const Inference& inference, std::int64_t in_flight) {
+std::int64_t usual_count(const Inference& inference, std::int64_t in_flight, std::int64_t lengthened) {
   constexpr std::int64_t kLeastAtRate = 1000;
   const bool at_rate = !inference.is_closed_loop();
   const std::int64_t batches = is_drawn(inference) || at_rate ? 10 : 1;
   const double full = static_cast<double>(in_flight) * static_cast<double>(batches);
   check_tokens(full, inference);
   const std::int64_t count =
-      std::max(at_rate ? kLeastAtRate : std::int64_t{1}, static_cast<std::int64_t>(full));
+      lengthened * std::max(at_rate ? kLeastAtRate : std::int64_t{1}, static_cast<std::int64_t>(full));
   if (at_rate) check_arrivals(count, inference.requests_per_s);
   return count;
 }
 
-std::int64_t count_of(const Inference& inference, std::int64_t in_flight) {
-  if (inference.requests > 0 || inference.trace.has_value()) return inference.requests;
-  return usual_count(inference, in_flight);
+std::int64_t count_of(const Inference& inference, std::int64_t in_flight, std::int64_t lengthened) {
+  if (inference.requests > 0 || inference.trace.has_value()) return lengthened * inference.requests;
+  return usual_count(inference, in_flight, lengthened);
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ ServingLoad load_of(const ServingSetup& setup) {
     load.kinds.push_back({most_in_flight(inference, cache_room(setup, kind, {}).pages), {}});
   for (std::int64_t r = setup.prompt_replicas(); r < setup.replicas; ++r)
     load.in_flight += load.kinds[setup.kind_of(r)].limit;
-  MadeRequests made =
-      make_requests(inference, setup.context_tokens, count_of(inference, load.in_flight), setup.seed);
+  const std::int64_t count = count_of(inference, load.in_flight, setup.lengthened);
+  MadeRequests made = make_requests(inference, setup.context_tokens, count, setup.seed);
   load.requests = std::move(made.requests);
   load.cut = made.cut;
   for (std::size_t kind = 0; kind < setup.kinds(); ++kind)

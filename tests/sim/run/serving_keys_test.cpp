@@ -74,7 +74,6 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.communication_interference", "hardware, which a catalog describes whatever runs on it"},
     {"cluster.gpu.convolution_start_us", "the same"},
     {"cluster.gpu.host_memory_gb_per_s", "the same"},
-    {"cluster.gpu.power_w", "the same: energy is told of training"},
     {"cluster.gpu.gemm_efficiency_fp4", "of products that none of the experiments has"},
     {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
     {"cluster.gpu.peak_tflops.fp16", "the same"},

@@ -59,19 +59,22 @@ inline ServedRun served(const Inference& inference, IterationCost& cost,
 }
 
 /// What holds of every run, whatever is served: each request ended once with all its tokens, in the order of
-/// its moments; pages are all free again; Little's law; and the times of the stages add up.
+/// its moments; pages are all free again; Little's law; what lies between its tokens is the time from the first
+/// to the last; and the times of the stages add up.
 inline bool keeps_laws(const ServedRun& run, std::uint32_t stages) {
   Int128 stays = 0;
+  Int128 between_tokens = 0;
   bool sound = run.obstacle.empty() && run.pages_left == 0;
   for (const ServedRequest& request : run.requests) {
     sound = sound && request.made == request.spec.output_tokens;
     sound = sound && request.spec.arrival_ps <= request.start_ps &&
             request.start_ps <= request.first_token_ps && request.first_token_ps <= request.end_ps &&
             request.end_ps <= run.serving.duration_ps;
+    between_tokens += request.end_ps - request.first_token_ps;
     stays += request.end_ps - request.spec.arrival_ps;
   }
   const ServingTimes& times = run.serving.times;
-  sound = sound && stays == run.in_system_ps;
+  sound = sound && stays == run.in_system_ps && between_tokens == run.token_gaps_ps;
   sound = sound && run.serving.work.bubble_ps >= 0 && run.serving.work.total_ps() == times.total_ps();
   sound = sound && times.bubble_ps >= 0 && times.idle_ps >= 0 && (stages > 1 || times.bubble_ps == 0);
   return sound &&
