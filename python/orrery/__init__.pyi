@@ -77,18 +77,27 @@ class Result:
     ttft_s: float | None
     ttft_s_p50: float | None
     ttft_s_p90: float | None
+    ttft_s_p95: float | None
     ttft_s_p99: float | None
     tpot_s: float | None
     tpot_s_p50: float | None
     tpot_s_p90: float | None
+    tpot_s_p95: float | None
     tpot_s_p99: float | None
+    inter_token_latency_s: float | None
+    inter_token_latency_s_p50: float | None
+    inter_token_latency_s_p90: float | None
+    inter_token_latency_s_p95: float | None
+    inter_token_latency_s_p99: float | None
     end_to_end_s: float | None
     end_to_end_s_p50: float | None
     end_to_end_s_p90: float | None
+    end_to_end_s_p95: float | None
     end_to_end_s_p99: float | None
     queue_s: float | None
     queue_s_p50: float | None
     queue_s_p90: float | None
+    queue_s_p95: float | None
     queue_s_p99: float | None
     requests_per_s: float | None
     output_tokens_per_s: float | None
@@ -96,6 +105,13 @@ class Result:
     tokens_per_s_per_gpu: float | None
     goodput_requests_per_s: float | None
     usd_per_million_output_tokens: float | None
+    usd_per_million_tokens: float | None
+    kwh_per_million_tokens: float | None
+    # Where they are asked for.
+    max_requests_per_s: float | None
+    max_requests_per_s_per_gpu: float | None
+    max_requests_per_usd: float | None
+    max_requests_limited_by: str | None
     serving: Section
     @property
     def timeline(self) -> numpy.typing.NDArray[numpy.void]: ...
