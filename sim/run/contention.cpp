@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "orrery/content_hash.hpp"
 
@@ -24,23 +25,67 @@ bool same_links(std::span<const LinkId> a, std::span<const LinkId> b) {
 Contention::Contention(const Workload& workload, const Channels& channels, const PriceList& prices,
                        const Topology& topology)
     : workload_(workload), channels_(channels), prices_(prices), topology_(topology) {
-  find_gathers();
+  look_at_operations();
   ContentTable numbers;
   footprints_.reserve(workload.groups());
   for (const Channel& channel : channels.channels) list_footprints(channel, numbers);
   find_possible();
 }
 
-void Contention::find_gathers() {
+void Contention::look_at_operations() {
   gathers_.assign(workload_.messages.size(), false);
-  for (const Program& program : workload_.programs) {
-    for (const Op& op : program.ops) {
-      if (op.kind == Op::Kind::communicate && op.stream == Stream::gather) gathers_[op.work] = true;
+  between_stages_.assign(channels_.channels.size(), false);
+  for (std::size_t p = 0; p < workload_.programs.size(); ++p) {
+    for (const Op& op : workload_.programs[p].ops) {
+      if (op.kind != Op::Kind::communicate) continue;
+      if (op.stream == Stream::gather) gathers_[op.work] = true;
+      if (op.part == Part::stage) between_stages_[channels_.channel_of[p * workload_.slots + op.slot]] = true;
     }
   }
 }
 
+bool Contention::has_passes(const Channel& channel) const {
+  for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c)
+    if (channels_.calls[c].request.pass) return true;
+  return false;
+}
+
+template <class Visit>
+void Contention::for_each_message(const Channel& channel, Visit visit) const {
+  for (std::uint32_t c = channel.first_call; c < channel.last_call; ++c) {
+    if (!channels_.calls[c].request.pass) visit(c, prices_.calls[c]);
+    for (const CallPrice& message : prices_.in_passes[c]) visit(c, message);
+  }
+}
+
+void Contention::list_pass_footprints(const Channel& channel, ContentTable& numbers) {
+  for (std::uint32_t place = 0; place < channel.groups.size(); ++place) {
+    ContentHash key = content_of(std::uint64_t{channel.first_call}, true);
+    std::span<const LinkId> links;
+    for_each_message(channel, [&](std::uint32_t, const CallPrice& message) {
+      const std::span<const LinkId> own = message.links(place);
+      if (own.empty()) return;
+      unlike_ = unlike_ || !(links.empty() || same_links(links, own));
+      links = own;
+      key.append(message.of_place[place]);
+    });
+    if (links.empty()) continue;
+    if (unlike_) return;
+    const std::uint32_t number = numbers.number(key);
+    if (number == bundles_.size()) {
+      Bundle& bundle = bundles_.emplace_back();
+      bundle.has_passes = true;
+      bundle.calls.push_back(channel.first_call);
+      for_each_message(channel, [&](std::uint32_t call, const CallPrice& message) {
+        if (!message.links(place).empty()) add_price(bundle, call, message, message.of_place[place]);
+      });
+    }
+    footprints_.push_back({channel.groups[place], number, links.data()});
+  }
+}
+
 void Contention::list_footprints(const Channel& channel, ContentTable& numbers) {
+  if (has_passes(channel)) return list_pass_footprints(channel, numbers);
   std::vector<std::uint32_t> prices;
   std::vector<std::uint32_t> latest;  // first call, then prices: neighbours are mostly alike
   std::uint32_t bundle = 0;
@@ -72,12 +117,12 @@ void Contention::add_bundle(std::uint32_t first_call, std::span<const std::uint3
   Bundle& bundle = bundles_.emplace_back();
   for (const std::uint32_t price : prices) {
     bundle.calls.push_back(first_call++);
-    add_price(bundle, bundle.calls.back(), price);
+    add_price(bundle, bundle.calls.back(), prices_.calls[bundle.calls.back()], price);
   }
 }
 
-void Contention::add_price(Bundle& bundle, std::uint32_t call, std::uint32_t price) const {
-  const CallPrice& of_call = prices_.calls[call];
+void Contention::add_price(Bundle& bundle, std::uint32_t call, const CallPrice& of_call,
+                           std::uint32_t price) const {
   const Cost& cost = of_call.costs[price];
   const Request request = channels_.calls[call].request;
   std::vector<std::int64_t>& peaks = !request.pass && gathers_[request.work] ? bundle.gathers : bundle.peak;
@@ -134,6 +179,39 @@ void Contention::find_possible() {
     const std::span links(footprint.links, bundles_[footprint.bundle].peak.size());
     return std::ranges::none_of(links, [&](LinkId link) { return possible[index(link)]; });
   });
+  for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t, std::uint32_t link) {
+    if (!bundle.has_passes) return;
+    if (of_passes_.empty()) of_passes_.resize(possible.size());
+    of_passes_[link] = true;
+  });
+}
+
+void Contention::erase_those_of_passes(std::vector<LinkId>& links) const {
+  if (!of_passes_.empty()) std::erase_if(links, [this](LinkId link) { return of_passes_[index(link)]; });
+}
+
+std::vector<LinkId> Contention::possible_beside_passes() const {
+  std::vector<LinkId> links = possible_;
+  erase_those_of_passes(links);
+  return links;
+}
+
+std::vector<LinkId> Contention::between_stages() const {
+  std::vector<bool> crossed(topology_.links().size());
+  for_each_link([&](const Footprint& by, const Bundle&, std::uint32_t, std::uint32_t link) {
+    if (between_stages_[channels_.channel_group[by.group]]) crossed[link] = true;
+  });
+  std::vector<LinkId> links;
+  for (const LinkId link : possible_)
+    if (crossed[index(link)] && topology_.link(link).kind == LinkKind::nic) links.push_back(link);
+  erase_those_of_passes(links);
+  return links;
+}
+
+bool Contention::slow_passes(const std::vector<LinkId>& links) const {
+  if (unlike_) return true;
+  if (of_passes_.empty()) return false;
+  return std::ranges::any_of(links, [this](LinkId link) { return of_passes_[index(link)]; });
 }
 
 namespace {
@@ -155,6 +233,7 @@ class Inspection {
     std::uint32_t place = 0;  ///< of the link in the list of the group
     std::uint32_t group = 0;  ///< one of them
     std::uint32_t groups = 1;
+    std::int64_t most = 0;  ///< bytes/s, of a channel with passes: while any of its calls runs; 0: of a call
 
     [[nodiscard]] auto key() const { return std::tuple(group_class, call, cost, place); }
   };
@@ -225,13 +304,14 @@ class Inspection {
     for (std::size_t p = 0; p < workload_.programs.size(); ++p) {
       const std::vector<Op>& ops = workload_.programs[p].ops;
       for (std::uint32_t o = 0; o < ops.size(); ++o) {
-        if (ops[o].kind == Op::Kind::communicate) operations_[p * workload_.slots + ops[o].slot].push_back(o);
+        if (ops[o].kind != Op::Kind::compute) operations_[p * workload_.slots + ops[o].slot].push_back(o);
       }
     }
   }
 
   /// A leg moves its data no earlier and no later than the legs before and after it leave it time for.
   void add_changes(const Load& load) {
+    if (load.most > 0) return add_spans(load);
     const CallPrice& price = prices_.calls[load.call];
     const Cost& cost = price.costs[load.cost];
     Picoseconds before = 0;
@@ -248,19 +328,42 @@ class Inspection {
   }
 
   void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand) {
-    const std::uint32_t rank = workload_.members(load.group).front();
-    const std::uint32_t program = workload_.program_of_rank[rank];
-    const std::uint32_t cls = expanded_.representatives.class_of_rank[rank];
-    const std::uint32_t message = channels_.calls[load.call].request.work;
-    const ExpandedGraph::Place place = expanded_.place(cls);
-    std::uint16_t slot = 0;
-    while (workload_.group(rank, slot) != load.group) ++slot;
-    for (const std::uint32_t op : operations_[program * workload_.slots + slot]) {
-      if (workload_.programs[program].ops[op].work != message) continue;
-      const std::uint32_t task = place.task(expanded_.ops[program][op]);
+    const Request request = channels_.calls[load.call].request;
+    for_each_task(load, [&](const Op& op, std::uint32_t task) {
+      if (request_of(op) != request) return;
       add_change(timeline_.start_ps[task] + before, demand);
       add_change(timeline_.finish_ps[task] - after, -demand);
+    });
+  }
+
+  /// Passes, and what their group does before and after their bodies, while any of them runs: the messages of
+  /// a group follow each other.
+  void add_spans(const Load& load) {
+    spans_.clear();
+    for_each_task(load, [&](const Op&, std::uint32_t task) {
+      spans_.emplace_back(timeline_.start_ps[task], timeline_.finish_ps[task]);
+    });
+    std::ranges::sort(spans_);
+    const Int128 demand = Int128{load.most} * kWeightOne * load.groups;
+    for (std::size_t i = 0; i < spans_.size();) {
+      const Picoseconds begin = spans_[i].first;
+      Picoseconds end = spans_[i].second;
+      for (++i; i < spans_.size() && spans_[i].first <= end; ++i) end = std::max(end, spans_[i].second);
+      add_change(begin, demand);
+      add_change(end, -demand);
     }
+  }
+
+  /// Visits (operation, task) of what the group of a load does.
+  template <class Visit>
+  void for_each_task(const Load& load, Visit visit) {
+    const std::uint32_t rank = workload_.members(load.group).front();
+    const std::uint32_t program = workload_.program_of_rank[rank];
+    const ExpandedGraph::Place place = expanded_.place(expanded_.representatives.class_of_rank[rank]);
+    std::uint16_t slot = 0;
+    while (workload_.group(rank, slot) != load.group) ++slot;
+    for (const std::uint32_t op : operations_[program * workload_.slots + slot])
+      visit(workload_.programs[program].ops[op], place.task(expanded_.ops[program][op]));
   }
 
   const Workload& workload_;
@@ -272,6 +375,7 @@ class Inspection {
   std::vector<Change> changes_;                         ///< on the link at hand
   std::vector<std::size_t> runs_;                       ///< where each run of them in order of time begins
   std::vector<Change> merged_;
+  std::vector<std::pair<Picoseconds, Picoseconds>> spans_;
 };
 
 }  // namespace
@@ -321,6 +425,12 @@ std::vector<bool> Contention::inspect(std::span<const LinkId> links, const Folde
   std::vector<std::vector<Inspection::Load>> loads(links.size());
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     if (number[link] == kNone) return;
+    if (bundle.has_passes) {
+      if (bundle.peak[place] == 0) return;
+      loads[number[link]].push_back({folded.groups.class_of[by.group], bundle.calls.front(), by.bundle, place,
+                                     by.group, 1, bundle.peak[place]});
+      return;
+    }
     for (const std::uint32_t call : bundle.calls) {
       const std::uint32_t cost = prices_.calls[call].of_place[channels_.group_place[by.group]];
       loads[number[link]].push_back({folded.groups.class_of[by.group], call, cost, place, by.group, 1});

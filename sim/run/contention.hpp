@@ -30,14 +30,25 @@ class Contention {
 
   /// The links that could be overloaded if everything came together, in ascending order.
   [[nodiscard]] const std::vector<LinkId>& possible() const { return possible_; }
+  /// Of those, NICs that messages between stages cross, which go both ways at once in the steady part of most
+  /// schedules: a guess at what will be overloaded.
+  [[nodiscard]] std::vector<LinkId> between_stages() const;
+  /// All possible ones but those that fused passes use, which have no transfers that could share them.
+  [[nodiscard]] std::vector<LinkId> possible_beside_passes() const;
+  void erase_those_of_passes(std::vector<LinkId>& links) const;
+  /// Whether fused passes use one of these links, or links of which that is not told. All the time from their
+  /// begin to their end they are taken to ask for the most that one of their messages does.
+  [[nodiscard]] bool slow_passes(const std::vector<LinkId>& links) const;
 
  private:
-  /// Calls that cross the same links, at certain prices: one after the other, gathers beside the rest.
+  /// Calls that cross the same links, at certain prices: one after the other, gathers beside the rest. Of a
+  /// channel with fused passes all calls.
   struct Bundle {
     std::vector<std::uint32_t> calls;
     std::vector<std::int64_t> peak;     ///< per link: bytes/s that one of them asks for at most, of the rest
     std::vector<std::int64_t> gathers;  ///< and of those on Stream::gather
     std::vector<std::uint64_t> load;    ///< per link: hash of calls, legs, rates and weights
+    bool has_passes = false;
   };
   /// A group does what a bundle says on its links.
   struct Footprint {
@@ -46,11 +57,16 @@ class Contention {
     const LinkId* links = nullptr;  ///< its list
   };
 
-  void find_gathers();
+  void look_at_operations();
   void list_footprints(const Channel& channel, ContentTable& numbers);
+  void list_pass_footprints(const Channel& channel, ContentTable& numbers);
+  [[nodiscard]] bool has_passes(const Channel& channel) const;
+  /// Visits (call, its price or that of a message of it) of a channel with passes.
+  template <class Visit>
+  void for_each_message(const Channel& channel, Visit visit) const;
   [[nodiscard]] std::uint32_t find_bundle(std::span<const std::uint32_t> what, ContentTable& numbers);
   void add_bundle(std::uint32_t first_call, std::span<const std::uint32_t> prices);
-  void add_price(Bundle& bundle, std::uint32_t call, std::uint32_t price) const;
+  void add_price(Bundle& bundle, std::uint32_t call, const CallPrice& of_call, std::uint32_t price) const;
   void find_possible();
   /// Visits (footprint, bundle, place of the link, link).
   template <class Visit>
@@ -63,10 +79,13 @@ class Contention {
   const Channels& channels_;
   const PriceList& prices_;
   const Topology& topology_;
-  std::vector<bool> gathers_;  ///< per message: whether it is sent on Stream::gather
+  std::vector<bool> gathers_;         ///< per message: whether it is sent on Stream::gather
+  std::vector<bool> between_stages_;  ///< per channel: whether stages hand over on it
   std::vector<Bundle> bundles_;
   std::vector<Footprint> footprints_;  ///< of groups that use possible links
   std::vector<LinkId> possible_;
+  std::vector<bool> of_passes_;          ///< per link: fused passes use it; empty: there are none
+  bool unlike_ = false;                  ///< the messages of a pass cross unlike links
   std::vector<std::uint64_t> per_link_;  ///< scratch: demands, then hashes of loads
 };
 

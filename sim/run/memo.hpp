@@ -32,6 +32,7 @@ enum class MemoKind : std::uint8_t {
   sync_layout,
   stage_layers,
   replica_batches,
+  interference,
 };
 
 /// Bounded by bytes: the values used longest ago go first.

@@ -124,6 +124,11 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
   const SyncLayout layout = sync_layout_of(experiment, memo);
   const Outline outlined = outline(experiment, layout);
   Run run{simulate_step({experiment, layout, outlined}, {}, false, true, memo), {}};
+  if (run.slows_passes) {
+    Experiment layered = experiment;
+    layered.simulation.detail = Detail::layer;
+    return run_concrete(layered, memo);
+  }
   if (keeps_no_step(experiment)) {
     run.report = report_on_meetings(experiment, outlined, run, {});
     return run;

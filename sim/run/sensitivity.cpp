@@ -25,7 +25,9 @@ constexpr double kFarthest = 1000;
 
 Experiment concrete(const Experiment& experiment, Memo& memo) {
   require_one_timeline(experiment);
-  return with_concrete_plan(experiment, memo, [](const Experiment& e) { return e; });
+  Experiment layered = with_concrete_plan(experiment, memo, [](const Experiment& e) { return e; });
+  layered.simulation.detail = Detail::layer;
+  return layered;
 }
 
 }  // namespace

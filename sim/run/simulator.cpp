@@ -25,6 +25,7 @@ struct MeasuredStep {
   std::optional<WholeAndPart> taken;
   StepFacts facts;
   TrafficCounts traffic;
+  bool slows_passes = false;  ///< SimulatedStep::slows_passes: nothing else is known then
 
   [[nodiscard]] std::size_t bytes() const {
     constexpr std::size_t kNames = 1000;  // lists and names of an experiment, mostly
@@ -62,14 +63,22 @@ class Simulation {
       if (std::optional<Report> report = run_until_steady()) return *std::move(report);
     }
     const auto step = measured(experiment_, false);
-    return report(*step, step->taken->whole, 0);
+    return step->slows_passes ? run_in_layers() : report(*step, step->taken->whole, 0);
   }
 
  private:
   Report run_meetings() {
     const SimulatedStep step =
         simulate_step({experiment_, layout_, outlined_}, figures_, false, false, memo_);
+    if (step.slows_passes) return run_in_layers();
     return report_on_meetings(experiment_, outlined_, step, figures_);
+  }
+
+  /// Where passes are no operations of their tensor groups alone.
+  Report run_in_layers() {
+    Experiment layered = experiment_;
+    layered.simulation.detail = Detail::layer;
+    return Simulation(layered, figures_, memo_).run();
   }
 
   /// Replicas with unequal batches have no period in common.
@@ -95,6 +104,7 @@ class Simulation {
       const std::int64_t simulated = fewest + (all - fewest) % (copies * period);
       if (2 * simulated > all) return {};  // tried in vain costs half as much again at most
       const auto step = measured(with_micro_batches(experiment_, simulated), true);
+      if (step->slows_passes) return run_in_layers();
       if (!step->taken) continue;
       const std::int64_t times = (all - simulated) / (copies * period);
       Totals totals = step->taken->whole;
@@ -143,7 +153,7 @@ class Simulation {
     SimulatedStep step = simulate_step({simulated, layout_, outlined_}, figures_, repeats, false, memo_);
     const auto made = std::make_shared<const MeasuredStep>(
         MeasuredStep{std::move(simulated), std::move(step.taken), StepFacts(step, shortened),
-                     std::move(step.traffic_counts)});
+                     std::move(step.traffic_counts), step.slows_passes});
     memo_.put<MeasuredStep>(MemoKind::step, key, made);
     return made;
   }

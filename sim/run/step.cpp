@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expand.hpp"
+#include "sim/tasks/interference.hpp"
 #include "topologies/topologies.hpp"
 
 namespace orrery {
@@ -84,7 +86,7 @@ class StepSimulation {
     match();
     price_calls();
     simulate();
-    measure_step();
+    if (!step_.slows_passes) measure_step();
     return std::move(step_);
   }
 
@@ -139,28 +141,45 @@ class StepSimulation {
     simulate_tasks(*folded_without_links());
   }
 
-  void simulate_every_rank() { simulate_tasks(classes_of(unfolded(step_.workload, all_links()))); }
+  void simulate_every_rank() {
+    if (flows() && !step_.workload.passes.empty()) return simulate_every_pass();
+    simulate_tasks(classes_of(unfolded(step_.workload, all_links())));
+  }
+
+  /// Every rank, with fused passes: all links but those that they use are shared.
+  void simulate_every_pass() {
+    Contention contention(step_.workload, *step_.channels, step_.prices, topology());
+    const RankClasses classes =
+        classes_of(unfolded(step_.workload, share_links(*step_.channels, step_.prices, topology(),
+                                                        contention.possible_beside_passes())));
+    simulate_tasks(classes);
+    step_.slows_passes =
+        contention.slow_passes(contention.overloaded(classes.folded, step_.expanded, step_.timeline));
+  }
 
   [[nodiscard]] SharedLinks all_links() const {
     return flows() ? share_all_links(*step_.channels, step_.prices, topology()) : SharedLinks{};
   }
 
-  /// One rank per class with the links that transfers overload: finds them in run after run, until there are
-  /// no others. Links that are never overloaded change nothing, but would tell ranks apart. Takes all links
-  /// that could be overloaded where most of them are, or where new ones keep turning up.
+  /// One rank per class with the links that transfers overload: begins with those that are likely, and finds
+  /// the others in run after run, until there are none. Links that are never overloaded change nothing, but
+  /// would tell ranks apart. Takes all links that could be overloaded where most of them are, or where new
+  /// ones keep turning up.
   void simulate_with_links() {
     constexpr int kMostRuns = 6;
     const Channels& channels = *step_.channels;
     Contention contention(step_.workload, channels, step_.prices, topology());
-    std::vector<LinkId> shared;
+    std::vector<LinkId> shared = step_.shared = contention.between_stages();
     for (int runs = 1;; ++runs) {
       std::shared_ptr<const RankClasses> classes =
           shared.empty() ? folded_without_links() : folded_with(shared);
       simulate_tasks(*classes);
       std::vector<LinkId> more = contention.overloaded(classes->folded, step_.expanded, step_.timeline);
+      step_.slows_passes = contention.slow_passes(more);
+      contention.erase_those_of_passes(more);
       if (more.empty()) return;
       const bool most = 2 * more.size() > contention.possible().size();
-      if (most || runs == kMostRuns) more = contention.possible();
+      if (most || runs == kMostRuns) more = contention.possible_beside_passes();
       std::vector<LinkId> both;
       std::ranges::set_union(shared, more, std::back_inserter(both));
       shared = step_.shared = std::move(both);
@@ -230,7 +249,15 @@ class StepSimulation {
                 })
             ->expanded;
     step_.expanded.representatives = classes.positions.representatives;
-    set_costs(step_.workload, *step_.channels, step_.prices, classes.folded, step_.expanded);
+    if (!interference_) interference_.emplace(step_.workload, *step_.channels, step_.prices, orders());
+    set_costs(step_.workload, *step_.channels, step_.prices, classes.folded, *interference_, step_.expanded);
+  }
+
+  /// Known by the programs.
+  [[nodiscard]] std::shared_ptr<const InterferenceOrders> orders() {
+    if (step_.prices.interference == 0) return nullptr;
+    return memo_.get<InterferenceOrders>(MemoKind::interference, program_key_,
+                                         [&] { return interference_orders(step_.workload); });
   }
 
   void measure_step() {
@@ -261,6 +288,7 @@ class StepSimulation {
   ContentHash program_key_;
   ContentHash communicator_key_;
   std::shared_ptr<const MatchedChannels> matched_;
+  std::optional<Interference> interference_;  ///< of all runs of the step
 };
 
 }  // namespace

@@ -59,6 +59,7 @@ struct SimulatedStep {
   Figures figures;
   std::optional<WholeAndPart> taken;  ///< nothing where its last periods are no steady state
   std::vector<LinkId> shared;         ///< links on which transfers met, in ascending order
+  bool slows_passes = false;          ///< others meet messages of fused passes: it has to be run in layers
   ContentHash task_key;               ///< steps of equal keys have the same tasks, whatever they cost
 
   [[nodiscard]] RunView view() const;

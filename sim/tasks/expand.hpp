@@ -12,6 +12,8 @@
 
 namespace orrery {
 
+class Interference;
+
 /// Tasks of one rank per class, without what they cost and whom they stand for.
 /// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
@@ -22,6 +24,6 @@ namespace orrery {
 /// Kernels of uneven ranks, and those beside communication that slows them, have costs of their own.
 /// @param expanded  with Representatives set
 void set_costs(const Workload& workload, const Channels& channels, const PriceList& prices,
-               const Folded& folded, ExpandedGraph& expanded);
+               const Folded& folded, Interference& interference, ExpandedGraph& expanded);
 
 }  // namespace orrery

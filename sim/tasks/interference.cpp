@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/tasks/host_lag.hpp"
 
@@ -56,23 +57,15 @@ std::vector<std::uint32_t> sent_before(const Program& program) {
   return sent;
 }
 
-}  // namespace
-
-Interference::Interference(const Workload& workload, const Channels& channels, const PriceList& prices)
-    : workload_(workload), channels_(channels), prices_(prices) {
-  if (!any()) return;
-  for (const Program& program : workload.programs) orders_.push_back(order_of(program));
-}
-
-Interference::Order Interference::order_of(const Program& program) const {
+InterferenceOrder order_of(const Program& program, std::size_t streams) {
   const auto begin = static_cast<std::uint32_t>(program.ops.size());
-  Order order;
+  InterferenceOrder order;
   order.first.assign(program.ops.size() + 1, kNone);
   order.next.assign(program.ops.size(), kNone);
   order.sent = sent_before(program);
   std::vector<std::uint32_t> last(program.ops.size() + 1, kNone);
-  std::vector<std::uint32_t> ready(program.ops.size(), begin);        // after which compute operation
-  std::vector<std::uint32_t> ready_stream(workload_.streams, begin);  // of the latest on a stream
+  std::vector<std::uint32_t> ready(program.ops.size(), begin);  // after which compute operation
+  std::vector<std::uint32_t> ready_stream(streams, begin);      // of the latest on a stream
   const auto later = [begin](std::uint32_t a, std::uint32_t b) {
     return a == begin ? b : b == begin ? a : std::max(a, b);
   };
@@ -93,6 +86,26 @@ Interference::Order Interference::order_of(const Program& program) const {
   }
   return order;
 }
+
+}  // namespace
+
+std::size_t InterferenceOrders::bytes() const {
+  std::size_t sum = sizeof *this;
+  for (const InterferenceOrder& order : of_program)
+    sum += (order.first.size() + order.next.size() + order.sent.size()) * sizeof(std::uint32_t);
+  return sum;
+}
+
+InterferenceOrders interference_orders(const Workload& workload) {
+  InterferenceOrders orders;
+  for (const Program& program : workload.programs)
+    orders.of_program.push_back(order_of(program, workload.streams));
+  return orders;
+}
+
+Interference::Interference(const Workload& workload, const Channels& channels, const PriceList& prices,
+                           std::shared_ptr<const InterferenceOrders> orders)
+    : workload_(workload), channels_(channels), prices_(prices), orders_(std::move(orders)) {}
 
 std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
   const std::uint32_t program = workload_.program_of_rank[rank];
@@ -125,7 +138,7 @@ double Interference::share(const Op& op, Picoseconds duration) const {
   return std::clamp(loses / static_cast<double>(duration), 0.0, prices_.interference);
 }
 
-std::vector<Picoseconds> Interference::delays(const Program& program, const Order& order,
+std::vector<Picoseconds> Interference::delays(const Program& program, const InterferenceOrder& order,
                                               std::span<const Picoseconds> durations) const {
   std::vector<Picoseconds> result(program.ops.size(), 0);
   std::vector<Picoseconds> finish(program.ops.size(), 0);
@@ -162,13 +175,14 @@ std::vector<Picoseconds> Interference::delays(const Program& program, const Orde
 
 std::span<const Picoseconds> Interference::of(std::uint32_t rank) {
   const std::uint32_t program = workload_.program_of_rank[rank];
-  if (!orders_[program].beside) return {};
+  const InterferenceOrder& order = orders_->of_program[program];
+  if (!order.beside) return {};
   const std::vector<Picoseconds> own = durations(rank);
   ContentHash key;
   key.append(program);
   for (const Picoseconds duration : own) key.append(static_cast<std::uint64_t>(duration));
   const std::uint32_t kind = kinds_.number(key);
-  if (kind == delays_.size()) delays_.push_back(delays(workload_.programs[program], orders_[program], own));
+  if (kind == delays_.size()) delays_.push_back(delays(workload_.programs[program], order, own));
   return delays_[kind];
 }
 

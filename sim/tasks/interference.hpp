@@ -2,7 +2,9 @@
 // bandwidth. Told from the program of a rank and the prices of its operations, before anything runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,10 +16,29 @@
 
 namespace orrery {
 
+/// What of interference follows from a program alone: communication is ready once a compute operation has
+/// ended, at best.
+struct InterferenceOrder {
+  /// [op], and one for the begin: the first that is ready after it, or kNone
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> next;  ///< [op]: the next one that is
+  /// [op]: of a gradient that comes from another stage, the activation sent there, or kNone.
+  std::vector<std::uint32_t> sent;
+  bool beside = false;  ///< whether some of it may run beside compute
+};
+struct InterferenceOrders {
+  std::vector<InterferenceOrder> of_program;
+
+  [[nodiscard]] std::size_t bytes() const;
+};
+[[nodiscard]] InterferenceOrders interference_orders(const Workload& workload);
+
 class Interference {
  public:
   /// Keeps references.
-  Interference(const Workload& workload, const Channels& channels, const PriceList& prices);
+  /// @param orders  of the workload; null where no operation may be slowed
+  Interference(const Workload& workload, const Channels& channels, const PriceList& prices,
+               std::shared_ptr<const InterferenceOrders> orders);
 
   /// Whether any operation may be slowed.
   [[nodiscard]] bool any() const { return prices_.interference > 0; }
@@ -30,25 +51,15 @@ class Interference {
   [[nodiscard]] std::span<const Picoseconds> of(std::uint32_t rank);
 
  private:
-  /// What follows from a program alone: communication is ready once a compute operation has ended, at best.
-  struct Order {
-    std::vector<std::uint32_t>
-        first;  ///< [op], and one for the begin: the first that is ready after it, or kNone
-    std::vector<std::uint32_t> next;  ///< [op]: the next one that is
-    /// [op]: of a gradient that comes from another stage, the activation sent there, or kNone.
-    std::vector<std::uint32_t> sent;
-    bool beside = false;  ///< whether some of it may run beside compute
-  };
-  [[nodiscard]] Order order_of(const Program& program) const;
   [[nodiscard]] std::vector<Picoseconds> durations(std::uint32_t rank) const;
-  [[nodiscard]] std::vector<Picoseconds> delays(const Program& program, const Order& order,
+  [[nodiscard]] std::vector<Picoseconds> delays(const Program& program, const InterferenceOrder& order,
                                                 std::span<const Picoseconds> durations) const;
   [[nodiscard]] double share(const Op& op, Picoseconds duration) const;
 
   const Workload& workload_;
   const Channels& channels_;
   const PriceList& prices_;
-  std::vector<Order> orders_;  ///< per program
+  std::shared_ptr<const InterferenceOrders> orders_;
   ContentTable kinds_;
   std::vector<std::vector<Picoseconds>> delays_;  ///< per kind of rank
 };

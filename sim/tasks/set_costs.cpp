@@ -13,11 +13,12 @@ namespace {
 class TaskCosts {
  public:
   TaskCosts(const Workload& workload, const Channels& channels, const PriceList& prices, const Folded& folded,
-            ExpandedGraph& expanded)
+            Interference& interference, ExpandedGraph& expanded)
       : workload_(workload),
         channels_(channels),
         prices_(prices),
         folded_(folded),
+        interference_(interference),
         expanded_(expanded),
         kernel_sequences_(workload.kernel_sequences.size()) {}
 
@@ -55,6 +56,7 @@ class TaskCosts {
   const Channels& channels_;
   const PriceList& prices_;
   const Folded& folded_;
+  Interference& interference_;
   ExpandedGraph& expanded_;
   std::size_t kernel_sequences_;
   std::vector<Picoseconds> longer_;  ///< per task of a pass: what communication beside it adds
@@ -136,16 +138,15 @@ void TaskCosts::write_legs(std::uint32_t transfer, std::span<const Load> loads) 
 
 /// Of kernels of uneven ranks, and of those beside communication that slows them.
 void TaskCosts::set_single_costs() {
-  Interference interference(workload_, channels_, prices_);
-  if (prices_.rank_speeds.even() && !interference.any()) return;
-  if (interference.any()) longer_.assign(expanded_.graph.tasks(), 0);
+  if (prices_.rank_speeds.even() && !interference_.any()) return;
+  if (interference_.any()) longer_.assign(expanded_.graph.tasks(), 0);
   for (std::uint32_t cls = 0; cls < expanded_.classes(); ++cls) {
     const std::uint32_t program = expanded_.program[cls];
     const std::vector<Op>& ops = workload_.programs[program].ops;
     const ExpandedGraph::Place place = expanded_.place(cls);
     const std::span<const Picoseconds> delays =
-        interference.any() ? interference.of(expanded_.representatives.representative[cls])
-                           : std::span<const Picoseconds>{};
+        interference_.any() ? interference_.of(expanded_.representatives.representative[cls])
+                            : std::span<const Picoseconds>{};
     if (prices_.rank_speeds.even() && delays.empty()) continue;
     for (std::uint32_t o = 0; o < ops.size(); ++o) {
       if (ops[o].stream == Stream::host || ops[o].kind == Op::Kind::communicate) continue;
@@ -209,8 +210,8 @@ void TaskCosts::set_lags() {
 }  // namespace
 
 void set_costs(const Workload& workload, const Channels& channels, const PriceList& prices,
-               const Folded& folded, ExpandedGraph& expanded) {
-  TaskCosts(workload, channels, prices, folded, expanded).set();
+               const Folded& folded, Interference& interference, ExpandedGraph& expanded) {
+  TaskCosts(workload, channels, prices, folded, interference, expanded).set();
 }
 
 }  // namespace orrery

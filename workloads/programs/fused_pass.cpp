@@ -11,17 +11,6 @@
 namespace orrery {
 namespace {
 
-/// Whether collectives of the tensor groups may slow down other messages, or be slowed down. Not where a
-/// group has the switch of a domain for itself.
-bool shares_links(const Experiment& experiment) {
-  const Cluster& cluster = experiment.cluster;
-  const std::int64_t ranks = experiment.plan.tensor_parallel;
-  if (experiment.simulation.network == Network::alpha_beta || ranks == 1) return false;
-  const std::int64_t gpus = cluster.gpus_per_domain();
-  const bool fills_domain = ranks == gpus && RankGrid(experiment.plan).span(Axis::tensor) == gpus;
-  return cluster.node.kind != "nvswitch" || !fills_domain;
-}
-
 /// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
 bool differs_in_groups(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
@@ -103,8 +92,7 @@ bool has_fused_passes(const Experiment& experiment) {
                     experiment.cluster.gpu_classes() == 1 && experiment.plan.replica_batch_sizes.empty();
   // Else attention, or what experts do, is no operation of the tensor group alone.
   const bool alone = experiment.plan.degree(Axis::context) == 1 && experiment.model.experts == 0;
-  return experiment.simulation.detail == Detail::stage && even && alone && !shares_links(experiment) &&
-         !differs_in_groups(experiment);
+  return experiment.simulation.detail == Detail::stage && even && alone && !differs_in_groups(experiment);
 }
 
 FusedPass add_fused_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {

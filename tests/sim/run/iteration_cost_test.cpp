@@ -15,6 +15,7 @@
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expand.hpp"
+#include "sim/tasks/interference.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "workloads/inference/iteration_steps.hpp"
 
@@ -153,7 +154,9 @@ Picoseconds run_programs(const Experiment& experiment, const Inference& inferenc
   ExpandedGraph expanded =
       expand(made.workload, channels, make_task_groups(made.workload, channels), positions);
   expanded.representatives = positions.representatives;
-  set_costs(made.workload, channels, list, each, expanded);
+  const auto orders = std::make_shared<const InterferenceOrders>(interference_orders(made.workload));
+  Interference interference(made.workload, channels, list, orders);
+  set_costs(made.workload, channels, list, each, interference, expanded);
   return run_contention_free(expanded.graph).makespan_ps;
 }
 
