@@ -1,5 +1,7 @@
 #include "workloads/parallel/communicators.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "workloads/parallel/kinds.hpp"
@@ -8,12 +10,25 @@ namespace orrery {
 
 std::span<const CommunicatorKind* const> communicator_kinds() { return kCommunicatorKinds; }
 
-const CommunicatorKind& communicator_kind(Slot slot) {
+namespace {
+
+const CommunicatorKind* kind_that_takes(Slot slot) {
   const CommunicatorKind* found = communicator_kinds().front();
   for (const CommunicatorKind* kind : communicator_kinds()) {
     if (kind->first_slot <= slot && kind->first_slot > found->first_slot) found = kind;
   }
-  return *found;
+  return found;
+}
+
+}  // namespace
+
+const CommunicatorKind& communicator_kind(Slot slot) {
+  static const auto kinds = [] {
+    std::array<const CommunicatorKind*, kSlotCount> all{};
+    for (std::size_t s = 0; s < kSlotCount; ++s) all[s] = kind_that_takes(static_cast<Slot>(s));
+    return all;
+  }();
+  return *kinds[std::min(static_cast<std::size_t>(slot), kSlotCount - 1)];
 }
 
 const SharedAttention* shared_attention(const CommunicatorSpec& spec) {
