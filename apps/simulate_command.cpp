@@ -28,6 +28,7 @@
 #include "sim/run/concrete_plan.hpp"
 #include "sim/run/run.hpp"
 #include "sim/run/serving_run.hpp"
+#include "studies/sensitivity/costly_defaults.hpp"
 #include "studies/sensitivity/what_if.hpp"
 
 namespace orrery {
@@ -143,6 +144,9 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   if (options.memory_timeline)
     run.report.memory_timeline = memory_of_stages(run.view(), run.report.stage_memory.size());
   if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
+  for (std::string& sentence : costly_defaults(
+           experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
+    run.report.warnings.push_back(std::move(sentence));
   files.write(run.report, keys);
   if (options.trace.any()) traces.write(run.view(), RankGrid(experiment.plan));
   if (html_file != nullptr) write_page_of(run, read, to(*html_file));

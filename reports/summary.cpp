@@ -339,7 +339,10 @@ class Summary {
     const auto& stages = report_.stage_memory;
     if (stages.empty()) return;
     const double usable = static_cast<double>(report_.gpu_usable_memory) / 1e9;
-    heading("Memory per GPU", usable > 0 ? fmt::format("GB of {:.1f} that can be used", usable) : "GB");
+    const double whole = static_cast<double>(report_.gpu_memory) / 1e9;
+    heading(
+        "Memory per GPU",
+        usable > 0 ? fmt::format("GB of {:.1f} that can be used, of {:.1f} in all", usable, whole) : "GB");
     line("  {:<5}{:>11}{:>10}{:>10}{:>12}{:>10}{:>9}", "stage", "parameters", "gradients", "optimizer",
          "activations", "workspace", "reserved");
     for (std::size_t first = 0; first < stages.size();) {

@@ -146,6 +146,19 @@ std::string ExperimentPositions::resolved(const Experiment& experiment) const {
                            setting.menus);
 }
 
+Experiment ExperimentPositions::changed(const std::string& override) const {
+  const ExperimentSeries::Setting& setting = *reading_->setting;
+  ParsedExperiment parsed(reading_->text, reading_->source, setting.overrides, reading_->plan);
+  std::vector<Diagnostic> diagnostics;
+  const std::vector<std::string> set = apply_overrides(parsed.given, {override}, diagnostics);
+  ExperimentReader reader(setting.catalog, setting.menus);
+  Experiment experiment = reader.read(parsed.given, set);
+  for (const Finding& finding : reader.findings().list())
+    diagnostics.push_back({"", 0, 0, finding.pointer, finding.message});
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+  return experiment;
+}
+
 ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides,
                                    bool remembers)
     : setting_(std::make_shared<const Setting>(Setting{catalog, std::move(menus), std::move(overrides)})),

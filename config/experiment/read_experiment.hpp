@@ -26,6 +26,8 @@ class ExperimentPositions {
   /// The whole of `experiment` as JSON with every default, and comments that say where values came from.
   /// Reading it gives an equal experiment.
   [[nodiscard]] std::string resolved(const Experiment& experiment) const;
+  /// The experiment that is read from here with one more KEY=VALUE. @throws InputError as reading it does
+  [[nodiscard]] Experiment changed(const std::string& override) const;
 
  private:
   friend class ExperimentSeries;

@@ -86,10 +86,31 @@ std::string layout(const std::vector<std::int64_t>& layers) {
   return text + "L";
 }
 
+/// What Megatron-Core would stop at (core/pipeline_parallel/schedules.py): interleaving asks for pipeline
+/// ranks <= group <= micro-batches, and for a last group of as many as ranks, or none. "": nothing.
+std::string stops_at(const Subject& s) {
+  const std::int64_t ranks = s.plan.pipeline_parallel;
+  if (s.plan.virtual_stages == 1 || ranks == 1) return "";
+  const std::int64_t group = s.plan.micro_batch_group_size > 0 ? s.plan.micro_batch_group_size : ranks;
+  const std::int64_t all = s.plan.micro_batches();
+  const std::int64_t last = all % group;
+  if (ranks <= group && group <= all && (last == 0 || last >= ranks)) return "";
+  return fmt::format(
+      "Megatron-Core stops here: found {} micro-batches in groups of {}, allowed a multiple of the group, "
+      "and "
+      "groups of {} at least",
+      all, group, ranks);
+}
+
+void note_stop(const Subject& s, Entry& out) {
+  if (const std::string why = stops_at(s); !why.empty()) out.note(why);
+}
+
 void virtual_stages(const Subject& s, const EmitJson&, Entry& out) {
   if (s.plan.virtual_stages == 1 || !s.plan.stage_layers.empty()) return out.idle();
   const std::int64_t stages = s.plan.pipeline_parallel * s.plan.virtual_stages;
   out.set("--num-layers-per-virtual-pipeline-stage", s.model.layers / stages);
+  note_stop(s, out);
 }
 
 void stage_layers(const Subject& s, const EmitJson& value, Entry& out) {
@@ -101,6 +122,7 @@ void stage_layers(const Subject& s, const EmitJson& value, Entry& out) {
   }
   out.set("--pipeline-model-parallel-layout", layout(s.plan.stage_layers));
   out.note("since core 0.13");
+  note_stop(s, out);
 }
 
 void zero_stage(const Subject& s, const EmitJson&, Entry& out) {

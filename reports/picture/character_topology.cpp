@@ -135,8 +135,10 @@ class TopologyText {
   }
 
   [[nodiscard]] static std::string counted_links(const LinkTraffic& links) {
-    return fmt::format("{} {} links of {}", links.links, kLinkKindNames[static_cast<std::size_t>(links.kind)],
-                       rate_text(links.bytes_per_s));
+    const bool unlimited = links.bytes_per_s >= kMaxLinkBytesPerS;
+    return fmt::format("{} {} {} {}", links.links, kLinkKindNames[static_cast<std::size_t>(links.kind)],
+                       links.links == 1 ? "link" : "links",
+                       unlimited ? std::string("without limit") : "of " + rate_text(links.bytes_per_s));
   }
 
   /// How many, how fast and how much of the run they carry data for.

@@ -213,8 +213,8 @@ std::string interference(const Experiment& experiment) {
 /// What is left of the memory of a GPU for others; "" where nothing is said of it.
 std::string memory_reserve(const Gpu& gpu) {
   if (gpu.memory_reserve_gb == 0) return "";
-  return fmt::format("{:.4g} GB of a GPU's memory are left for the CUDA context and NCCL (memory_reserve_gb)",
-                     gpu.memory_reserve_gb);
+  return fmt::format("{:.4g} GB of a GPU's memory {} left for the CUDA context and NCCL (memory_reserve_gb)",
+                     gpu.memory_reserve_gb, gpu.memory_reserve_gb == 1 ? "is" : "are");
 }
 
 }  // namespace
