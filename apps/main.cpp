@@ -16,6 +16,8 @@
 #include "apps/help_format.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
+#include "config/schema/aliases.hpp"
+#include "config/schema/experiment_keys.hpp"
 #include "config/schema/wording.hpp"
 #include "face/heap.hpp"
 #include "orrery/error.hpp"
@@ -119,15 +121,28 @@ std::string wrong_command(const std::vector<std::string>& arguments) {
          orrery::hint(arguments.front(), known);
 }
 
+/// The key of an experiment that somebody gave as an option, such as --tp or --tensor-parallel; "" for
+/// others.
+std::string key_meant(std::string_view option) {
+  std::string key(option.substr(2));
+  std::ranges::replace(key, '-', '_');
+  const std::vector<std::string>& keys = orrery::experiment_keys();
+  for (const std::string& full : {orrery::full_key(key), "plan." + key, std::string(orrery::key_called(key))})
+    if (std::ranges::find(keys, full) != keys.end()) return full;
+  return "";
+}
+
 /// The first option that `app` does not have, and the nearest one: "" if there is none.
 std::string unknown_option(const CLI::App& app, const std::vector<std::string>& arguments) {
   const std::vector<std::string> known = option_names(app);
   for (const std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--") || name == "--" || std::ranges::find(known, name) != known.end()) continue;
-    return "found option " + orrery::quote(name) + ", which " +
-           (app.get_parent() ? app.get_name() : "orrery") + " does not have" +
-           orrery::hint(name, orrery::views(known));
+    const std::string found = "found option " + orrery::quote(name) + ", which " +
+                              (app.get_parent() ? app.get_name() : "orrery") + " does not have";
+    const std::string key = key_meant(name);
+    return key.empty() ? found + orrery::hint(name, orrery::views(known))
+                       : found + "; keys of the experiment stand without dashes: " + key + "=VALUE";
   }
   return "";
 }

@@ -154,6 +154,8 @@ std::span<const std::string_view> training_plan_keys() {
       "overlap_tensor_parallel",
       "overlap_tensor_chunks",
       "offload_fraction",
+      "loss_chunks",
+      "frozen_precision",
   };
   return kKeys;
 }

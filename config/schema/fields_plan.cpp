@@ -150,6 +150,14 @@ const std::vector<Field<Plan>>& plan_fields() {
           +[](Plan& p, std::size_t i) { p.optimizer = static_cast<Optimizer>(i); },
           "adam; sgd-momentum for convnets on pytorch-ddp",
           "what is kept of each trained parameter, and updated"),
+      T::integer(
+          "loss_chunks", 1, 4096, &Plan::loss_chunks, "1",
+          "pieces of the tokens that go through output projection, loss and gradients one after the other"),
+      T::choice(
+          "frozen_precision", {kFrozenPrecisionNames, nullptr, {}},
+          +[](Plan& p, std::size_t i) { p.frozen_precision = static_cast<FrozenPrecision>(i); },
+          "as-computed",
+          "with LoRA: what the weights of layers, which are not trained, are kept in (QLoRA: nf4)"),
       T::choice(
           "offload", {kOffloadNames, nullptr, {}},
           +[](Plan& p, std::size_t i) { p.offload = static_cast<Offload>(i); }, "none",

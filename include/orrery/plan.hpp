@@ -121,6 +121,20 @@ inline constexpr std::array<std::string_view, 4> kTokenImbalanceNames{"uniform",
 enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::size_t kAxisCount = 5;
 
+/// What weights that are not trained are kept in (with LoRA): widened to the plan's precision before each
+/// product. nf4: 4 bits, a scale of 8 bits for 64 of them and one of 32 bits for 256 scales (Dettmers et al.
+/// 2023, "QLoRA", double quantization).
+enum class FrozenPrecision : std::uint8_t { as_computed, int8, nf4 };
+inline constexpr std::array<std::string_view, 3> kFrozenPrecisionNames{"as-computed", "int8", "nf4"};
+
+/// Bytes of so many weights, where they are not kept as they are computed.
+[[nodiscard]] constexpr std::int64_t frozen_bytes(FrozenPrecision precision, std::int64_t weights) {
+  if (precision == FrozenPrecision::int8) return weights;
+  constexpr std::int64_t kBlock = 256 * 64;
+  constexpr std::int64_t kBytes = kBlock / 2 + 256 + 4;
+  return weights / kBlock * kBytes + (weights % kBlock * kBytes + kBlock - 1) / kBlock;
+}
+
 struct Plan {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
@@ -192,6 +206,11 @@ struct Plan {
   /// Of the copy of 16-bit parameters that is updated; nothing: they are updated themselves.
   std::optional<Precision> main_weight_precision = Precision::fp32;
   std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
+  /// Pieces of the tokens that go through output projection, loss and their gradients one after the other, in
+  /// the forward pass: of the logits one piece is held at a time. 1: logits are held from forward to backward
+  /// pass.
+  std::int64_t loss_chunks = 1;
+  FrozenPrecision frozen_precision = FrozenPrecision::as_computed;
 
   /// Whether part of sequence parallelism's collectives moves while products compute.
   [[nodiscard]] bool hides_tensor_collectives() const {
@@ -253,7 +272,7 @@ struct Plan {
                  fsdp_unit_layers, overlap_gradient_reduce, overlap_parameter_gather, overlap_tensor_parallel,
                  overlap_tensor_chunks, scatter_gather, bucket_mb, collectives, rank_order, precision,
                  wire_precision, optimizer, offload, offload_fraction, moment_precision,
-                 main_weight_precision, tensor_partition);
+                 main_weight_precision, tensor_partition, loss_chunks, frozen_precision);
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

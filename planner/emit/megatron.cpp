@@ -334,6 +334,8 @@ constexpr KeyRow kPlanRows[] = {
     KeyRow::by("plan.optimizer", optimizer),
     KeyRow::by("plan.offload", offload),
     KeyRow::by("plan.offload_fraction", offload_fraction),
+    KeyRow::by("plan.loss_chunks", whole_loss),
+    KeyRow::by("plan.frozen_precision", wide_weights),
     KeyRow::by("plan.moment_precision", moments),
     KeyRow::by("plan.main_weight_precision", main_weights),
 };

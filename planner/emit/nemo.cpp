@@ -133,6 +133,8 @@ constexpr KeyRow kRows[] = {
     KeyRow::by("plan.overlap_tensor_chunks", overlap_chunks),
     KeyRow::by("plan.precision", precision),
     KeyRow::by("plan.wire_precision", wire),
+    KeyRow::by("plan.loss_chunks", whole_loss),
+    KeyRow::by("plan.frozen_precision", wide_weights),
     KeyRow::by("plan.moment_precision", moments),
     KeyRow::by("plan.main_weight_precision", moments),
     KeyRow::by("model.gated_mlp", gated),

@@ -82,6 +82,15 @@ std::string titled(const std::string& title, const std::vector<std::string>& wor
 
 }  // namespace
 
+void whole_loss(const Subject&, const EmitJson& value, Entry& out) {
+  value == 1 ? out.usual() : out.lacks("the loss is computed of all tokens at once");
+}
+
+void wide_weights(const Subject&, const EmitJson& value, Entry& out) {
+  value == "as-computed" ? out.usual()
+                         : out.lacks("weights that are not trained are kept as they are computed");
+}
+
 Sheet::Sheet(const Experiment& experiment, std::span<const KeyRow> rows) : experiment_(experiment) {
   const Subject subject(experiment);
   const EmitJson keys = resolved_keys(experiment, menus());

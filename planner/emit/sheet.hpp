@@ -89,6 +89,10 @@ struct KeyRow {
   }
 };
 
+/// Rows that no framework here has a setting for but where the value is the usual one.
+void whole_loss(const Subject& s, const EmitJson& value, Entry& out);
+void wide_weights(const Subject& s, const EmitJson& value, Entry& out);
+
 /// What an experiment says, and what of it the framework is told.
 class Sheet {
  public:

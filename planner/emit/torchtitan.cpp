@@ -290,6 +290,8 @@ constexpr KeyRow kRows[] = {
     KeyRow::by("plan.optimizer", optimizer),
     KeyRow::by("plan.offload", offload),
     KeyRow::by("plan.offload_fraction", offload_fraction),
+    KeyRow::by("plan.loss_chunks", whole_loss),
+    KeyRow::by("plan.frozen_precision", wide_weights),
     KeyRow::by("plan.moment_precision", widths),
     KeyRow::by("plan.main_weight_precision", widths),
     KeyRow::by("model.name", model_name),

@@ -11,6 +11,8 @@
 #include <functional>
 #include <utility>
 
+#include "config/schema/aliases.hpp"
+
 namespace orrery {
 
 enum class ConditionStep : std::uint8_t {
@@ -213,9 +215,10 @@ class ConditionReader {
       at_ = begin;
       refuse("allowed a value there");
     }
-    const auto known = std::ranges::find(keys_, name);
+    std::string key = full_key(name);
+    const auto known = std::ranges::find(keys_, key);
     const auto index = static_cast<std::size_t>(known - keys_.begin());
-    if (known == keys_.end()) keys_.emplace_back(name);
+    if (known == keys_.end()) keys_.push_back(std::move(key));
     return {Step::key, begin, {}, index};
   }
 

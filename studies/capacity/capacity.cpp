@@ -10,7 +10,7 @@ namespace {
 
 void check(const Experiment& experiment) {
   if (!experiment.inference)
-    throw InputError("", "found no inference, allowed an experiment that serves requests");
+    throw InputError("/inference", "found none, allowed an experiment that serves requests");
   if (experiment.inference->trace.has_value())
     throw InputError("/inference/requests",
                      "found a file, whose requests come when they do, allowed lengths and a number");

@@ -89,7 +89,8 @@ void add_states(const Stage& stage, const Experiment& experiment, StageMemory& m
   };
   const std::int64_t trained = stage.trained();
   memory.parameters_count = stage.parameters();
-  memory.parameters = sharded(memory.parameters_count, element_bytes(plan.precision), 3);
+  memory.parameters = sharded(memory.parameters_count - stage.narrow(), element_bytes(plan.precision), 3) +
+                      frozen_bytes(plan.frozen_precision, stage.narrow());
   const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
   memory.gradients = sharded(trained, held_gradient_bytes(experiment), gradients_from);
   memory.main_weights = optimizer_memory(stage, plan, main_weight_bytes);

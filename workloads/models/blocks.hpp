@@ -58,6 +58,7 @@ struct Block {
   std::int64_t expert_tensors = 0;
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
   std::int64_t frozen_tensors = 0;
+  std::int64_t narrow = 0;  ///< of the frozen ones, those in Plan::frozen_precision
 
   [[nodiscard]] WorkspaceBytes& in(PassKind kind) { return workspace[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] const WorkspaceBytes& in(PassKind kind) const {

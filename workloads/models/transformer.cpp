@@ -274,6 +274,7 @@ Block Transformer::layer(const LayerKind& kind) const {
   block.exchanges_again = exchanges_again(kind);
   if (kind.receives) hold_encoder_output(block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
+  if (plan_.frozen_precision != FrozenPrecision::as_computed) block.narrow = block.frozen;
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
 }

@@ -114,6 +114,8 @@ class Transformer {
   [[nodiscard]] Steps project_backward(PassKind kind, Workload& workload) const;
   void write_embedding(Block& block, Workload& workload) const;
   [[nodiscard]] Steps look_up(Workload& workload) const;
+  [[nodiscard]] std::int64_t loss_chunks() const;
+  [[nodiscard]] std::vector<Kernel> chunked_loss() const;
   [[nodiscard]] Steps head_forward(Workload& workload) const;
   [[nodiscard]] Steps head_backward(PassKind kind, Workload& workload) const;
   [[nodiscard]] Steps embedding_backward(PassKind kind, Workload& workload) const;

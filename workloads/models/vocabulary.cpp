@@ -1,5 +1,8 @@
 // What a transformer does with its vocabulary: the embedding before the layers, norm, logits and loss after
 // them.
+#include <algorithm>
+#include <iterator>
+
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
@@ -53,26 +56,57 @@ Block Transformer::head() const {
   Block block;
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Bytes kept = scaled(logits, software_.kept_bytes_per_logit).bytes;
-  block.activations[ActivationKind::vocabulary] = shape_.head_inputs() + kept;
   const Bytes loss = scaled(logits, software_.loss_bytes_per_logit).bytes;
-  for (const PassKind kind : {PassKind::forward, PassKind::backward, PassKind::backward_input})
-    block.in(kind).loss = loss;
+  const std::int64_t chunks = loss_chunks();
+  if (chunks > 1) {
+    block.activations[ActivationKind::vocabulary] = shape_.cut_residual();  // gradient of its input
+    block.in(PassKind::forward).loss = shape_.head_inputs() + (kept + loss + chunks - 1) / chunks;
+  } else {
+    block.activations[ActivationKind::vocabulary] = shape_.head_inputs() + kept;
+    for (const PassKind kind : {PassKind::forward, PassKind::backward, PassKind::backward_input})
+      block.in(kind).loss = loss;
+  }
   hold_table_gradient(shape_.vocab * model_.hidden, block);
-  block.for_weights = frozen() ? 0 : block.activations.total();  // input and gradient of the logits
+  block.for_weights =
+      frozen() || chunks > 1 ? 0 : block.activations.total();  // input and gradient of the logits
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
   return frozen() ? freeze(std::move(block)) : block;
+}
+
+/// No more than there are tokens.
+std::int64_t Transformer::loss_chunks() const { return std::min(plan_.loss_chunks, shape_.tokens); }
+
+/// Projection, loss and their gradients of one piece of the tokens after the other.
+std::vector<Kernel> Transformer::chunked_loss() const {
+  std::vector<Kernel> kernels;
+  const std::int64_t chunks = loss_chunks();
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::int64_t tokens = shape_.tokens * (chunk + 1) / chunks - shape_.tokens * chunk / chunks;
+    const Kernel product = gemm(tokens, shape_.vocab, model_.hidden);
+    kernels.push_back(product);
+    kernels.push_back(scaled(tokens * shape_.vocab,
+                             software_.forward_bytes_per_logit + software_.backward_bytes_per_logit));
+    kernels.push_back(input_gradient(product));
+    if (frozen()) continue;
+    kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
+    accumulate_products(kernels, shape_.vocab * model_.hidden);
+  }
+  return kernels;
 }
 
 Steps Transformer::head_forward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   StepBuilder to(experiment_, workload, Phase::forward);
   const std::int32_t ready = enter(to, Part::head, kBlockInput, shape_.residual());
-  std::int32_t out =
-      to.compute(Part::head,
-                 {elementwise(2 * shape_.cut_residual()), gemm(shape_.tokens, shape_.vocab, model_.hidden),
-                  scaled(logits, software_.forward_bytes_per_logit)},
-                 ready);
+  std::vector<Kernel> kernels{elementwise(2 * shape_.cut_residual())};
+  if (loss_chunks() > 1) {
+    std::ranges::move(chunked_loss(), std::back_inserter(kernels));
+  } else {
+    kernels.push_back(gemm(shape_.tokens, shape_.vocab, model_.hidden));
+    kernels.push_back(scaled(logits, software_.forward_bytes_per_logit));
+  }
+  std::int32_t out = to.compute(Part::head, std::move(kernels), ready);
   if (tensor_parallel()) {
     // Vocabulary-parallel cross-entropy adds up maximum, target logit and sum of exponentials.
     for (int i = 0; i < 3; ++i)
@@ -85,13 +119,15 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
   StepBuilder to(experiment_, workload, phase_of(kind));
-  const bool trains = completes_gradients(kind) && !frozen();
+  const bool chunked = loss_chunks() > 1;  // whose gradients are there already
+  const bool trains = completes_gradients(kind) && !frozen() && !chunked;
   if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
   // Before the weight gradient, sequence parallelism gathers the input again.
   const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
-  std::vector<Kernel> gradient{scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
+  std::vector<Kernel> gradient;
+  if (!chunked) gradient = {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
   std::vector<Kernel> kernels;
-  if (kind == PassKind::backward) to.compute(Part::head, std::move(gradient), kBlockInput);
+  if (kind == PassKind::backward && !chunked) to.compute(Part::head, std::move(gradient), kBlockInput);
   if (kind == PassKind::backward_input) kernels = std::move(gradient);
   if (trains) {
     kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));

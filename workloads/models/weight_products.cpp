@@ -20,8 +20,17 @@ Kernel WeightProducts::sum(std::int64_t values) const {
   return memory(static_cast<Bytes>(bytes * software_.elementwise_traffic + 0.5));
 }
 
+/// A kernel of its own reads the narrow weight and writes it as the product takes it, each time
+/// (bitsandbytes).
+void WeightProducts::widen(const Weight& weight, std::vector<Kernel>& kernels) const {
+  if (rank_ == 0 || frozen_ == FrozenPrecision::as_computed) return;
+  const std::int64_t weights = weight.product.k * weight.product.n;
+  kernels.push_back(memory(frozen_bytes(frozen_, weights) + weights * element_));
+}
+
 void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) const {
   const Kernel& p = weight.product;
+  widen(weight, kernels);
   kernels.push_back(p);
   if (!weight.adapted) return;
   kernels.push_back(adapter_product(p.m, rank_, p.k));
@@ -31,6 +40,7 @@ void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) con
 
 void WeightProducts::add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const {
   const Kernel& p = weight.product;
+  widen(weight, kernels);
   kernels.push_back(input_gradient(p));
   if (!weight.adapted) return;
   kernels.push_back(adapter_product(p.m, rank_, p.n));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "orrery/plan.hpp"
 #include "orrery/software.hpp"
 #include "orrery/workload.hpp"
 
@@ -21,8 +22,9 @@ class WeightProducts {
  public:
   /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
   /// `elementwise_traffic` times as many.
-  WeightProducts(std::int64_t lora_rank, Bytes element, const Software& software)
-      : rank_(lora_rank), element_(element), software_(software) {}
+  /// `frozen`: what weights beside adapters are kept in.
+  WeightProducts(std::int64_t lora_rank, Bytes element, FrozenPrecision frozen, const Software& software)
+      : rank_(lora_rank), element_(element), frozen_(frozen), software_(software) {}
 
   void add(const Weight& weight, std::vector<Kernel>& kernels) const;
   void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
@@ -33,9 +35,11 @@ class WeightProducts {
 
  private:
   [[nodiscard]] Kernel sum(std::int64_t values) const;
+  void widen(const Weight& weight, std::vector<Kernel>& kernels) const;
 
   std::int64_t rank_;
   Bytes element_;
+  FrozenPrecision frozen_;
   const Software& software_;
 };
 

@@ -107,6 +107,7 @@ Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, 
     chunk.parameters += block.parameters;
     chunk.trained += block.parameters - block.frozen;
     chunk.experts += block.expert_parameters;
+    chunk.narrow += block.narrow;
   };
   if (first) place(blocks.embedding, -1, Part::embedding);
   for (std::int64_t layer = from; layer < to; ++layer) {
@@ -181,6 +182,12 @@ std::int64_t Stage::trained() const {
 std::int64_t Stage::experts() const {
   std::int64_t sum = 0;
   for (const Chunk& chunk : chunks) sum += chunk.experts;
+  return sum;
+}
+
+std::int64_t Stage::narrow() const {
+  std::int64_t sum = 0;
+  for (const Chunk& chunk : chunks) sum += chunk.narrow;
   return sum;
 }
 

@@ -70,6 +70,7 @@ struct Chunk {
   std::int64_t parameters = 0;  ///< of all blocks
   std::int64_t trained = 0;     ///< of those
   std::int64_t experts = 0;     ///< of those, of experts
+  std::int64_t narrow = 0;      ///< of all, in Plan::frozen_precision
 
   /// What a pass over the chunk adds to what is kept.
   [[nodiscard]] Bytes change(PassKind kind) const {
@@ -94,6 +95,7 @@ struct Stage {
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] std::int64_t trained() const;  ///< of those
   [[nodiscard]] std::int64_t experts() const;  ///< of those, parameters of experts
+  [[nodiscard]] std::int64_t narrow() const;   ///< of all, in Plan::frozen_precision
   [[nodiscard]] std::int64_t trained_tensors(const ModelBlocks& blocks) const;
 };
 

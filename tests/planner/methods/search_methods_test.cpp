@@ -89,7 +89,7 @@ TEST_CASE("without a bound of the objective the optimum is found as well") {
   }
 }
 
-// No rent of these GPUs is known.
+// No length of a training is given.
 TEST_CASE("a front over a figure that no plan has is refused") {
   const Space space = space_of_lists(R"({"plan.tensor_parallel": "1..8*2"})");
   for (const char* method : kAnySpace) {
@@ -97,10 +97,10 @@ TEST_CASE("a front over a figure that no plan has is refused") {
     SearchRequest request = asked(method);
     request.pareto.emplace_back("memory.peak_gb");
     CHECK_FALSE(search(space, request).pareto.empty());
-    request.pareto.emplace_back("cost_usd");
+    request.pareto.emplace_back("training_days");
     CHECK_THROWS_WITH_AS(
         static_cast<void>(search(space, request)),
-        doctest::Contains("--pareto: no plan that was simulated has a value of \"cost_usd\""), InputError);
+        doctest::Contains("--pareto: no plan that was simulated has a value of \"training_days\""), InputError);
   }
 }
 

@@ -138,26 +138,26 @@ TEST_CASE("the best and the front are those of all feasible points") {
   CHECK(table.best(parse_aim("max:step_time_s"), 16).back() == front.front());
   CHECK_THROWS_WITH_AS(static_cast<void>(table.best(parse_aim("step_tim_s"), 1)),
                        doctest::Contains("did you mean \"step_time_s\"?"), InputError);
-  // No rent of these GPUs is known, so that no point has a price to weigh.
-  const std::string says = "none of the 16 feasible points has a value of \"cost_usd\"";
-  CHECK_THROWS_WITH_AS(static_cast<void>(table.best(parse_aim("cost_usd"), 1)),
+  // No length of a training is given, so that no point has days to weigh.
+  const std::string says = "none of the 16 feasible points has a value of \"training_days\"";
+  CHECK_THROWS_WITH_AS(static_cast<void>(table.best(parse_aim("training_days"), 1)),
                        doctest::Contains(says.c_str()), InputError);
   CHECK_THROWS_WITH_AS(
-      static_cast<void>(table.pareto(std::vector{parse_aim("step_time_s"), parse_aim("cost_usd")})),
+      static_cast<void>(table.pareto(std::vector{parse_aim("step_time_s"), parse_aim("training_days")})),
       doctest::Contains(says.c_str()), InputError);
 }
 
 TEST_CASE("a figure that only another sweep of the file has values of is none of this one") {
   const ResultsFolder folder;
   Simulator simulator;
-  static_cast<void>(
-      sweep(swept_space(R"({"cluster.gpu.usd_per_hour": [1, 2]})"), swept_into(folder.file()), simulator));
+  static_cast<void>(sweep(swept_space(R"({"training.tokens": [1000000000, 2000000000]})"),
+                          swept_into(folder.file()), simulator));
   static_cast<void>(sweep(swept_space(), swept_into(folder.file()), simulator));
-  CHECK(ResultsTable(folder.file(), 1).pareto(std::vector{parse_aim("cost_usd")}).size() == 1);
-  CHECK(ResultsTable(folder.file(), 1).has_figure("cost_usd"));
-  CHECK_FALSE(ResultsTable(folder.file(), 2).has_figure("cost_usd"));
+  CHECK(ResultsTable(folder.file(), 1).pareto(std::vector{parse_aim("training_days")}).size() == 1);
+  CHECK(ResultsTable(folder.file(), 1).has_figure("training_days"));
+  CHECK_FALSE(ResultsTable(folder.file(), 2).has_figure("training_days"));
   CHECK_THROWS_AS(
-      static_cast<void>(ResultsTable(folder.file(), 2).pareto(std::vector{parse_aim("cost_usd")})),
+      static_cast<void>(ResultsTable(folder.file(), 2).pareto(std::vector{parse_aim("training_days")})),
       InputError);
 }
 
