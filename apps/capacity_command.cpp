@@ -39,6 +39,7 @@ std::optional<Experiment> best_plan(const CapacityOptions& options, const Common
   const ExperimentArguments& arguments = options.arguments;
   BaseExperiment base{arguments.experiment, read_text(arguments.experiment), arguments.overrides};
   Catalog catalog = catalog_with(arguments.calibrations);
+  check_capacity(experiment_of_any_plan(base, catalog, menus()));
   SpaceDescription usual = usual_space(base, catalog, menus());
   // Batches of any size are searched by the rate already: more requests are more in flight.
   std::erase_if(usual.keys, [](const SpaceKey& key) { return key.key == "inference.batch_size"; });

@@ -96,7 +96,10 @@ int deliver_served(const SimulateOptions& options, const CommonOptions& common, 
   const bool recorded =
       options.trace.any() || options.pictures.any() || html_file != nullptr || options.memory_timeline;
   ServingRecord record;
-  Report report = observe_serving(experiment, {recorded ? &record : nullptr, progress_on_terminal(common)});
+  Figures figures;
+  figures.capacity = keys.figures().capacity;
+  Report report =
+      observe_serving(experiment, figures, {recorded ? &record : nullptr, progress_on_terminal(common)});
   measure_process(begin, report.stats);
   if (!report.feasible && (options.trace.any() || options.pictures.any()))
     throw InputError("/inference",
@@ -144,9 +147,11 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   if (options.memory_timeline)
     run.report.memory_timeline = memory_of_stages(run.view(), run.report.stage_memory.size());
   if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
-  for (std::string& sentence : costly_defaults(
-           experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
-    run.report.warnings.push_back(std::move(sentence));
+  const Figures asked = keys.figures();
+  if (asked.origin && asked.breakdown)  // of warnings
+    for (std::string& sentence : costly_defaults(
+             experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
+      run.report.warnings.push_back(std::move(sentence));
   files.write(run.report, keys);
   if (options.trace.any()) traces.write(run.view(), RankGrid(experiment.plan));
   if (html_file != nullptr) write_page_of(run, read, to(*html_file));

@@ -2,10 +2,13 @@
 // for runs of the Megatron job, GPUs for large runs.
 #include <benchmark/benchmark.h>
 
+#include <memory>
+
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "sim/run/run.hpp"
 #include "sim/tasks/expand.hpp"
+#include "sim/tasks/interference.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/programs/lower.hpp"
 
@@ -78,7 +81,9 @@ void BM_Expand(benchmark::State& state) {
   for (auto _ : state) {
     ExpandedGraph expanded = expand(workload, channels, make_task_groups(workload, channels), positions);
     expanded.representatives = positions.representatives;
-    set_costs(workload, channels, p.run.prices, each, expanded);
+    Interference interference(workload, channels, p.run.prices,
+                              std::make_shared<const InterferenceOrders>(interference_orders(workload)));
+    set_costs(workload, channels, p.run.prices, each, interference, expanded);
     tasks = expanded.graph.tasks();
     benchmark::DoNotOptimize(tasks);
   }

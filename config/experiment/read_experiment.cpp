@@ -38,6 +38,8 @@ namespace {
 
 constexpr std::size_t kLongestId = 1000;
 
+}  // namespace
+
 /// A text with its overrides, parsed.
 struct ParsedExperiment {
   Document document;                    ///< its value is in `given`
@@ -51,14 +53,23 @@ struct ParsedExperiment {
                    const std::vector<std::string>& overrides, const Json& plan = nullptr)
       : document(parse_document(text, source)), given(std::move(document.value)) {
     use_full_names(given, source, diagnostics);
+    name_base();
     if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
     if (!given.is_object()) return;
+    name_base();
     take_id();
     given.erase("$schema");
     if (!plan.is_null()) given["plan"] = plan;
   }
 
  private:
+  /// A plan that is "auto" as an object, which overrides may add keys to.
+  void name_base() {
+    if (!given.is_object()) return;
+    const auto plan = given.find("plan");
+    if (plan != given.end() && *plan == "auto") *plan = Json{{"base", "auto"}};
+  }
+
   /// Says nothing of the experiment, which may be equal to another one but for it.
   void take_id() {
     const auto found = given.find("id");
@@ -67,6 +78,8 @@ struct ParsedExperiment {
     given.erase(found);
   }
 };
+
+namespace {
 
 bool is_id(const Json& id) {
   if (id.is_string()) return id.get_ref<const std::string&>().size() <= kLongestId;
@@ -89,14 +102,7 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
 bool leaves_plan_open(const Json& experiment) {
   if (!experiment.is_object()) return false;
   const auto plan = experiment.find("plan");
-  return plan == experiment.end() || *plan == "auto" ||
-         (plan->is_object() && plan->value("base", Json()) == "auto");
-}
-
-/// A plan in place of one that is left open; nothing where it is not, or nobody chooses.
-std::optional<ChosenPlan> chosen_plan(const Json& experiment, const Catalog& catalog, const Menus& menus) {
-  if (menus.choose_plan == nullptr || !leaves_plan_open(experiment)) return std::nullopt;
-  return menus.choose_plan(experiment.dump(), catalog);
+  return plan == experiment.end() || (plan->is_object() && plan->value("base", Json()) == "auto");
 }
 
 }  // namespace
@@ -166,11 +172,28 @@ ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vec
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
+/// A plan in place of one that is left open; nothing where it is not, or nobody chooses.
+std::optional<ChosenPlan> ExperimentSeries::choose(const ParsedExperiment& parsed,
+                                                   const std::string& source) const {
+  const Menus& menus = setting_->menus;
+  if (menus.choose_plan == nullptr || !parsed.diagnostics.empty() || !leaves_plan_open(parsed.given))
+    return std::nullopt;
+  try {
+    return menus.choose_plan(parsed.given.dump(), setting_->catalog);
+  } catch (const InputError& error) {
+    Findings findings;
+    for (const Diagnostic& diagnostic : error.diagnostics()) findings.add(diagnostic);
+    const ExperimentReader reader(setting_->catalog, menus);
+    throw InputError(orrery::located(findings, {parsed.document, source, parsed.given, parsed.set,
+                                                reader.resolver().uses(), setting_->catalog.data()}));
+  }
+}
+
 LocatedExperiment ExperimentSeries::read(std::string_view text, const std::string& source,
                                          ExperimentLabel* label) {
   ParsedExperiment parsed(text, source, setting_->overrides);
   if (label != nullptr) set_label(parsed, *label);
-  const auto chosen = chosen_plan(parsed.given, setting_->catalog, setting_->menus);
+  const std::optional<ChosenPlan> chosen = choose(parsed, source);
   if (chosen) parsed.given["plan"] = Json::parse(chosen->plan);
   ExperimentReader series(setting_->catalog, setting_->menus, latest_ == nullptr ? nullptr : &latest_->parts);
   Experiment experiment = series.read(parsed.given, parsed.set);

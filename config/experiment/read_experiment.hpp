@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "orrery/experiment.hpp"
 
 namespace orrery {
+
+struct ParsedExperiment;
 
 /// Where the values of an experiment stand, for problems that are found after it was read. Copies share what
 /// they know.
@@ -95,6 +98,8 @@ class ExperimentSeries {
   struct Setting;
   struct Latest;
   friend class ExperimentPositions;
+  [[nodiscard]] std::optional<ChosenPlan> choose(const ParsedExperiment& parsed,
+                                                 const std::string& source) const;
   std::shared_ptr<const Setting> setting_;
   std::unique_ptr<Latest> latest_;
 };

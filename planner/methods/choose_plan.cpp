@@ -37,6 +37,16 @@ class PlanChoice {
   std::optional<ChosenPlan> chosen() const {
     if (!asked_ && fits_or_is_wrong()) return std::nullopt;
     if (!is_sound()) return ChosenPlan{given_.dump(), ""};
+    try {
+      return best_of_usual_space();
+    } catch (const InputError& error) {
+      if (!asked_) return std::nullopt;
+      throw InputError("/plan", error.diagnostics().front().message);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::optional<ChosenPlan> best_of_usual_space() const {
     const BaseExperiment base{"", experiment_.dump()};
     SpaceDescription usual = usual_space(base, catalog_, menus());
     std::erase_if(usual.keys, [this](const SpaceKey& key) {
@@ -53,11 +63,11 @@ class PlanChoice {
     if (!found.best.empty()) return ChosenPlan{plan_of(space, found), reason(space, request, found)};
     if (!asked_) return std::nullopt;
     throw InputError("/plan",
-                     fmt::format("found auto, but none of {} plans fits into memory and keeps all limits",
-                                 found.distinct));
+                     fmt::format("found auto, but of {} plans {} do not fit into memory and {} break a limit "
+                                 "of inference.slo",
+                                 found.distinct, found.infeasible, found.beyond));
   }
 
- private:
   /// What is wrong is told by who reads the experiment.
   [[nodiscard]] bool fits_or_is_wrong() const {
     try {

@@ -73,12 +73,15 @@ class UsualSpace {
   }
 
   /// Steps of plans compare only with one batch: where none is given, one of 4 Mi tokens, and of 1 Ki a GPU
-  /// at least, as large models are trained with; in sequences a power of two.
+  /// at least, as large models are trained with; in sequences a power of two, times the odd part of the
+  /// number of GPUs.
   [[nodiscard]] std::int64_t usual_batch() const {
     const std::int64_t tokens =
         std::max<std::int64_t>(std::int64_t{4} << 20, experiment_.cluster.gpus() * 1024);
     const auto sequences = static_cast<std::uint64_t>(std::max<std::int64_t>(tokens / model_.seq_length, 1));
-    return static_cast<std::int64_t>(std::bit_floor(sequences));
+    const auto gpus = static_cast<std::uint64_t>(experiment_.cluster.gpus());
+    const std::uint64_t odd = gpus >> std::countr_zero(gpus);  // replicas may be any part of the GPUs
+    return static_cast<std::int64_t>(odd * std::bit_floor(std::max<std::uint64_t>(sequences / odd, 1)));
   }
 
   /// Those of one NVLink domain: beyond it tensor ranks meet on NICs in every layer.

@@ -17,12 +17,12 @@ namespace orrery {
 /// What a usual space leaves as it is, a sentence; "" where it is nothing.
 [[nodiscard]] std::string not_varied(const Space& space);
 
-/// What a search is for where nobody says: step_time_s; of what serves requests tokens_per_s_per_gpu, or where they
-/// arrive at a rate, which all plans that keep up serve alike, end_to_end_s.
+/// What a search is for where nobody says: step_time_s; of what serves requests tokens_per_s_per_gpu, or
+/// where they arrive at a rate, which all plans that keep up serve alike, end_to_end_s.
 [[nodiscard]] std::string_view usual_objective(const Space& space);
 
-/// Adds the limits of the experiment itself (`inference.slo`), which plans keep, but where the search is for the
-/// most requests within them.
+/// Adds the limits of the experiment itself (`inference.slo`), which plans keep, but where the search is for
+/// the most requests within them.
 void add_own_limits(const Space& space, SearchRequest& request);
 
 }  // namespace orrery

@@ -24,12 +24,23 @@ Json value_at(const Json& document, std::string_view key) {
   return *at;
 }
 
+namespace {
+
+/// A plan that is to be chosen is one of which the space varies the keys.
+void leave_open(Json& plan) {
+  if (plan == "auto") plan = Json::object();
+  if (plan.is_object() && plan.value("base", Json()) == "auto") plan.erase("base");
+}
+
+}  // namespace
+
 Json base_document(const BaseExperiment& base) {
   Json document = parse_document(base.text, base.source).value;
   std::vector<Diagnostic> diagnostics;
   use_full_names(document, base.source, diagnostics);
   apply_overrides(document, base.overrides, diagnostics);
   if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+  if (document.is_object() && document.contains("plan")) leave_open(document["plan"]);
   return document;
 }
 

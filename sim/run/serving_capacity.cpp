@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
+
+#include "orrery/error.hpp"
 
 namespace orrery {
 namespace {
@@ -30,10 +33,8 @@ class CapacitySearch {
       const std::int64_t last = std::min(broken + kFarther, kMost);
       std::int64_t again = broken;
       while (again <= last && !keeps(again)) ++again;
-      if (again > last) break;
-      kept = again;
-      broken = again + 1;
-      while (broken <= kMost && keeps(broken)) kept = broken++;
+      if (again > last || tried_.size() >= kMostTrials) break;
+      walk_up(kept = again, broken);
     }
     const std::int64_t reported = std::max<std::int64_t>(kept, 0);
     return {kept < 0 ? 0 : numbered_rate(kept), broken > kMost ? 0 : numbered_rate(broken),
@@ -42,17 +43,37 @@ class CapacitySearch {
   }
 
  private:
-  /// Tenfold steps from one request per second.
+  static constexpr std::size_t kMostTrials = 60;
+
+  /// Tenfold steps from one request per second. Where that breaks a limit, higher rates may keep it, at which
+  /// batches fill sooner, or chance has it; else lower ones.
   void bracket(std::int64_t& kept, std::int64_t& broken) {
+    constexpr std::int64_t kDecadesUp = 3;
     std::int64_t at = kFirst;
+    for (std::int64_t up = 0; up < kDecadesUp && !keeps(at); ++up) at += kPerDecade;
     if (keeps(at)) {
-      for (kept = at; kept < kMost && broken > kMost; at += kPerDecade)
-        (keeps(std::min(at + kPerDecade, kMost)) ? kept : broken) = std::min(at + kPerDecade, kMost);
-    } else {
-      for (broken = at; broken > 0 && kept < 0; at -= kPerDecade)
-        (keeps(std::max<std::int64_t>(at - kPerDecade, 0)) ? kept : broken) =
-            std::max<std::int64_t>(at - kPerDecade, 0);
+      kept = at;
+      while (kept < kMost && broken > kMost) {
+        at = std::min(kept + kPerDecade, kMost);
+        (keeps(at) ? kept : broken) = at;
+      }
+      return;
     }
+    for (broken = kFirst; broken > 0 && kept < 0;) {
+      at = std::max<std::int64_t>(broken - kPerDecade, 0);
+      (keeps(at) ? kept : broken) = at;
+      if (tried(at).is_too_long) return;
+    }
+  }
+
+  /// From a rate that is kept in growing steps to one that is not.
+  void walk_up(std::int64_t& kept, std::int64_t& broken) {
+    for (std::int64_t step = 1; kept < kMost; step *= 2) {
+      broken = std::min(kept + step, kMost);
+      if (!keeps(broken)) return;
+      kept = broken;
+    }
+    broken = kMost + 1;
   }
 
   void halve(std::int64_t& kept, std::int64_t& broken) {
@@ -65,6 +86,7 @@ class CapacitySearch {
   struct Trial {
     std::string obstacle;  ///< a limit, or a queue that grows or of which nobody can tell; "": nothing
     std::int64_t requests = 0;
+    bool is_too_long = false;  ///< such requests come or are served for longer than a run may take
   };
 
   bool keeps(std::int64_t rate) { return tried(rate).obstacle.empty(); }
@@ -72,9 +94,14 @@ class CapacitySearch {
   const Trial& tried(std::int64_t rate) {
     const auto known = tried_.find(rate);
     if (known != tried_.end()) return known->second;
-    const Serving serving = serve_at_(numbered_rate(rate));
+    Serving serving;
+    try {
+      serving = serve_at_(numbered_rate(rate));
+    } catch (const InputError&) {
+      return tried_.emplace(rate, Trial{"length of the run", 0, true}).first->second;
+    }
     const std::vector<ServiceLimit> broken = broken_limits(slo_, serving);
-    Trial trial{std::string(broken.empty() ? "" : broken.front().key), serving.requests};
+    Trial trial{std::string(broken.empty() ? "" : broken.front().key), serving.requests, false};
     if (trial.obstacle.empty() && serving.unstable.value_or(true)) trial.obstacle = "queue";
     return tried_.emplace(rate, std::move(trial)).first->second;
   }

@@ -245,10 +245,11 @@ Report report_on_serving(const Experiment& experiment, const Figures& figures, M
   return ServingExperiment(experiment, figures, memo).simulated(observer);
 }
 
-Report observe_serving(const Experiment& experiment, const ServingObserver& observer) {
+Report observe_serving(const Experiment& experiment, const Figures& figures,
+                       const ServingObserver& observer) {
   Memo memo;
-  return with_concrete_plan(experiment, memo,
-                            [&](const Experiment& e) { return report_on_serving(e, {}, memo, observer); });
+  return with_concrete_plan(
+      experiment, memo, [&](const Experiment& e) { return report_on_serving(e, figures, memo, observer); });
 }
 
 Report report_on_serving_memory(const Experiment& experiment, const Figures& figures, Memo& memo) {

@@ -14,9 +14,10 @@ namespace orrery {
 [[nodiscard]] Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
                                        const ServingObserver& observer = {});
 
-/// All figures, of a plan that may leave things open.
+/// Of a plan that may leave things open.
 /// @throws as report_on_serving()
-[[nodiscard]] Report observe_serving(const Experiment& experiment, const ServingObserver& observer);
+[[nodiscard]] Report observe_serving(const Experiment& experiment, const Figures& figures,
+                                     const ServingObserver& observer);
 
 /// The same without serving anything: memory and feasibility alone.
 [[nodiscard]] Report report_on_serving_memory(const Experiment& experiment, const Figures& figures,

@@ -169,6 +169,8 @@ class StepSimulation {
     constexpr int kMostRuns = 6;
     const Channels& channels = *step_.channels;
     Contention contention(step_.workload, channels, step_.prices, topology());
+    step_.slows_passes = contention.slow_passes({});
+    if (step_.slows_passes) return;
     std::vector<LinkId> shared = step_.shared = contention.between_stages();
     for (int runs = 1;; ++runs) {
       std::shared_ptr<const RankClasses> classes =

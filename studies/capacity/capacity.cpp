@@ -6,9 +6,7 @@
 #include "orrery/simulate.hpp"
 
 namespace orrery {
-namespace {
-
-void check(const Experiment& experiment) {
+void check_capacity(const Experiment& experiment) {
   if (!experiment.inference)
     throw InputError("/inference", "found none, allowed an experiment that serves requests");
   if (experiment.inference->trace.has_value())
@@ -16,16 +14,19 @@ void check(const Experiment& experiment) {
                      "found a file, whose requests come when they do, allowed lengths and a number");
 }
 
-}  // namespace
-
 Report report_at_capacity(const Experiment& experiment) {
-  check(experiment);
+  check_capacity(experiment);
   Simulator simulator;
   Figures only_capacity{false, false, false, false, false, false};
   only_capacity.capacity = true;
   const Report found = simulator.simulate(experiment, only_capacity);
   if (!found.feasible) return simulator.simulate(experiment);
   const Capacity& capacity = *found.serving->capacity;
+  if (capacity.requests_per_s == 0 && capacity.requests == 0) {  // nothing that could be run
+    Report alone = simulator.simulate(experiment);
+    alone.serving->capacity = capacity;
+    return alone;
+  }
   Experiment at_most = experiment;
   at_most.inference->requests_per_s =
       capacity.requests_per_s > 0 ? capacity.requests_per_s : capacity.offered_per_s;

@@ -12,4 +12,7 @@ namespace orrery {
 /// have their times, and as simulate()
 [[nodiscard]] Report report_at_capacity(const Experiment& experiment);
 
+/// @throws InputError as report_at_capacity() does before it simulates anything
+void check_capacity(const Experiment& experiment);
+
 }  // namespace orrery

@@ -4,6 +4,7 @@
 // reduce-scatter after. Activation memory by Korthikanti et al. 2022, section 4, tensor by tensor.
 #include "workloads/models/transformer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -274,7 +275,12 @@ Block Transformer::layer(const LayerKind& kind) const {
   block.exchanges_again = exchanges_again(kind);
   if (kind.receives) hold_encoder_output(block);
   block.frozen = frozen() ? block.parameters - shape_.adapter_parameters() : 0;
-  if (plan_.frozen_precision != FrozenPrecision::as_computed) block.narrow = block.frozen;
+  if (plan_.frozen_precision != FrozenPrecision::as_computed) {
+    block.narrow = block.frozen;
+    // One weight at a time is there as products take it.
+    const std::int64_t widest = std::max(shape_.ffn, shape_.heads * model_.head_dim) * model_.hidden;
+    for (WorkspaceBytes& workspace : block.workspace) workspace.gathered_parameters = widest * shape_.element;
+  }
   block.frozen_tensors = frozen() ? block.tensors - shape_.adapter_tensors() : 0;
   return block;
 }

@@ -2,6 +2,7 @@
 // them.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "workloads/models/transformer.hpp"
 
@@ -59,7 +60,9 @@ Block Transformer::head() const {
   const Bytes loss = scaled(logits, software_.loss_bytes_per_logit).bytes;
   const std::int64_t chunks = loss_chunks();
   if (chunks > 1) {
-    block.activations[ActivationKind::vocabulary] = shape_.cut_residual();  // gradient of its input
+    // The input of the norm, and the gradient of the projection's, which tensor ranks sum up in the backward
+    // pass.
+    block.activations[ActivationKind::vocabulary] = shape_.cut_residual() + shape_.residual();
     block.in(PassKind::forward).loss = shape_.head_inputs() + (kept + loss + chunks - 1) / chunks;
   } else {
     block.activations[ActivationKind::vocabulary] = shape_.head_inputs() + kept;
@@ -67,6 +70,10 @@ Block Transformer::head() const {
       block.in(kind).loss = loss;
   }
   hold_table_gradient(shape_.vocab * model_.hidden, block);
+  if (chunks > 1)
+    block.in(PassKind::forward).weight_gradients =
+        std::exchange(block.in(PassKind::backward).weight_gradients, 0);
+  if (chunks > 1) block.in(PassKind::backward_weight).weight_gradients = 0;
   block.for_weights =
       frozen() || chunks > 1 ? 0 : block.activations.total();  // input and gradient of the logits
   block.parameters = shape_.head_parameters();

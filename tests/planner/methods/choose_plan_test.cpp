@@ -75,10 +75,27 @@ TEST_CASE("without a plan the simplest is taken where it fits, else the best") {
   CHECK(served.plan.gpus() == 8);
 }
 
+TEST_CASE("the batch that is assumed suits clusters that are no power of two") {
+  const Experiment three =
+      chosen(R"({"model": "gpt3-13b", "cluster": {"base": "dgx-a100-80gb", "nodes": 3}, "plan": "auto"})");
+  CHECK(three.plan.global_batch_size == 3 * 512);  // 4 Mi tokens are 2048 sequences; a power of two times 3
+  CHECK(three.plan.data_parallel % 3 == 0);
+  const Experiment added =
+      chosen(R"({"model": "gpt3-13b", "cluster": {"base": "dgx-a100-80gb", "nodes": 3}, "plan": "auto"})",
+             {"plan.global_batch_size=48"});
+  CHECK(added.plan.global_batch_size == 48);
+}
+
+TEST_CASE("a search takes a plan that is to be chosen as one of which it varies the keys") {
+  const BaseExperiment open{"open.json", kOpen};
+  const Space space(usual_space(open, Catalog::embedded(), menus()), open, Catalog::embedded(), menus());
+  CHECK(search(space, {}).best.front().trial.makespan_ps == simulate(chosen(kOpen)).makespan_ps);
+}
+
 TEST_CASE("what cannot be chosen says why") {
   CHECK(refusal(R"({"model": "gpt3-175b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1}, "plan": "auto"})",
                 menus_that_choose_plans())
-            .find("/plan: found auto, but none of ") != std::string::npos);
+            .find("/plan: found auto, but of ") != std::string::npos);
   CHECK(refusal(R"({"model": "gpt3-175c", "cluster": "dgx-a100-80gb", "plan": "auto"})",
                 menus_that_choose_plans())
             .find("/model: found \"gpt3-175c\"") != std::string::npos);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments.hpp"
+#include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 
 namespace orrery {
@@ -70,6 +71,32 @@ TEST_CASE("a rate that breaks a limit by chance does not end the search") {
     return serving;
   };
   CHECK(find_capacity({}, unlucky).requests_per_s == 7.0);
+}
+
+TEST_CASE("rates that are too low, as batches fill slowly at them, do not hide those that are kept") {
+  const auto fills_slowly = [](double rate) {
+    Serving serving = made_up(rate);
+    if (rate < 2) serving.unstable = true;
+    return serving;
+  };
+  CHECK(find_capacity({}, fills_slowly).requests_per_s == 7.0);
+  const Experiment batches = test::read(
+      R"({"model": "llama-7b", "cluster": "dgx-h100",
+          "inference": {"prompt_tokens": 512, "output_tokens": 64, "batching": "static", "batch_size": 64,
+                        "requests": 1000, "slo": {"ttft_s": 5}}})");
+  const double most = capacity_of(batches);
+  CHECK(most > 60);
+  CHECK(keeps(batches, most));
+}
+
+TEST_CASE("rates at which requests come for longer than a run may take end the search") {
+  const auto slow = [](double rate) -> Serving {
+    if (rate < 0.05) throw InputError("/inference", "too long");
+    return Serving{};  // nobody can tell whether the queue grows
+  };
+  const Capacity none = find_capacity({}, slow);
+  CHECK(none.requests_per_s == 0);
+  CHECK(none.simulations < 30);
 }
 
 TEST_CASE("one request at a time is served as often as its time goes into a second") {

@@ -70,7 +70,8 @@ struct Written {
     prices.interference = share;
     for (const Call& call : channels.calls)
       prices.calls.push_back({{0}, {Cost{messages_ps[call.request.work], 0, 0}}, {}, nullptr});
-    Interference interference(workload, channels, prices);
+    Interference interference(workload, channels, prices,
+                              std::make_shared<const InterferenceOrders>(interference_orders(workload)));
     const auto delays = interference.of(1);
     return {delays.begin(), delays.end()};
   }
@@ -186,5 +187,5 @@ TEST_CASE("without a share nothing is slowed") {
   w.communicate(400, {});
   w.compute(1000);
   const Channels channels = match_channels(w.workload);
-  CHECK(!Interference(w.workload, channels, w.prices).any());
+  CHECK(!Interference(w.workload, channels, w.prices, nullptr).any());
 }

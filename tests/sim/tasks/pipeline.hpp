@@ -2,6 +2,7 @@
 // bubble formulas. Everything from stages to report is the product's own; only prices are given.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/metrics/build_report.hpp"
 #include "sim/tasks/expand.hpp"
+#include "sim/tasks/interference.hpp"
 #include "topologies/topologies.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/programs/stage_program.hpp"
@@ -100,7 +102,9 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const ClassPositions positions = class_positions(workload, channels, each);
   ExpandedGraph expanded = expand(workload, channels, make_task_groups(workload, channels), positions);
   expanded.representatives = positions.representatives;
-  set_costs(workload, channels, prices, each, expanded);
+  Interference interference(workload, channels, prices,
+                            std::make_shared<const InterferenceOrders>(interference_orders(workload)));
+  set_costs(workload, channels, prices, each, interference, expanded);
   PipelineResult result;
   result.timeline = run_contention_free(expanded.graph);
   const Traffic none;
