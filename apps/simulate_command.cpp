@@ -147,11 +147,6 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   if (options.memory_timeline)
     run.report.memory_timeline = memory_of_stages(run.view(), run.report.stage_memory.size());
   if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
-  const Figures asked = keys.figures();
-  if (asked.origin && asked.breakdown)  // of warnings
-    for (std::string& sentence : costly_defaults(
-             experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
-      run.report.warnings.push_back(std::move(sentence));
   files.write(run.report, keys);
   if (options.trace.any()) traces.write(run.view(), RankGrid(experiment.plan));
   if (html_file != nullptr) write_page_of(run, read, to(*html_file));
@@ -159,7 +154,11 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   const std::string drawn = options.pictures.any() ? pictures.drawn(run.view(), run.report) : "";
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
-    print_summary(run.report);
+    Report shown = run.report;
+    for (std::string& sentence : costly_defaults(
+             experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
+      shown.warnings.push_back(std::move(sentence));
+    print_summary(shown);
     traces.print_notes(run.report.gpus);
   }
   if (!drawn.empty()) std::printf("%s%s", common.quiet ? "" : "\n", drawn.c_str());

@@ -36,9 +36,11 @@ std::vector<std::string> costly_defaults(
     const Experiment& experiment, const Report& report,
     const std::function<Experiment(const std::string& override)>& changed) {
   constexpr std::uint64_t kMostTasks = 1'000'000;
+  constexpr std::int64_t kMostGpus = 65'536;
   constexpr double kWorthSaying = 0.02;
   std::vector<std::string> sentences;
-  if (!trains_layers(experiment) || !report.feasible || report.asynchrony || report.stats.tasks > kMostTasks)
+  if (!trains_layers(experiment) || !report.feasible || report.asynchrony ||
+      report.stats.tasks > kMostTasks || report.gpus > kMostGpus)
     return sentences;
   Simulator simulator;
   for (const Change& change : kChanges) {

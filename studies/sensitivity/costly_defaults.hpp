@@ -13,8 +13,8 @@ namespace orrery {
 
 /// A sentence with the step time on each change by which a feasible step gets 2 % shorter or more: sequence
 /// parallelism, gradients and parameters that travel beside compute, fused attention. Each is simulated; none
-/// are where the step of `report` has more than a million tasks, where workers keep no step with each other,
-/// and beside `inference`.
+/// are where the step of `report` has more than a million tasks or 65,536 GPUs, where workers keep no step
+/// with each other, and beside `inference`.
 /// @param changed  the experiment with one more KEY=VALUE; throws InputError where it cannot have it
 [[nodiscard]] std::vector<std::string> costly_defaults(
     const Experiment& experiment, const Report& report,
