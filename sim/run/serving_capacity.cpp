@@ -48,9 +48,9 @@ class CapacitySearch {
   /// Tenfold steps from one request per second. Where that breaks a limit, higher rates may keep it, at which
   /// batches fill sooner, or chance has it; else lower ones.
   void bracket(std::int64_t& kept, std::int64_t& broken) {
-    constexpr std::int64_t kDecadesUp = 3;
+    constexpr std::int64_t kStepsUp = 6;
     std::int64_t at = kFirst;
-    for (std::int64_t up = 0; up < kDecadesUp && !keeps(at); ++up) at += kPerDecade;
+    for (std::int64_t up = 0; up < kStepsUp && !keeps(at); ++up) at += kPerDecade / 2;
     if (keeps(at)) {
       kept = at;
       while (kept < kMost && broken > kMost) {

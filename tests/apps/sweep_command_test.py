@@ -207,9 +207,9 @@ class SweepCommand(CommandLineCase):
         self.refused(wrong, says="/cluster/fabric/shape: the tree has room for 2")
 
     def test_front_of_a_figure_without_values(self):
-        self.sweep(self.space, "--quiet")  # no rent of these GPUs is known
-        self.refused("--pareto", "step_time_s,cost_usd", says='feasible points has a value of "cost_usd"')
-        self.refused("--top", 3, "--by", "cost_usd", says='feasible points has a value of "cost_usd"')
+        self.sweep(self.space, "--quiet")  # no length of a training is given
+        self.refused("--pareto", "step_time_s,training_days", says='feasible points has a value of "training_days"')
+        self.refused("--top", 3, "--by", "training_days", says='feasible points has a value of "training_days"')
 
     def test_points_on_dask_have_the_numbers_of_any_sweep(self):
         """The keys go to the Python module in the order in which points are numbered."""

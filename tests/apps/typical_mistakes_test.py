@@ -17,7 +17,7 @@ MISTAKES = [
      'did you mean "plan.pipeline_parallel"?'),
     (["simulate", FILE, "plan.tp=5"], "/plan/tensor_parallel: found 5", "allowed a divisor of heads 12"),
     (["simulate", FILE, "plan.gbs=17"], "/plan/global_batch_size: found 17", "allowed a multiple of data_parallel 2"),
-    (["simulate", FILE, "plan.precision=bp16"], 'found "bp16"', 'did you mean "bf16"?'),
+    (["simulate", FILE, "plan.precision=b16"], 'found "b16"', 'did you mean "bf16"?'),
     (["simulate", FILE, "plan.recompute=selctive"], 'found "selctive"', 'did you mean "selective"?'),
     (["simulate", FILE, "plan.zero_stage=4"], "/plan/zero_stage: found 4", "allowed an integer from 0 to 3"),
     (["simulate", FILE, "model=llama3.1-70"], 'found "llama3.1-70"', 'did you mean "llama3.1-70b"?'),

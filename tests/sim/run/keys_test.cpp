@@ -38,6 +38,10 @@ const std::vector<std::string> kExperiments{
         "plan": {"context_parallel": 2, "context_parallel_type": "hierarchical", "global_batch_size": 24, "zero_stage": 3, "overlap_parameter_gather": true,
                  "precision": "fp8-blockwise"},
         "training": {"tokens": 1000000}})",
+    // Adapters beside whole weights.
+    R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
+                  "lora_rank": 4},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 1}, "plan": {"global_batch_size": 4}})",
     // Packed samples in chunks of stages as whole passes, without contention.
     R"({"model": {"kind": "transformer", "layers": 8, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 256,
                   "attention": "flash", "packed_sample_length": 128},
