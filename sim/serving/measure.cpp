@@ -46,14 +46,16 @@ void measure_requests(const FinishedRun& run, Serving& serving) {
   serving.inter_token_latency_s = run.gaps.distribution();
 }
 
-/// Whether a number of requests grows to which `came` were added while `growth` more came than ended. One that
-/// keeps its level strays from it by chance, by less than three standard deviations of `came`, a Poisson count,
-/// almost always; one that grows does so by a share of `came`. Between a share that nobody minds and those, so
-/// few cannot tell.
-std::optional<bool> grows(double growth, double came) {
+/// Whether a number of requests, `mean` of them on average, grows to which `came` were added while `growth`
+/// more came than ended. One that keeps its level is a Poisson count at its begin and its end, and so
+/// `growth` stays below three standard deviations of their difference (below one of `came`, since overload
+/// fills the service), or is a share of `came` that nobody minds. One that grows by more than chance explains
+/// does so beyond three standard deviations of `came`. Between them so few cannot tell.
+std::optional<bool> grows(double growth, double came, double mean) {
   constexpr double kNegligible = 0.02;
-  if (growth > 3 * std::sqrt(came)) return true;
-  return growth > std::max(1.0, kNegligible * came) ? std::nullopt : std::optional(false);
+  const double level = std::max(kNegligible * came, std::min(3 * std::sqrt(2 * mean), std::sqrt(came)));
+  if (growth <= level) return false;
+  return growth > 3 * std::sqrt(came) ? std::optional(true) : std::nullopt;
 }
 
 /// The second half of the arrivals tells, when the system is no longer filling.
@@ -71,7 +73,7 @@ void measure_queue(const FinishedRun& run, Serving& serving) {
       requests, [&](const ServedRequest& r) { return r.end_ps > begin && r.end_ps <= last; }));
   serving.late_ends_per_s = ended / seconds_from(half);
   serving.queue_growth_per_s = (came - ended) / seconds_from(half);
-  serving.unstable = grows(came - ended, came);
+  serving.unstable = grows(came - ended, came, serving.arrivals_per_s * serving.end_to_end_s.mean);
 }
 
 void measure_replicas(const FinishedRun& run, Serving& serving) {

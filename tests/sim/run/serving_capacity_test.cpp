@@ -107,7 +107,7 @@ TEST_CASE("one request at a time is served as often as its time goes into a seco
   const double alone_s = 1 / simulate(one).serving->requests_per_s();
   const double most =
       capacity_of(one) * alone_s;  // utilisation: the queue of a single server grows from 1 on
-  CHECK(most < 1.06);
+  CHECK(most < 1.08);
   CHECK(most > 0.9);
 }
 
