@@ -38,7 +38,8 @@ std::vector<ResultScalar> result_row(const Report& report, const ResultSelection
 std::vector<std::string> lasting_row_names() {
   std::vector<std::string> names;
   for (const ResultKey* key : all_keys()) {
-    const bool lasts = !key->is_list && !key->path.starts_with("stats.");
+    const bool lasts = !key->is_list && !key->path.starts_with("stats.") &&
+                       key->needs != ResultKey::Needs::capacity;  // a dozen runs more
     if (lasts && std::ranges::find(kNoFigures, key->path) == kNoFigures.end()) names.emplace_back(key->path);
   }
   return names;
