@@ -37,8 +37,8 @@ struct Menus {
   /// Says what stands against the schedule of a completed plan; null: nothing.
   void (*check_schedule)(const Experiment&, const Complain&) = nullptr;
   std::vector<std::string> nvlink_wirings{};  ///< those of node_wirings that are made of NVLinks
-  /// The plan for an experiment, JSON, whose plan is "auto" or has the base "auto", or which has none; nothing
-  /// where the one that it has anyway will do. Null: nobody is there to choose.
+  /// The plan for an experiment, JSON, whose plan is "auto" or has the base "auto", or which has none;
+  /// nothing where the one that it has anyway will do. Null: nobody is there to choose.
   std::optional<ChosenPlan> (*choose_plan)(const std::string& experiment, const Catalog&) = nullptr;
 };
 

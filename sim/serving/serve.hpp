@@ -30,7 +30,8 @@ struct ServingSetup {
   std::uint64_t seed = 0;
   Picoseconds front_end_ps = 0;  ///< from a request's arrival to its place in the queue of a replica
   ReplicaMix mix{};
-  std::int64_t lengthened = 1;  ///< times the requests of the experiment, or the usual ones where it gives none
+  std::int64_t lengthened =
+      1;  ///< times the requests of the experiment, or the usual ones where it gives none
 
   [[nodiscard]] bool is_mixed() const { return !mix.kind_of_replica.empty(); }
   [[nodiscard]] std::size_t kinds() const { return is_mixed() ? mix.memories.size() : 1; }

@@ -100,7 +100,8 @@ TEST_CASE("a front over a figure that no plan has is refused") {
     request.pareto.emplace_back("training_days");
     CHECK_THROWS_WITH_AS(
         static_cast<void>(search(space, request)),
-        doctest::Contains("--pareto: no plan that was simulated has a value of \"training_days\""), InputError);
+        doctest::Contains("--pareto: no plan that was simulated has a value of \"training_days\""),
+        InputError);
   }
 }
 

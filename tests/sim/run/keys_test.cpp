@@ -205,10 +205,10 @@ const Values kMoreValues{
 
 /// Keys that no value can be changed of alone.
 const std::set<std::string> kFixed{
-    "$schema",                         // for editors
-    "id",                              // of a line of a batch, not of the experiment
-    "model.kind",                      // another kind has other keys
-    "plan",                            // chosen by who reads the experiment
+    "$schema",     // for editors
+    "id",          // of a line of a batch, not of the experiment
+    "model.kind",  // another kind has other keys
+    "plan",        // chosen by who reads the experiment
     "plan.base",
     "plan.data_parallel",              // follows from the GPUs
     "inference.disaggregated.decode",  // together data_parallel

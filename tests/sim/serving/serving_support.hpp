@@ -59,8 +59,8 @@ inline ServedRun served(const Inference& inference, IterationCost& cost,
 }
 
 /// What holds of every run, whatever is served: each request ended once with all its tokens, in the order of
-/// its moments; pages are all free again; Little's law; what lies between its tokens is the time from the first
-/// to the last; and the times of the stages add up.
+/// its moments; pages are all free again; Little's law; what lies between its tokens is the time from the
+/// first to the last; and the times of the stages add up.
 inline bool keeps_laws(const ServedRun& run, std::uint32_t stages) {
   Int128 stays = 0;
   Int128 between_tokens = 0;
