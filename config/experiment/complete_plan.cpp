@@ -42,8 +42,7 @@ class PlanCompletion {
     if (!has("optimizer")) plan_.optimizer = usual_optimizer(model_, experiment_.stack);
     complete_context_groups();
     check_dimensions();
-    check_loss();
-    check_frozen();
+    check_pieces(experiment_, findings_);
     complete_sharding(experiment_, given_, findings_);
     if (complete_batch()) check_schedule();
   }
@@ -66,25 +65,6 @@ class PlanCompletion {
     const std::int64_t t = plan_.tensor_parallel;
     if (value % t != 0)
       add({"tensor_parallel"}, fmt::format("found {}, allowed a divisor of {} {}", t, what, value));
-  }
-
-  void check_loss() {
-    if (plan_.loss_chunks > 1 && !model_.attends())
-      add({"loss_chunks"},
-          fmt::format("found {}, allowed 1 for a model without a vocabulary", plan_.loss_chunks));
-  }
-
-  /// Weights are kept narrow where nobody trains, shares out or gathers them.
-  void check_frozen() {
-    if (plan_.frozen_precision == FrozenPrecision::as_computed) return;
-    const auto refuse = [&](std::string_view why) {
-      add({"frozen_precision"},
-          fmt::format("found {}, allowed as-computed {}",
-                      kFrozenPrecisionNames[static_cast<std::size_t>(plan_.frozen_precision)], why));
-    };
-    if (model_.lora_rank == 0) return refuse("without model.lora_rank: all weights are trained");
-    if (model_.experts > 0) return refuse("in models with experts");
-    if (plan_.zero_stage == 3) return refuse("with zero_stage 3, which gathers weights as they are computed");
   }
 
   [[nodiscard]] bool schedule_is_of(const std::vector<std::string>& names) const {

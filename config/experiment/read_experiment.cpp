@@ -98,7 +98,7 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
   if (name != parsed.given.end() && name->is_string()) label.name = name->get<std::string>();
 }
 
-/// Whether the plan is left to whoever can choose one.
+/// True where the experiment leaves its plan to whoever can choose one.
 bool leaves_plan_open(const Json& experiment) {
   if (!experiment.is_object()) return false;
   const auto plan = experiment.find("plan");

@@ -50,6 +50,8 @@ void complete_sharding(Experiment& experiment, const Json& plan, Findings& findi
 void check_sync(const Experiment& experiment, const Json& sync, const std::vector<std::string>& set,
                 Findings& findings);
 
+/// Adds what keeps `loss_chunks` or `frozen_precision` from acting in this experiment.
+void check_pieces(const Experiment& experiment, Findings& findings);
 /// Reports gossip that would take too long or too much memory to simulate, `weights` those of the model.
 void check_gossip(const Experiment& experiment, double weights, Findings& findings);
 /// Reports algorithms that can do their collective in no group of ranks of this cluster.

@@ -191,7 +191,7 @@ inline constexpr std::array<ServiceLimit, 20> kServiceLimits{{
     {"end_to_end_s_p99", &ServiceLevel::end_to_end_s_p99, &Serving::end_to_end_s, &Distribution::p99},
 }};
 
-/// Those limits of `slo` that the figures exceed; none where there is none.
+/// Returns the limits of `slo` that the figures exceed.
 [[nodiscard]] std::vector<ServiceLimit> broken_limits(const ServiceLevel& slo, const Serving& serving);
 
 }  // namespace orrery

@@ -68,7 +68,7 @@ class PlanChoice {
                                  found.distinct, found.infeasible, found.beyond));
   }
 
-  /// What is wrong is told by who reads the experiment.
+  /// Whoever reads the experiment tells what is wrong with it.
   [[nodiscard]] bool fits_or_is_wrong() const {
     try {
       const std::string text = experiment_.dump();

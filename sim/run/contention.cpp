@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
-#include <utility>
 
 #include "orrery/content_hash.hpp"
+#include "sim/run/link_inspection.hpp"
 
 namespace orrery {
 namespace {
-
-/// Of a leg with this weight on a link, in units of FlowNetwork: bytes/s * kWeightOne.
-Int128 demand_of(const Leg& leg, std::uint64_t weight) {
-  return static_cast<Int128>(leg.rate) * static_cast<Int128>(weight);
-}
 
 /// Mostly one list for both.
 bool same_links(std::span<const LinkId> a, std::span<const LinkId> b) {
@@ -214,172 +208,6 @@ bool Contention::slow_passes(const std::vector<LinkId>& links) const {
   return std::ranges::any_of(links, [this](LinkId link) { return of_passes_[index(link)]; });
 }
 
-namespace {
-
-/// One look at a finished run.
-class Inspection {
- public:
-  Inspection(const Workload& workload, const Channels& channels, const PriceList& prices,
-             const ExpandedGraph& expanded, const Timeline& timeline)
-      : workload_(workload), channels_(channels), prices_(prices), expanded_(expanded), timeline_(timeline) {
-    list_operations();
-  }
-
-  /// What a call of the groups of a class that it costs the same puts on the link at hand.
-  struct Load {
-    std::uint32_t group_class = 0;
-    std::uint32_t call = 0;
-    std::uint32_t cost = 0;   ///< of the call
-    std::uint32_t place = 0;  ///< of the link in the list of the group
-    std::uint32_t group = 0;  ///< one of them
-    std::uint32_t groups = 1;
-    std::int64_t most = 0;  ///< bytes/s, of a channel with passes: while any of its calls runs; 0: of a call
-
-    [[nodiscard]] auto key() const { return std::tuple(group_class, call, cost, place); }
-  };
-
-  [[nodiscard]] bool overloaded(std::int64_t bytes_per_s, std::vector<Load>& loads) {
-    add_up(loads);
-    changes_.clear();
-    runs_.clear();
-    for (const Load& load : loads) add_changes(load);
-    merge_runs();
-    const Int128 capacity = static_cast<Int128>(bytes_per_s) * kWeightOne;
-    Int128 demand = 0;
-    for (std::size_t i = 0; i < changes_.size();) {
-      const Picoseconds time = changes_[i].time;
-      for (; i < changes_.size() && changes_[i].time == time; ++i) demand += changes_[i].by;
-      if (demand > capacity) return true;
-    }
-    return false;
-  }
-
- private:
-  struct Change {
-    Picoseconds time = 0;
-    Int128 by = 0;
-  };
-
-  void add_change(Picoseconds time, Int128 by) {
-    if (changes_.empty() || time < changes_.back().time) runs_.push_back(changes_.size());
-    changes_.push_back({time, by});
-  }
-
-  /// A load's changes are mostly in order of time: sorts by merging the runs that are, two and two.
-  void merge_runs() {
-    const auto at = [](std::vector<Change>& list, std::size_t place) {
-      return list.begin() + static_cast<std::ptrdiff_t>(place);
-    };
-    while (runs_.size() > 1) {
-      merged_.resize(changes_.size());
-      std::vector<std::size_t> longer;
-      for (std::size_t r = 0; r < runs_.size(); r += 2) {
-        const std::size_t middle = r + 1 < runs_.size() ? runs_[r + 1] : changes_.size();
-        const std::size_t end = r + 2 < runs_.size() ? runs_[r + 2] : changes_.size();
-        std::merge(at(changes_, runs_[r]), at(changes_, middle), at(changes_, middle), at(changes_, end),
-                   at(merged_, runs_[r]), [](const Change& a, const Change& b) { return a.time < b.time; });
-        longer.push_back(runs_[r]);
-      }
-      changes_.swap(merged_);
-      runs_ = std::move(longer);
-    }
-  }
-
-  /// Groups of a class do the same at the same times.
-  static void add_up(std::vector<Load>& loads) {
-    std::ranges::sort(loads, {}, &Load::key);
-    std::size_t kept = 0;
-    for (const Load& load : loads) {
-      if (kept > 0 && loads[kept - 1].key() == load.key()) {
-        loads[kept - 1].groups += load.groups;
-      } else {
-        loads[kept++] = load;
-      }
-    }
-    loads.resize(kept);
-  }
-
-  void list_operations() {
-    operations_.resize(workload_.programs.size() * workload_.slots);
-    for (std::size_t p = 0; p < workload_.programs.size(); ++p) {
-      const std::vector<Op>& ops = workload_.programs[p].ops;
-      for (std::uint32_t o = 0; o < ops.size(); ++o) {
-        if (ops[o].kind != Op::Kind::compute) operations_[p * workload_.slots + ops[o].slot].push_back(o);
-      }
-    }
-  }
-
-  /// A leg moves its data no earlier and no later than the legs before and after it leave it time for.
-  void add_changes(const Load& load) {
-    if (load.most > 0) return add_spans(load);
-    const CallPrice& price = prices_.calls[load.call];
-    const Cost& cost = price.costs[load.cost];
-    Picoseconds before = 0;
-    for (std::uint32_t l = cost.leg_begin; l < cost.leg_end; ++l) {
-      const Leg& leg = price.routed->legs[l];
-      before += leg.latency_ps;
-      const Picoseconds after = cost.duration_ps - before - leg.alone_ps;
-      for (std::uint32_t u = leg.use_begin; u < leg.use_end; ++u) {
-        if (index(price.routed->uses[u].link) == load.place && leg.alone_ps > 0)
-          add_changes(load, before, after, demand_of(leg, price.routed->uses[u].weight) * load.groups);
-      }
-      before += leg.alone_ps;
-    }
-  }
-
-  void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand) {
-    const Request request = channels_.calls[load.call].request;
-    for_each_task(load, [&](const Op& op, std::uint32_t task) {
-      if (request_of(op) != request) return;
-      add_change(timeline_.start_ps[task] + before, demand);
-      add_change(timeline_.finish_ps[task] - after, -demand);
-    });
-  }
-
-  /// Passes, and what their group does before and after their bodies, while any of them runs: the messages of
-  /// a group follow each other.
-  void add_spans(const Load& load) {
-    spans_.clear();
-    for_each_task(load, [&](const Op&, std::uint32_t task) {
-      spans_.emplace_back(timeline_.start_ps[task], timeline_.finish_ps[task]);
-    });
-    std::ranges::sort(spans_);
-    const Int128 demand = Int128{load.most} * kWeightOne * load.groups;
-    for (std::size_t i = 0; i < spans_.size();) {
-      const Picoseconds begin = spans_[i].first;
-      Picoseconds end = spans_[i].second;
-      for (++i; i < spans_.size() && spans_[i].first <= end; ++i) end = std::max(end, spans_[i].second);
-      add_change(begin, demand);
-      add_change(end, -demand);
-    }
-  }
-
-  /// Visits (operation, task) of what the group of a load does.
-  template <class Visit>
-  void for_each_task(const Load& load, Visit visit) {
-    const std::uint32_t rank = workload_.members(load.group).front();
-    const std::uint32_t program = workload_.program_of_rank[rank];
-    const ExpandedGraph::Place place = expanded_.place(expanded_.representatives.class_of_rank[rank]);
-    std::uint16_t slot = 0;
-    while (workload_.group(rank, slot) != load.group) ++slot;
-    for (const std::uint32_t op : operations_[program * workload_.slots + slot])
-      visit(workload_.programs[program].ops[op], place.task(expanded_.ops[program][op]));
-  }
-
-  const Workload& workload_;
-  const Channels& channels_;
-  const PriceList& prices_;
-  const ExpandedGraph& expanded_;
-  const Timeline& timeline_;
-  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: what communicates there
-  std::vector<Change> changes_;                         ///< on the link at hand
-  std::vector<std::size_t> runs_;                       ///< where each run of them in order of time begins
-  std::vector<Change> merged_;
-  std::vector<std::pair<Picoseconds, Picoseconds>> spans_;
-};
-
-}  // namespace
-
 /// Links that the same classes of groups load alike are overloaded together, so the first of them is
 /// looked at.
 std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedGraph& expanded,
@@ -422,7 +250,7 @@ std::vector<bool> Contention::inspect(std::span<const LinkId> links, const Folde
                                       const ExpandedGraph& expanded, const Timeline& timeline) const {
   std::vector<std::uint32_t> number(topology_.links().size(), kNone);
   for (std::uint32_t i = 0; i < links.size(); ++i) number[index(links[i])] = i;
-  std::vector<std::vector<Inspection::Load>> loads(links.size());
+  std::vector<std::vector<LinkInspection::Load>> loads(links.size());
   for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     if (number[link] == kNone) return;
     if (bundle.has_passes) {
@@ -436,7 +264,7 @@ std::vector<bool> Contention::inspect(std::span<const LinkId> links, const Folde
       loads[number[link]].push_back({folded.groups.class_of[by.group], call, cost, place, by.group, 1});
     }
   });
-  Inspection inspection(workload_, channels_, prices_, expanded, timeline);
+  LinkInspection inspection(workload_, channels_, prices_, expanded, timeline);
   std::vector<bool> over(links.size());
   for (std::size_t i = 0; i < links.size(); ++i)
     over[i] = inspection.overloaded(topology_.link(links[i]).bytes_per_s, loads[i]);
