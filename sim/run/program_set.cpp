@@ -73,6 +73,7 @@ void append_order(const Experiment& experiment, ContentHash& key) {
   append_content(key, plan.virtual_stages);
   append_content(key, plan.micro_batch_group_size);
   append_content(key, plan.warmup_micro_batches);
+  append_content(key, plan.overlap_expert_parallel);  // few micro-batches may have no two side by side
   append_content(key, experiment.simulation.steps);
 }
 
