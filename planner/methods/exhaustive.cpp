@@ -11,7 +11,7 @@ namespace {
 
 /// Points that are bounded or simulated side by side; a fixed number, so that what is done depends on no
 /// thread.
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kBlock = 48;
 
 class ExhaustiveSearch {
  public:
@@ -69,6 +69,9 @@ class ExhaustiveSearch {
         return run_.count_pruned(1, "left out: passes alone take longer than the best step");
       case BoundBy::weights:
         return run_.count_pruned(1, "left out: weights and gradients alone travel longer than the best step");
+      case BoundBy::schedule:
+        return run_.count_pruned(
+            1, "left out: passes in the order of the schedule take longer than the best step");
       case BoundBy::run_without_contention:
         return run_.count_pruned(1, "left out: longer than the best step even without contention");
     }
@@ -78,8 +81,9 @@ class ExhaustiveSearch {
   void work_on(const std::vector<Candidate*>& block) {
     std::vector<Candidate*> loose;
     std::vector<Candidate*> tight;
-    for (Candidate* candidate : block) (candidate->can_relax ? loose : tight).push_back(candidate);
-    run_.relax(loose);
+    for (Candidate* candidate : block)
+      (candidate->next != Tightening::none ? loose : tight).push_back(candidate);
+    run_.tighten(loose);
     for (Candidate* candidate : loose) {
       open_.push_back(candidate);
       std::ranges::push_heap(open_, later);

@@ -142,19 +142,25 @@ Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
   const LeastMakespan least = with_concrete_plan(point.experiment, memo_, [this](const Experiment& concrete) {
     return least_makespan(concrete, memo_);
   });
+  candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
   Report bound = memory;
   bound.makespan_ps = std::max<Picoseconds>(least.most(), 1);
-  const auto of = [&bound](const Objective& objective) {
-    const bool known = objective.follows_time() || objective.needs_no_run();
-    const bool bounds = known && objective.value(bound).has_value();
-    return bounds ? objective.cost(bound) : -std::numeric_limits<double>::infinity();
-  };
-  candidate.bound = of(request_.objective);
-  for (const Objective& objective : request_.pareto) candidate.pareto_bounds.push_back(of(objective));
-  if (!request_.objective.follows_time()) return candidate;
-  candidate.by = least.weights > least.passes ? BoundBy::weights : BoundBy::passes;
-  candidate.can_relax = point.experiment.simulation.network != Network::alpha_beta;
+  raise_bounds(bound, least.weights > least.passes ? BoundBy::weights : BoundBy::passes, candidate);
+  if (request_.objective.follows_time()) candidate.next = Tightening::schedule;
   return candidate;
+}
+
+/// @param least  its memory, and times that are no longer than its own
+void SearchRun::raise_bounds(const Report& least, BoundBy by, Candidate& candidate) const {
+  const auto raised = [&least](const Objective& objective, double bound) {
+    const bool known = objective.follows_time() || objective.needs_no_run();
+    return known && objective.value(least) ? std::max(bound, objective.cost(least)) : bound;
+  };
+  const double bound = raised(request_.objective, candidate.bound);
+  if (bound > candidate.bound && request_.objective.follows_time()) candidate.by = by;
+  candidate.bound = bound;
+  for (std::size_t k = 0; k < request_.pareto.size(); ++k)
+    candidate.pareto_bounds[k] = raised(request_.pareto[k], candidate.pareto_bounds[k]);
 }
 
 std::vector<Candidate> SearchRun::survey() {
@@ -349,24 +355,39 @@ std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::vecto
   return simulate(indices);
 }
 
-void SearchRun::relax(std::span<Candidate*> candidates) {
+void SearchRun::tighten(std::span<Candidate*> candidates) {
+  std::atomic<std::uint64_t> runs = 0;
   for_each_or_throw(candidates.size(), request_.threads, [&](std::size_t i) {
-    Candidate& candidate = *candidates[i];
-    candidate.can_relax = false;
-    Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
-    experiment.simulation.network = Network::alpha_beta;
-    Report report;
-    if (refusal_of([&] { report = simulator_.simulate(experiment, figures_); }))
-      return;  // which its own run tells again, and counts
-    const double cost = request_.objective.cost(report);
-    if (std::isinf(cost)) lacks_value_ = true;
-    if (cost > candidate.bound) candidate.by = BoundBy::run_without_contention;
-    candidate.bound = std::max(candidate.bound, cost);
-    for (std::size_t k = 0; k < request_.pareto.size(); ++k)
-      if (request_.pareto[k].follows_time())
-        candidate.pareto_bounds[k] = std::max(candidate.pareto_bounds[k], request_.pareto[k].cost(report));
+    if (candidates[i]->next == Tightening::schedule) return schedule_passes(*candidates[i]);
+    run_without_contention(*candidates[i]);
+    ++runs;
   });
-  counts_.bounded += candidates.size();
+  counts_.bounded += runs;
+}
+
+void SearchRun::schedule_passes(Candidate& candidate) {
+  const Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
+  const bool meets = experiment.simulation.network != Network::alpha_beta;
+  candidate.next = meets ? Tightening::run_without_contention : Tightening::none;
+  Report least = account_memory(experiment, kMemoryAlone);
+  least.makespan_ps = with_concrete_plan(experiment, memo_, [this](const Experiment& concrete) {
+    return std::max<Picoseconds>(least_scheduled_makespan(concrete, memo_), 1);
+  });
+  raise_bounds(least, BoundBy::schedule, candidate);
+}
+
+void SearchRun::run_without_contention(Candidate& candidate) {
+  candidate.next = Tightening::none;
+  Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
+  experiment.simulation.network = Network::alpha_beta;
+  Report report;
+  if (refusal_of([&] { report = simulator_.simulate(experiment, figures_); }))
+    return;  // which its own run tells again, and counts
+  raise_bounds(report, BoundBy::run_without_contention, candidate);
+  if (const double cost = request_.objective.cost(report); std::isinf(cost)) {
+    lacks_value_ = true;
+    candidate.bound = cost;
+  }
 }
 
 void SearchRun::count_pruned(std::uint64_t points, const std::string& because) {

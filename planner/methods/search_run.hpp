@@ -27,7 +27,10 @@
 namespace orrery {
 
 /// What a bound rests on.
-enum class BoundBy : std::uint8_t { nothing, passes, weights, run_without_contention };
+enum class BoundBy : std::uint8_t { nothing, passes, weights, schedule, run_without_contention };
+
+/// What may give a tighter one, from the quickest to the slowest.
+enum class Tightening : std::uint8_t { schedule, run_without_contention, none };
 
 /// Why a point cannot be simulated, as only simulating it finds out.
 struct Refusal {
@@ -44,7 +47,7 @@ struct Candidate {
   double bound = -std::numeric_limits<double>::infinity();  ///< no cost of it is less
   std::vector<double> pareto_bounds;                        ///< the same of SearchRequest::pareto
   BoundBy by = BoundBy::nothing;
-  bool can_relax = false;  ///< a run without contention may give a tighter one
+  Tightening next = Tightening::none;
 };
 
 /// Safe for threads where it says so; methods are called on one.
@@ -75,8 +78,8 @@ class SearchRun {
   /// The same for points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
 
-  /// Sets the bounds of candidates to those of runs without contention, on all threads.
-  void relax(std::span<Candidate*> candidates);
+  /// Tightens the bounds of candidates by what is next for each, on all threads.
+  void tighten(std::span<Candidate*> candidates);
 
   [[nodiscard]] bool budget_left() const;
 
@@ -106,6 +109,9 @@ class SearchRun {
   [[nodiscard]] Looked looked_at(std::uint64_t index, bool as_candidate);
   void count(std::uint64_t index, const Looked& looked);
   std::uint64_t look(std::uint64_t index, std::uint64_t end, PointReader& reader, Survey& survey);
+  void raise_bounds(const Report& least, BoundBy by, Candidate& candidate) const;
+  void schedule_passes(Candidate& candidate);
+  void run_without_contention(Candidate& candidate);
   [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
   [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
   [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);

@@ -52,15 +52,16 @@ class BlockClock {
 
   [[nodiscard]] const RankSpeeds& speeds() const { return speeds_; }
 
-  std::vector<std::vector<GpuBlockTimes>> times(const ModelBlocks& blocks) {
+  std::vector<std::vector<GpuBlockTimes>> times(const ModelBlocks& blocks, bool with_steps = false) {
     std::vector<std::vector<GpuBlockTimes>> all;
     for (std::size_t stage = 0; stage < workload_.programs.size(); ++stage) {
       auto& of_stage = all.emplace_back();
       for (const std::uint32_t rank : unlike_ranks(stage)) {
-        GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}, {}});
+        GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}, {}, {}});
         for (const Block& block : blocks.kinds) {
           of_gpu.times.push_back(time(block, stage, rank));
           of_gpu.least.push_back(least(block, stage, rank));
+          if (with_steps) of_gpu.steps.push_back(timed(block, stage, rank));
         }
       }
     }
@@ -130,6 +131,21 @@ class BlockClock {
       all[k] = {capped_sum(again, output), capped_sum(again, pass.free[kCompute]), {}};
       if (block.recomputes(static_cast<PassKind>(k))) add_busy(block.recompute, stage, rank, all[k].busy);
       add_busy(steps, stage, rank, all[k].busy);
+    }
+    return all;
+  }
+
+  TimedBlock timed(const Block& block, std::size_t stage, std::uint32_t rank) {
+    TimedBlock all;
+    for (std::size_t k = 0; k <= kPassKindCount; ++k) {
+      const Steps& steps = k < kPassKindCount ? block.steps[k] : block.recompute;
+      all[k].output = steps.output;
+      for (const Step& step : steps.list)
+        if (step.on_host)
+          all[k].list.push_back({0, step.after, static_cast<std::uint8_t>(Stream::host)});
+        else
+          all[k].list.push_back({duration(step, stage, rank, &MessageTimes::least), step.after,
+                                 static_cast<std::uint8_t>(stream_of_step(step))});
     }
     return all;
   }
@@ -213,11 +229,11 @@ WeightTimes weight_times(const Experiment& experiment, const SyncLayout& layout,
   return [blocks, clock, &experiment](const Stage& stage) { return clock->weight_time(stage, experiment); };
 }
 
-LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
+LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo, bool with_steps) {
   LeastTimes result{{model_family(experiment.model.kind).describe(experiment), {}, {}}, {}, {}};
   BlockTimes& blocks = result.blocks;
   BlockClock clock(experiment, layout, blocks.blocks, memo);
-  blocks.of_rank = clock.times(blocks.blocks);
+  blocks.of_rank = clock.times(blocks.blocks, with_steps);
   blocks.speeds = clock.speeds();
   result.stages = Stages(experiment.plan, blocks.blocks);
   for (const Stage& stage : result.stages.list())

@@ -31,11 +31,31 @@ struct LeastBlockTime {
 };
 using LeastBlockTimes = std::array<LeastBlockTime, kPassKindCount>;  ///< by PassKind
 
+/// A step of a block and the least that it takes.
+struct TimedStep {
+  Picoseconds duration = 0;
+  std::int32_t after = kBlockInput;  ///< as Step::after
+  std::uint8_t stream = 0;           ///< Stream
+
+  [[nodiscard]] bool computes() const { return static_cast<Stream>(stream) == Stream::compute; }
+  [[nodiscard]] bool sends_tokens() const {
+    return static_cast<Stream>(stream) == Stream::expert ||
+           static_cast<Stream>(stream) == Stream::expert_node;
+  }
+};
+struct TimedSteps {
+  std::vector<TimedStep> list;
+  std::int32_t output = kBlockInput;  ///< as Steps::output
+};
+/// By PassKind, and what is computed again.
+using TimedBlock = std::array<TimedSteps, kPassKindCount + 1>;
+
 /// On one GPU of a pipeline rank, as on all of its kind there.
 struct GpuBlockTimes {
   std::uint64_t kind = 0;              ///< RankSpeeds::kind()
   std::vector<Picoseconds> times;      ///< per ModelBlocks::kinds
   std::vector<LeastBlockTimes> least;  ///< the same
+  std::vector<TimedBlock> steps;       ///< the same, where they are asked for
 };
 
 struct BlockTimes {
@@ -65,6 +85,7 @@ struct LeastTimes {
 };
 
 /// The same with what moves weights; the plan leaves nothing open.
-[[nodiscard]] LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
+[[nodiscard]] LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo,
+                                     bool with_steps = false);
 
 }  // namespace orrery

@@ -8,15 +8,11 @@
 #include "sim/run/asynchronous_run.hpp"
 #include "sim/run/block_times.hpp"
 #include "sim/run/replica_graph.hpp"
+#include "sim/run/scheduled_passes.hpp"
 #include "workloads/programs/stages.hpp"
 
 namespace orrery {
 namespace {
-
-/// Whether passes of two micro-batches run through each other, so that what one waits for the other may fill.
-bool mixes_passes(const Plan& plan) {
-  return splits_backward(plan) == BackwardSplit::some || plan.overlap_expert_parallel;
-}
 
 /// The least times of the passes of chunks.
 class LeastPassTimes {
@@ -38,7 +34,9 @@ class LeastPassTimes {
  private:
   [[nodiscard]] Picoseconds passes(const Stage& stage) const {
     const auto [before, after] = around(stage);
-    if (mixes_passes(experiment_.plan)) return capped_sum(before, capped_sum(busiest_stream(stage), after));
+    // What a pass waits for another one may fill that runs beside it.
+    if (experiment_.plan.overlap_expert_parallel)
+      return capped_sum(before, capped_sum(busiest_stream(stage), after));
     const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
     const Picoseconds own = capped_sum(busy(stage), times(exposed, experiment_.simulation.steps - 1));
     return capped_sum(before, capped_sum(own, std::max(after, exposed)));
@@ -161,6 +159,12 @@ LeastMakespan least_makespan(const Experiment& experiment, Memo& memo) {
   if (keeps_no_step(experiment)) return {};
   const LeastTimes times = least_times(experiment, sync_layout_of(experiment, memo), memo);
   return LeastPassTimes(experiment, times).longest();
+}
+
+Picoseconds least_scheduled_makespan(const Experiment& experiment, Memo& memo) {
+  if (keeps_no_step(experiment)) return 0;
+  return scheduled_passes(experiment, least_times(experiment, sync_layout_of(experiment, memo), memo,
+                                                  experiment.plan.overlap_expert_parallel));
 }
 
 }  // namespace orrery
