@@ -131,7 +131,7 @@ CLUSTERS = {
     "dgx-1", "dgx-a100-40gb", "dgx-a100-80gb", "dgx-h100", "dgx-h800", "dgx-h200", "dgx-b200",
     "dgx-b300", "gb200-nvl72", "gb300-nvl72", "hgx-h20", "mi300x", "tpu-v5p", "v100-tcp-25g", "a3-mega", "a3-high", "g4dn-12xlarge", "p3-16xlarge",
     "g2-l4", "a10-server", "rtx4090-workstation", "l40s-server", "rtx3090-workstation", "rtx5090-workstation", "a40-server",
-    "rtx-a6000-workstation", "mi325x", "mi355x", "tpu-v5e", "tpu-v6e", "tpu-v7",
+    "rtx-a6000-workstation", "mi325x", "mi355x", "tpu-v5e", "tpu-v6e", "tpu-v7", "gaudi3",
 }
 
 
