@@ -31,7 +31,6 @@ constexpr std::array<std::string_view, 15> kStacks{"nemo-2024",
                                                    "meta-2024",
                                                    "bluefog-2021",
                                                    "ideal"};
-constexpr std::string_view kDefaultEngine = "vllm-2025";  ///< of experiments that serve and name none
 
 const Json* member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -258,7 +257,8 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
   if (const Json* training = member(root, "training"))
     read_training(*training, experiment.training, Path(top, "training"));
   if (const Json* inference = member(root, "inference"))
-    experiment.inference = read_inference(*inference, experiment.model, Path(top, "inference"), scope_);
+    experiment.inference =
+        read_inference(*inference, experiment.model, experiment.stack, Path(top, "inference"), scope_);
   if (const Json* accuracy = member(root, "accuracy")) {
     const Path path(top, "accuracy");
     read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);
@@ -304,7 +304,7 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
 bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const Path& path) {
   if (experiment.stack.empty()) {
     const UsualStack& usual = usual_stack(experiment.model);
-    const std::string_view name = serves ? kDefaultEngine : usual.stack;
+    const std::string_view name = serves ? kUsualEngine : usual.stack;
     if (!resolver_.calibrates(name, "software")) return false;
     experiment.stack = name;
     experiment.stack_reason =

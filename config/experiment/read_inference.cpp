@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/experiment/read_parts.hpp"
+#include "config/experiment/usual_stacks.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 
@@ -15,12 +16,15 @@ namespace {
 
 class InferenceReader {
  public:
-  InferenceReader(const Json& value, const Model& model, const Path& path, Scope& scope)
-      : value_(value), model_(model), path_(path), scope_(scope) {}
+  InferenceReader(const Json& value, const Model& model, std::string_view stack, const Path& path,
+                  Scope& scope)
+      : value_(value), model_(model), stack_(stack), path_(path), scope_(scope) {}
 
   Inference read() {
     read_fields(value_, inference_fields(), inference_, path_, scope_);
     if (!value_.is_object()) return inference_;
+    if (const auto given = value_.find("chunked_prefill"); given == value_.end() || given->is_null())
+      inference_.chunked_prefill = inference_.batching == Batching::continuous && chunks_prefills(stack_);
     read_requests();
     const auto requests = value_.find("requests");
     if (requests == value_.end() || !names_file(*requests)) {
@@ -110,6 +114,7 @@ class InferenceReader {
 
   const Json& value_;
   const Model& model_;
+  std::string_view stack_;
   const Path& path_;
   Scope& scope_;
   Inference inference_;
@@ -117,8 +122,9 @@ class InferenceReader {
 
 }  // namespace
 
-Inference read_inference(const Json& value, const Model& model, const Path& path, Scope& scope) {
-  return InferenceReader(value, model, path, scope).read();
+Inference read_inference(const Json& value, const Model& model, std::string_view stack, const Path& path,
+                         Scope& scope) {
+  return InferenceReader(value, model, stack, path, scope).read();
 }
 
 }  // namespace orrery

@@ -36,6 +36,8 @@ Optimizer usual_optimizer(const Model& model, std::string_view stack) {
   return stack == usual.stack ? usual.optimizer : Optimizer::adam;
 }
 
+bool chunks_prefills(std::string_view stack) { return stack == "vllm-2025"; }
+
 std::string reason_of(const UsualStack& usual) {
   return "none is named, and this is the usual one of " + std::string(usual.models);
 }

@@ -23,6 +23,11 @@ struct UsualStack {
 [[nodiscard]] const UsualStack& usual_stack(const Model& model);
 /// The optimizer where a plan names none: that of the usual stack on it, on all others Adam.
 [[nodiscard]] Optimizer usual_optimizer(const Model& model, std::string_view stack);
+/// The engine of experiments that serve and name none.
+constexpr std::string_view kUsualEngine = "vllm-2025";
+/// Whether an engine works prompts off in pieces beside decoding unless told otherwise, as vLLM has since its
+/// V1.
+[[nodiscard]] bool chunks_prefills(std::string_view stack);
 /// Why an experiment that names no stack runs on that one.
 [[nodiscard]] std::string reason_of(const UsualStack& usual);
 
