@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace orrery {
@@ -68,8 +69,9 @@ std::vector<ServingRange> serving_ranges(const Experiment& experiment, const Ser
   for (const ServingErrors& errors : experiment.domains->serving) {
     if (!is_of_kind(errors, experiment)) continue;
     const double predicted = figure_of(serving, errors.figure);
-    if (predicted > 0)
-      ranges.push_back({errors.figure, predicted * (1 + errors.p10), predicted * (1 + errors.p90)});
+    if (predicted > 0)  // which lies in its range also where nearly all runs strayed one way
+      ranges.push_back({errors.figure, predicted * (1 + std::min(errors.p10, 0.0)),
+                        predicted * (1 + std::max(errors.p90, 0.0))});
   }
   return ranges;
 }

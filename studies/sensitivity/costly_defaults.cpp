@@ -28,6 +28,11 @@ constexpr Change kChanges[]{
      }},
     {"model.attention=flash", "attention writes its scores to memory",
      [](const Experiment& e) { return e.model.attention != Attention::flash; }},
+    {"software.cudnn_attention=true", "the stack's attention kernel is older than the GPU",
+     [](const Experiment& e) {
+       const bool older = e.software.flash_version == 1 || e.software.flash_version == 2;
+       return older && !e.software.cudnn_attention && e.cluster.gpu.flash3_efficiency > 0;
+     }},
 };
 
 }  // namespace
