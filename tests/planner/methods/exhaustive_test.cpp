@@ -11,6 +11,7 @@
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/methods/search.hpp"
+#include "planner/methods/usual_space.hpp"
 #include "planner/methods/write_search.hpp"
 #include "planner/space/points.hpp"
 #include "tests/sanitized.hpp"
@@ -73,6 +74,26 @@ TEST_CASE("the best points are those of all points simulated, for every objectiv
     CHECK(result.optimal);
     CHECK(result.gap == 0);
     CHECK(result.distinct - result.infeasible == costs.size());
+    CHECK(result.simulated + result.pruned == costs.size());
+  }
+}
+
+TEST_CASE("the optimum of the usual space is that of all its points, with experts and without") {
+  constexpr std::array kExperiments{
+      R"({"model": {"base": "mixtral-8x7b", "layers": 4}, "cluster": {"base": "dgx-h100", "gpus_per_node": 4},
+          "plan": {"global_batch_size": 8}})",
+      R"({"model": {"base": "llama3.1-8b", "layers": 5}, "cluster": {"base": "dgx-h100", "gpus_per_node": 4},
+          "plan": {"global_batch_size": 8}})"};
+  for (const char* experiment : std::span(kExperiments).first(test::trials(kExperiments.size()))) {
+    INFO(experiment);
+    const BaseExperiment base{"experiment.json", experiment};
+    const Space space{usual_space(base, Catalog::embedded(), menus()), base, Catalog::embedded(), menus()};
+    const SearchRequest request = request_for("step_time_s", 3);
+    const std::vector<double> costs = all_costs(space, request.objective);
+    const SearchResult result = search(space, request);
+    REQUIRE(result.best.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k) CHECK(result.best[k].trial.cost == costs[k]);
+    CHECK(result.optimal);
     CHECK(result.simulated + result.pruned == costs.size());
   }
 }

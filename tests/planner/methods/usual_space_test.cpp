@@ -9,7 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "orrery/simulate.hpp"
+#include "planner/methods/search.hpp"
 #include "planner/space/points.hpp"
+#include "tests/sanitized.hpp"
 
 using namespace orrery;
 
@@ -93,6 +96,14 @@ const std::vector<Recipe>& recipes() {
         {"pipeline_parallel", "4"},
         {"micro_batch_size", "1"},
         {"zero_stage", "1"}}},
+      {"Qwen3 30B, Megatron Bridge",
+       R"({"model": "qwen3-30b-a3b", "cluster": {"base": "dgx-h100", "nodes": 2}, "plan": {"global_batch_size": 512}})",
+       {{"tensor_parallel", "1"},
+        {"expert_parallel", "8"},
+        {"pipeline_parallel", "2"},
+        {"virtual_stages", "12"},
+        {"micro_batch_size", "1"},
+        {"zero_stage", "1"}}},
   };
   return all;
 }
@@ -127,6 +138,26 @@ TEST_CASE("the usual space holds the plans of published runs") {
     PointReader reader(space);
     const PointOrRemoval read = reader.read(point_of(space, recipe));
     if (const auto* removal = std::get_if<Removal>(&read)) FAIL_CHECK(removal->by << " " << removal->message);
+  }
+}
+
+TEST_CASE("no published plan is better than the optimum of its space") {
+  if (test::kSanitized) return;  // minutes
+  constexpr std::int64_t kMostGpus = 64;
+  for (const Recipe& recipe : recipes()) {
+    INFO(recipe.name);
+    const Space space = usual_space_of(recipe.experiment);
+    PointReader reader(space);
+    const PointOrRemoval read = reader.read(point_of(space, recipe));
+    const auto* point = std::get_if<Point>(&read);
+    if (point == nullptr || point->experiment.cluster.gpus() > kMostGpus) continue;
+    const Report published = Simulator().simulate(point->experiment);
+    SearchRequest request;
+    request.threads = 2;
+    const SearchResult found = search(space, request);
+    CHECK(found.optimal);
+    REQUIRE(!found.best.empty());
+    CHECK(found.best.front().trial.makespan_ps <= published.makespan_ps);
   }
 }
 
