@@ -257,8 +257,7 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
   if (const Json* training = member(root, "training"))
     read_training(*training, experiment.training, Path(top, "training"));
   if (const Json* inference = member(root, "inference"))
-    experiment.inference =
-        read_inference(*inference, experiment.model, experiment.stack, Path(top, "inference"), scope_);
+    experiment.inference = read_inference(*inference, experiment, Path(top, "inference"), scope_);
   if (const Json* accuracy = member(root, "accuracy")) {
     const Path path(top, "accuracy");
     read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);

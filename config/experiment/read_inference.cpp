@@ -16,15 +16,13 @@ namespace {
 
 class InferenceReader {
  public:
-  InferenceReader(const Json& value, const Model& model, std::string_view stack, const Path& path,
-                  Scope& scope)
-      : value_(value), model_(model), stack_(stack), path_(path), scope_(scope) {}
+  InferenceReader(const Json& value, const Experiment& experiment, const Path& path, Scope& scope)
+      : value_(value), experiment_(experiment), path_(path), scope_(scope) {}
 
   Inference read() {
     read_fields(value_, inference_fields(), inference_, path_, scope_);
     if (!value_.is_object()) return inference_;
-    if (const auto given = value_.find("chunked_prefill"); given == value_.end() || given->is_null())
-      inference_.chunked_prefill = inference_.batching == Batching::continuous && chunks_prefills(stack_);
+    take_defaults_of_engine();
     read_requests();
     const auto requests = value_.find("requests");
     if (requests == value_.end() || !names_file(*requests)) {
@@ -39,13 +37,21 @@ class InferenceReader {
   }
 
  private:
+  void take_defaults_of_engine() {
+    const auto given = value_.find("chunked_prefill");
+    const bool chunks = chunks_prefills(experiment_.stack) && inference_.batching == Batching::continuous;
+    if (given == value_.end() || given->is_null()) inference_.chunked_prefill = chunks;
+    if (chunks && inference_.chunked_prefill && inference_.max_batched_tokens == 0)
+      inference_.max_batched_tokens = usual_iteration_tokens(experiment_.cluster);
+  }
+
   void read_requests() {
     const auto given = value_.find("requests");
     if (given == value_.end()) return;
     const Path path(path_, "requests");
     if (!names_file(*given)) return read_field(*given, request_count_field(), inference_, path, scope_);
     const std::int64_t context =
-        inference_.context_tokens > 0 ? inference_.context_tokens : model_.seq_length;
+        inference_.context_tokens > 0 ? inference_.context_tokens : experiment_.model.seq_length;
     inference_.trace = read_request_trace(given->get<std::string>(), context, path, scope_);
     for (const std::string_view key : {"prompt_tokens", "output_tokens", "requests_per_s"}) {
       if (value_.contains(key))
@@ -113,8 +119,7 @@ class InferenceReader {
   }
 
   const Json& value_;
-  const Model& model_;
-  std::string_view stack_;
+  const Experiment& experiment_;
   const Path& path_;
   Scope& scope_;
   Inference inference_;
@@ -122,9 +127,8 @@ class InferenceReader {
 
 }  // namespace
 
-Inference read_inference(const Json& value, const Model& model, std::string_view stack, const Path& path,
-                         Scope& scope) {
-  return InferenceReader(value, model, stack, path, scope).read();
+Inference read_inference(const Json& value, const Experiment& experiment, const Path& path, Scope& scope) {
+  return InferenceReader(value, experiment, path, scope).read();
 }
 
 }  // namespace orrery

@@ -1,8 +1,6 @@
 // Readers of the parts of an experiment: resolved JSON to validated values. Internal to config/.
 #pragma once
 
-#include <string_view>
-
 #include "config/schema/read_fields.hpp"
 #include "orrery/experiment.hpp"
 
@@ -15,8 +13,8 @@ Model read_model(const Json& value, const Path& path, Scope& scope);
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
 void read_problem(const Json& value, LearningProblem& problem, const Path& path, Scope& scope);
 /// @param model  of the experiment, for the longest request
-Inference read_inference(const Json& value, const Model& model, std::string_view stack, const Path& path,
-                         Scope& scope);
+/// @param experiment  with its model, cluster and stack
+Inference read_inference(const Json& value, const Experiment& experiment, const Path& path, Scope& scope);
 /// A CSV file of requests, none longer than `context` tokens; nothing after a finding. `path` leads to its
 /// name.
 RequestTrace read_request_trace(const std::string& file, std::int64_t context, const Path& path,

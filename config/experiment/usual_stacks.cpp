@@ -38,6 +38,15 @@ Optimizer usual_optimizer(const Model& model, std::string_view stack) {
 
 bool chunks_prefills(std::string_view stack) { return stack == "vllm-2025"; }
 
+std::int64_t usual_iteration_tokens(const Cluster& cluster) {
+  constexpr double kLargeGb = 75.16;  // 70 GiB
+  for (std::size_t c = 0; c < cluster.gpu_classes(); ++c) {
+    const Gpu& gpu = cluster.gpu_of_class(c);
+    if (gpu.memory_gb < kLargeGb || gpu.name.starts_with("a100")) return 2048;
+  }
+  return 8192;
+}
+
 std::string reason_of(const UsualStack& usual) {
   return "none is named, and this is the usual one of " + std::string(usual.models);
 }

@@ -2,10 +2,12 @@
 // reader of experiments, which knows what is named; docs/experiment.md shows the table.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "orrery/cluster.hpp"
 #include "orrery/model.hpp"
 #include "orrery/plan.hpp"
 
@@ -28,6 +30,9 @@ constexpr std::string_view kUsualEngine = "vllm-2025";
 /// Whether an engine works prompts off in pieces beside decoding unless told otherwise, as vLLM has since its
 /// V1.
 [[nodiscard]] bool chunks_prefills(std::string_view stack);
+/// Tokens of an iteration of such an engine on those GPUs unless told otherwise: 8,192 in vLLM's server where
+/// all have 70 GiB and none is an A100, else 2,048 (vllm/engine/arg_utils.py, 2025).
+[[nodiscard]] std::int64_t usual_iteration_tokens(const Cluster& cluster);
 /// Why an experiment that names no stack runs on that one.
 [[nodiscard]] std::string reason_of(const UsualStack& usual);
 

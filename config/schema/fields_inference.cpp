@@ -29,9 +29,11 @@ const std::vector<Field<Inference>>& inference_fields() {
       T::flag("chunked_prefill", &I::chunked_prefill,
               "true on vllm-2025 with continuous batching, else false",
               "long prompts go in pieces beside decoding; else whole, while nobody decodes"),
-      T::integer("max_num_batched_tokens", 1, kMaxTokens, &I::max_batched_tokens,
-                 "2048 in pieces; else a longest request and 2048 at least, or all prompts of a static batch",
-                 "tokens of an iteration at most; where prompts go whole, those of its prompts"),
+      T::integer(
+          "max_num_batched_tokens", 1, kMaxTokens, &I::max_batched_tokens,
+          "in pieces 2048, or 8192 on vllm-2025 on GPUs of 70 GiB but A100s; else a longest request and 2048 "
+          "at least, or all prompts of a static batch",
+          "tokens of an iteration at most; where prompts go whole, those of its prompts"),
       T::flag("guaranteed_no_evict", &I::guaranteed_no_evict, "false",
               "a request begins when the cache has room for its whole length; else for its prompt"),
       T::choice(

@@ -122,7 +122,7 @@ TEST_CASE("prompts whose attention cannot be counted are refused") {
       static_cast<void>(simulate(serving_experiment(
           {"cluster.gpu.memory_gb=1000000", "inference.max_model_len=1e8", "inference.output_tokens=2",
            "inference.requests=1", "inference.batch_size=1", "inference.prompt_tokens=99000000",
-           "plan.data_parallel=1", "cluster.gpus_per_node=1"}))),
+           "inference.chunked_prefill=false", "plan.data_parallel=1", "cluster.gpus_per_node=1"}))),
       doctest::Contains("more than 2^63 FLOPs"), InputError);
 }
 

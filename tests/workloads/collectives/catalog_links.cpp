@@ -28,7 +28,7 @@ const Catalog& links_catalog() {
 
 /// The cluster with four domains of GPUs, or as many nodes as a torus of the catalog has.
 Cluster cluster_named(const std::string& name) {
-  const std::string precision = name.starts_with("tpu") ? "bf16" : "fp16";
+  const std::string precision = name.starts_with("tpu") || name.starts_with("gaudi") ? "bf16" : "fp16";
   const std::string text = R"({"model": "gpt3-125m", "plan": {"precision": ")" + precision +
                            R"("}, "cluster": {"base": ")" + name + R"("}})";
   Cluster cluster = read_experiment_text(text, name, {}, links_catalog(), menus()).experiment.cluster;
