@@ -26,9 +26,9 @@ enum class Activity : std::uint8_t {
   offload,
   host,     ///< the CPU thread works
   bubble,   ///< the GPU waits with nothing in flight
-  prompts,  ///< from here on iterations that serve requests
-  outputs,
-  prompts_and_outputs,
+  prefill,  ///< from here on iterations that serve requests
+  decode,
+  prefill_and_decode,
 };
 inline constexpr std::size_t kActivityCount = 16;
 
@@ -51,9 +51,9 @@ inline constexpr std::array<ActivityStyle, kActivityCount> kActivityStyles{
      {"copies to and from the host", "#777777", "#a8a8a8"},
      {"host", "#4d4d4d", "#cfcfcf"},
      {"bubble", "#ffffff", "#16181c"},
-     {"prompts", "#0072b2", "#56a8dc"},
-     {"outputs", "#009e73", "#2fbf94"},
-     {"prompts and outputs", "#6b4c9a", "#a68bd0"}}};
+     {"prefill", "#0072b2", "#56a8dc"},
+     {"decode", "#009e73", "#2fbf94"},
+     {"prefill and decode", "#6b4c9a", "#a68bd0"}}};
 
 [[nodiscard]] constexpr const ActivityStyle& style_of(Activity activity) {
   return kActivityStyles[static_cast<std::size_t>(activity)];

@@ -23,7 +23,7 @@ std::string iteration_name(const ServedIteration& iteration) {
 
 std::string replica_name(const ServingRecord& record, std::uint32_t replica) {
   if (record.prefill_replicas == 0) return fmt::format("replica {}", replica);
-  return fmt::format("replica {} ({})", replica, replica < record.prefill_replicas ? "prompts" : "outputs");
+  return fmt::format("replica {} ({})", replica, replica < record.prefill_replicas ? "prefill" : "decode");
 }
 
 }  // namespace orrery

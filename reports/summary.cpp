@@ -14,6 +14,15 @@
 namespace orrery {
 namespace {
 
+/// Colours of ANSI, one for each thing that time goes to, in all tables.
+constexpr std::string_view kComputes = "32";  ///< and reads prompts
+constexpr std::string_view kCommunicates = "33";
+constexpr std::string_view kWaits = "31";
+constexpr std::string_view kHost = "36";
+constexpr std::string_view kOptimizes = "34";
+constexpr std::string_view kDecodes = "94";
+constexpr std::string_view kMixes = "35";  ///< prompts and outputs in one pass
+
 class Summary {
  public:
   Summary(const Report& report, SummaryStyle style)
@@ -132,17 +141,17 @@ class Summary {
     const double shares = static_cast<double>(report_.gpus) * static_cast<double>(report_.steps);
     const auto seconds = [shares](Int128 sum_ps) { return static_cast<double>(sum_ps) * 1e-12 / shares; };
     heading("Where the time goes", "mean over GPUs, per step");
-    part("compute", seconds(b.compute_ps), "32");
-    part("host", seconds(b.host_ps), "36");
+    part("compute", seconds(b.compute_ps), kComputes);
+    part("host", seconds(b.host_ps), kHost);
     for (const Dimension d : {Dimension::tensor, Dimension::context, Dimension::expert, Dimension::pipeline,
                               Dimension::data, Dimension::offload}) {
       const auto i = static_cast<std::size_t>(d);
-      part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), "33");
+      part(fmt::format("exposed {}", kDimensionNames[i]), seconds(b.exposed_ps[i]), kCommunicates);
     }
     // Without a pipeline, ranks still wait for slower members of their groups.
     part(report_.plan.pipeline_parallel > 1 ? "pipeline bubble" : "waiting for others", seconds(b.bubble_ps),
-         "31");
-    part("optimizer", seconds(b.optimizer_ps), "34");
+         kWaits);
+    part("optimizer", seconds(b.optimizer_ps), kOptimizes);
     std::string busy = fmt::format("GPUs busy {:.1f} % (least busy {:.1f} %)",
                                    100 * report_.gpu_utilization_mean, 100 * report_.gpu_utilization_min);
     if (report_.plan.pipeline_parallel > 1) {
@@ -157,12 +166,12 @@ class Summary {
       return to_seconds(time) / static_cast<double>(report_.steps);
     };
     heading("Critical path", "the chain of operations that ends last");
-    part("compute", seconds(path.compute_ps), "32");
+    part("compute", seconds(path.compute_ps), kComputes);
     for (std::size_t d = 0; d < kDimensionCount; ++d) {
-      part(fmt::format("{} comm", kDimensionNames[d]), seconds(path.communication_ps[d]), "33");
+      part(fmt::format("{} comm", kDimensionNames[d]), seconds(path.communication_ps[d]), kCommunicates);
     }
-    part("host", seconds(path.host_ps), "35");
-    part("wait for links", seconds(path.wait_ps), "31");
+    part("host", seconds(path.host_ps), kHost);
+    part("wait for links", seconds(path.wait_ps), kWaits);
   }
 
   void what_if() {
@@ -282,12 +291,12 @@ class Summary {
     const auto row = [&](std::string_view name, Int128 sum, std::string_view code) {
       part(name, static_cast<double>(sum) * 1e-12 / stages, code, s.duration_s());
     };
-    row("prompts", t.prefill_ps, "32");
-    row("outputs", t.decode_ps, "34");
-    row("both in one pass", t.mixed_ps, "36");
-    row("host", t.host_ps, "35");
-    row("pipeline bubble", t.bubble_ps, "31");
-    row("nothing to do", t.idle_ps, "33");
+    row("prefill", t.prefill_ps, kComputes);
+    row("decode", t.decode_ps, kDecodes);
+    row("prefill and decode", t.mixed_ps, kMixes);
+    row("host", t.host_ps, kHost);
+    row("pipeline bubble", t.bubble_ps, kWaits);
+    row("idle", t.idle_ps, kWaits);
     serving_work(s);
     wrapped("  ", fmt::format("{} iterations of {:.4g} requests, at most {}", s.iterations, s.batch_mean,
                               s.batch_most));

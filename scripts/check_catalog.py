@@ -109,6 +109,11 @@ PARAMETERS = {
     "qwen3-32b": (32_762_123_264, EXACT),
     "qwen3-30b-a3b": (30_532_122_624, EXACT),
     "qwen3-235b-a22b": (235_093_634_560, EXACT),
+    # Without the router's correction of each expert.
+    "qwen3-coder-480b-a35b": (480_154_875_392, EXACT),
+    "kimi-k2": (1_026_408_209_408, EXACT),
+    "minimax-m2.5": (228_689_748_992, EXACT),
+    "glm-4.5": (352_797_814_784, EXACT),
     "gpt-oss-20b": (20_914_757_184, EXACT),
     "gpt-oss-120b": (116_829_156_672, EXACT),
     "llama4-scout": (109e9, 0.012),  # with 0.9B of the encoder of images

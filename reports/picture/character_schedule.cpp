@@ -24,15 +24,15 @@ constexpr std::array<Kind, 7> kKinds{{{'F', "forward", Activity::forward},
                                       {'B', "backward", Activity::backward},
                                       {'W', "weight gradients", Activity::weight_gradient},
                                       {'O', "optimizer and other work", Activity::optimizer},
-                                      {'P', "prompts", Activity::prompts},
-                                      {'D', "outputs", Activity::outputs},
-                                      {'M', "prompts and outputs", Activity::prompts_and_outputs}}};
+                                      {'P', "prefill", Activity::prefill},
+                                      {'D', "decode", Activity::decode},
+                                      {'M', "prefill and decode", Activity::prefill_and_decode}}};
 
 /// Index in kKinds.
 std::size_t kind_of(const DrawnPass& pass) {
   const Activity activity = pass.spans.front().activity;
-  if (activity >= Activity::prompts)
-    return 4 + static_cast<std::size_t>(activity) - static_cast<std::size_t>(Activity::prompts);
+  if (activity >= Activity::prefill)
+    return 4 + static_cast<std::size_t>(activity) - static_cast<std::size_t>(Activity::prefill);
   switch (pass.phase) {
     case Phase::forward:
       return 0;

@@ -138,7 +138,7 @@ class Picture {
     return count;
   }
   static bool is_pass(Activity activity) {
-    return activity <= Activity::optimizer || activity >= Activity::prompts;
+    return activity <= Activity::optimizer || activity >= Activity::prefill;
   }
   static Activity next(Activity activity) {
     return static_cast<Activity>(static_cast<std::size_t>(activity) + 1);
@@ -168,7 +168,7 @@ class Picture {
     add("<text class=\"l\" x=\"8\" y=\"{}\">{}</text><text class=\"m\" x=\"8\" y=\"{}\">{}</text>\n",
         top + 12, row.name, top + 25, row.note);
     draw_waits(top);
-    for (auto a = Activity::forward; a <= Activity::prompts_and_outputs; a = next(a)) {
+    for (auto a = Activity::forward; a <= Activity::prefill_and_decode; a = next(a)) {
       if (is_pass(a)) draw_strokes(blocks.passes, a, top + kPassHeight / 2, kPassHeight);
     }
     draw_separators(row, top);
@@ -243,7 +243,7 @@ class Picture {
 
   void draw_legend() {
     legend_.y = bottom() + 40;
-    for (auto a = Activity::forward; a <= Activity::prompts_and_outputs; a = next(a)) {
+    for (auto a = Activity::forward; a <= Activity::prefill_and_decode; a = next(a)) {
       if (is_used(a))
         explain(style_of(a).name,
                 fmt::format("<path class=\"a{}\" stroke-width=\"12\" d=\"M0 -4h12\"/>", static_cast<int>(a)));

@@ -16,7 +16,7 @@ namespace orrery {
 namespace {
 
 Activity activity_of(const ServedIteration& iteration) {
-  return static_cast<Activity>(static_cast<std::size_t>(Activity::prompts) +
+  return static_cast<Activity>(static_cast<std::size_t>(Activity::prefill) +
                                static_cast<std::size_t>(kind_of(iteration)));
 }
 
@@ -43,7 +43,7 @@ std::vector<StageRow> replica_rows(const ServingRecord& record, const std::vecto
       StageRow& row = rows.emplace_back();
       row.stage = static_cast<std::uint32_t>(rows.size() - 1);
       row.name = fmt::format("replica {}", replica);
-      if (record.prefill_replicas > 0) row.note = replica < record.prefill_replicas ? "prompts" : "outputs";
+      if (record.prefill_replicas > 0) row.note = replica < record.prefill_replicas ? "prefill" : "decode";
       if (record.stages > 1) row.note += fmt::format("{}stage {}", row.note.empty() ? "" : ", ", stage);
     }
   }

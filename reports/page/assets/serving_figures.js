@@ -39,13 +39,13 @@ orrery.servingFigures = (() => {
     goodput(), preempted(), cost()));
 
   // ---- where the time goes: [key, words, activity]
-  const byWork = [["products", "products of matrices", "prompts"], ["attention", "attention", "outputs"], ["other_kernels", "other kernels", "recomputation"],
-    ["drafts", "drafts", "prompts and outputs"], ["launches", "launches", "copies to and from the host"],
+  const byWork = [["products", "products of matrices", "prefill"], ["attention", "attention", "decode"], ["other_kernels", "other kernels", "recomputation"],
+    ["drafts", "drafts", "prefill and decode"], ["launches", "launches", "copies to and from the host"],
     ["tensor", "exposed tensor communication", "tensor communication"], ["context", "exposed context communication", "context communication"],
     ["expert", "exposed expert communication", "expert communication"], ["pipeline", "exposed messages between stages", "messages between stages"],
-    ["host", "host, between iterations", "host"], ["bubble", "pipeline bubble", "bubble"], ["idle", "nothing to do", "bubble"]];
-  const byBatch = [["prefill", "prompts", "prompts"], ["decode", "outputs", "outputs"], ["mixed", "both in one iteration", "prompts and outputs"],
-    ["host", "host, between iterations", "host"], ["bubble", "pipeline bubble", "bubble"], ["idle", "nothing to do", "bubble"]];
+    ["host", "host, between iterations", "host"], ["bubble", "pipeline bubble", "bubble"], ["idle", "idle", "bubble"]];
+  const byBatch = [["prefill", "prefill", "prefill"], ["decode", "decode", "decode"], ["mixed", "prefill and decode", "prefill and decode"],
+    ["host", "host, between iterations", "host"], ["bubble", "pipeline bubble", "bubble"], ["idle", "idle", "bubble"]];
   const shares = (list, of, caption) => table({
     caption, rows: list.map(([key, name, kind]) => ({ name, share: of[key], activity: activity(kind) })).filter((row) => row.share > 0),
     sort: { column: 2, descending: true },

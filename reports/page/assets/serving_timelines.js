@@ -6,10 +6,10 @@ orrery.servingTimelines = (range) => {
   const { el, section, format, serving, servingModel: model } = orrery;
   const { iteration, request, phases } = model;
   const kMostSeries = 8;
-  const kinds = ["prompts", "outputs", "prompts and outputs"];
+  const kinds = ["prefill", "decode", "prefill and decode"];
   const kindActivity = kinds.map(model.activity);
-  const phaseActivity = Object.fromEntries([["queued", "bubble"], ["prompt", "prompts"], ["transfer", "messages between stages"],
-    ["output", "outputs"]].map(([phase, name]) => [phase, model.activity(name)]));
+  const phaseActivity = Object.fromEntries([["queued", "bubble"], ["prompt", "prefill"], ["transfer", "messages between stages"],
+    ["output", "decode"]].map(([phase, name]) => [phase, model.activity(name)]));
   const colour = (a) => () => orrery.colour(a);
 
   // ---- iterations

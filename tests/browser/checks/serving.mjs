@@ -83,7 +83,7 @@ export default async function check(session) {
   const large = session.page(['simulate', experiment]);
   assert.ok(fs.statSync(large.html).size < 16e6, `a page of ${fs.statSync(large.html).size} bytes`);
   const apart = await session.open(large.html);
-  assert.match(await apart.locator('#replicas .names').innerText(), /replica 0 \(prompts\)/);
+  assert.match(await apart.locator('#replicas .names').innerText(), /replica 0 \(prefill\)/);
   assert.match(await apart.locator('#requests .legend').innerText(), /keys and values travel/);
   fs.writeFileSync(experiment, JSON.stringify({ ...kServed, model: 'llama3.1-70b', name: '</script><script>window.ran = 1</script>',
     cluster: { base: 'dgx-h100', gpus_per_node: 1 }, plan: {} }));

@@ -27,8 +27,8 @@ TEST_CASE("a picture of served requests has a row for each stage of each replica
   PictureOptions options;
   options.memory = true;
   const std::string svg = serving_svg(small_record(), "served", options);
-  for (const char* part : {">replica 0<", ">replica 1<", ">stage 1<", ">prompts<", ">outputs<",
-                           ">prompts and outputs<", "2 requests in 40", "limit of 0.7 GB"}) {
+  for (const char* part : {">replica 0<", ">replica 1<", ">stage 1<", ">prefill<", ">decode<",
+                           ">prefill and decode<", "2 requests in 40", "limit of 0.7 GB"}) {
     CAPTURE(part);
     CHECK(has_text(svg, part));
   }
@@ -45,7 +45,7 @@ TEST_CASE("replicas in characters: letters of what is in iterations, and the cac
   CharacterOptions options;
   options.columns = 80;
   const std::string schedule = draw_serving_schedule(small_record(), options);
-  for (const char* part : {"replica 0 stage 0", "P-", "D", "M", "P prompts", "dots: waiting"}) {
+  for (const char* part : {"replica 0 stage 0", "P-", "D", "M", "P prefill", "dots: waiting"}) {
     CAPTURE(part);
     CHECK(has_text(schedule, part));
   }

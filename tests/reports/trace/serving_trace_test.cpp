@@ -141,6 +141,6 @@ TEST_CASE("all formats hold the same slices") {
 TEST_CASE("replicas of their own for prompts and outputs are called so") {
   ServingRecord record = small_record();
   record.prefill_replicas = 1;
-  CHECK(ServingTrace(record, 100).process(0).name == "replica 0 (prompts)");
-  CHECK(ServingTrace(record, 100).process(1).name == "replica 1 (outputs)");
+  CHECK(ServingTrace(record, 100).process(0).name == "replica 0 (prefill)");
+  CHECK(ServingTrace(record, 100).process(1).name == "replica 1 (decode)");
 }
