@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -76,7 +75,7 @@ std::vector<TimedStep> steps_of(const GpuBlockTimes& gpu, const Chunk& chunk, Pa
   if (kind == PassKind::forward)
     std::ranges::for_each(chunk.blocks, append_block);
   else
-    std::ranges::for_each(std::views::reverse(chunk.blocks), append_block);
+    std::for_each(chunk.blocks.rbegin(), chunk.blocks.rend(), append_block);
   // What comes before the first kernel may be done while the pass before computes.
   for (std::size_t i = 0; i < all.size() && !all[i].computes(); ++i) all[i].duration = 0;
   return all;

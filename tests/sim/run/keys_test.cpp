@@ -235,8 +235,8 @@ struct Met {
   std::set<std::string> told;
 };
 
-/// Under the sanitizers each experiment is met with other values of the keys.
-constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 1;
+/// Once a key has told, each experiment is met with one of so many values of it.
+constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 2;
 
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.
 void compare_all(const std::string& text, const Values& values, std::size_t turn, Met& met) {
@@ -255,7 +255,8 @@ void compare_all(const std::string& text, const Values& values, std::size_t turn
     const std::string& key = entry.first;
     CAPTURE(key);
     for (const std::string& value : entry.second) {
-      if (turn++ % kOneValueIn != 0) continue;
+      const bool is_spared = turn++ % kOneValueIn != 0;
+      if (is_spared && (test::kSanitized || met.told.contains(key))) continue;
       CAPTURE(value);
       try {
         compare(key, value);
@@ -275,7 +276,7 @@ TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
     compare_all(kExperiments[i], values, i, met);
   }
   CHECK(values.size() > 200);
-  if (kOneValueIn > 1) return;
+  if (test::kSanitized) return;
   for (const auto& entry : values) {
     const std::string& key = entry.first;
     CAPTURE(key);
