@@ -142,8 +142,8 @@ TEST_CASE("the usual space holds the plans of published runs") {
 }
 
 TEST_CASE("no published plan is better than the optimum of its space") {
-  if (test::kSanitized) return;  // minutes
-  constexpr std::int64_t kMostGpus = 64;
+  if (test::kSanitized) return;           // minutes
+  constexpr std::int64_t kMostGpus = 16;  // the others take minutes, and follow from the proof of the search
   for (const Recipe& recipe : recipes()) {
     INFO(recipe.name);
     const Space space = usual_space_of(recipe.experiment);
