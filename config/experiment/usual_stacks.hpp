@@ -27,8 +27,7 @@ struct UsualStack {
 [[nodiscard]] Optimizer usual_optimizer(const Model& model, std::string_view stack);
 /// The engine of experiments that serve and name none.
 constexpr std::string_view kUsualEngine = "vllm-2025";
-/// Whether an engine works prompts off in pieces beside decoding unless told otherwise, as vLLM has since its
-/// V1.
+/// vLLM since its V1 works prompts off in pieces beside decoding unless it is told otherwise.
 [[nodiscard]] bool chunks_prefills(std::string_view stack);
 /// Tokens of an iteration of such an engine on those GPUs unless told otherwise: 8,192 in vLLM's server where
 /// all have 70 GiB and none is an A100, else 2,048 (vllm/engine/arg_utils.py, 2025).

@@ -29,7 +29,7 @@ namespace orrery {
 /// What a bound rests on.
 enum class BoundBy : std::uint8_t { nothing, passes, weights, schedule, run_without_contention };
 
-/// What may give a tighter one, from the quickest to the slowest.
+/// A search tightens a bound in this order, from the quickest way to the slowest.
 enum class Tightening : std::uint8_t { schedule, run_without_contention, none };
 
 /// Why a point cannot be simulated, as only simulating it finds out.

@@ -34,7 +34,7 @@ class LeastPassTimes {
  private:
   [[nodiscard]] Picoseconds passes(const Stage& stage) const {
     const auto [before, after] = around(stage);
-    // What a pass waits for another one may fill that runs beside it.
+    // A pass fills what the one beside it waits for.
     if (experiment_.plan.overlap_expert_parallel)
       return capped_sum(before, capped_sum(busiest_stream(stage), after));
     const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;

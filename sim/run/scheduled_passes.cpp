@@ -42,7 +42,7 @@ LeastPass least_pass(const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind
   return pass;
 }
 
-/// What is true on every GPU of the rank.
+/// No GPU of the rank takes less.
 LeastPass least_pass(const std::vector<GpuBlockTimes>& gpus, const Chunk& chunk, PassKind kind) {
   LeastPass least = least_pass(gpus.front(), chunk, kind);
   for (const GpuBlockTimes& gpu : gpus) {
