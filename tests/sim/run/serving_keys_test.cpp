@@ -120,6 +120,23 @@ TEST_CASE("no key is accepted beside inference and does nothing there") {
   CHECK(turned > 200);
 }
 
+TEST_CASE("vLLM chunks prefills unless told otherwise, in iterations as long as its GPUs allow") {
+  const auto served = [](const std::string& gpu, const std::string& more) {
+    return *test::read(R"({"model": "llama3.1-8b", "cluster": {"base": ")" + gpu + R"(", "nodes": 1},
+        "inference": {"prompt_tokens": 100, "output_tokens": 10)" +
+                       more)
+                .inference;
+  };
+  CHECK(served("dgx-h100", "}}").chunked_prefill);
+  CHECK(served("dgx-h100", "}}").max_batched_tokens == 8192);
+  CHECK(served("dgx-a100-80gb", "}}").max_batched_tokens == 2048);
+  CHECK(served("g2-l4", "}}").max_batched_tokens == 2048);
+  CHECK(served("dgx-h100", R"(, "max_num_batched_tokens": 512}})").max_batched_tokens == 512);
+  CHECK_FALSE(served("dgx-h100", R"(, "chunked_prefill": false}})").chunked_prefill);
+  CHECK_FALSE(served("dgx-h100", R"(, "batching": "static", "batch_size": 4}})").chunked_prefill);
+  CHECK_FALSE(served("dgx-h100", R"(}, "stack": "tensorrt-llm-2025"})").chunked_prefill);
+}
+
 TEST_CASE("keys of training are refused beside inference by a sentence of their own") {
   const auto problem = [](const std::string& change) -> std::string {
     try {
