@@ -28,4 +28,8 @@ endif()
 if(ORRERY_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  # Undefined behaviour ends the program without a word (SIGILL), which compiles in less time.
+  if(ORRERY_SANITIZE_TRAPS)
+    add_compile_options(-fsanitize-trap=undefined)
+  endif()
 endif()

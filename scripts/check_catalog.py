@@ -20,10 +20,11 @@ MODEL_KEYS = {
 # Keys of some transformers only; latent attention has no head_dim, and one with experts no parallel_block.
 MORE_MODEL_KEYS = {
     "causal", "qkv_biases", "qk_norm", "post_norms", "window", "window_pattern", "latent_attention", "encoder_layers",
-    "encoder_seq_length",
+    "encoder_seq_length", "attention_output_gate", "indexer", "mamba2", "gated_delta_net", "layer_pattern",
+    "multi_token_prediction",
 }
 EXPERT_KEYS = {"experts", "experts_per_token", "expert_ffn_hidden"}
-MORE_EXPERT_KEYS = {"shared_experts", "dense_layers", "moe_layer_frequency", "expert_groups", "groups_per_token"}
+MORE_EXPERT_KEYS = {"shared_experts", "shared_expert_gate", "dense_layers", "moe_layer_frequency", "expert_groups", "groups_per_token"}
 CONVNET_KEYS = {
     "kind", "layers", "parameters", "tensors", "forward_gflops_per_sample", "activations_per_sample", "seq_length",
     "convolutions", "small_filter_share", "head_parameters",
@@ -126,6 +127,11 @@ PARAMETERS = {
     "olmo2-7b": (7_298_678_784, 0.001),
     "olmo2-13b": (13_716_198_400, 0.001),
     "nemotron-4-340b": (340e9, 0.005),
+    "nemotron-h-56b": (56_324_350_464, EXACT),
+    "nemotron-3-nano-30b-a3b": (31_577_937_344, EXACT),  # without the router's correction
+    "qwen3-next-80b-a3b": (81_324_862_720, EXACT),
+    "qwen3.5-122b-a10b": (124_635_206_144, EXACT),
+    "deepseek-v3.2": (685e9, 0.005),
 }
 GPUS = {
     "v100", "v100-16gb", "a100-40gb", "a100-80gb", "h100", "h800", "h200", "h20", "b200", "b300", "gb200", "gb300", "l4", "a10",
@@ -148,6 +154,7 @@ def mlp_parameters(model, ffn):
 def mixture_parameters(model, experts):
     """Of a layer with so many of its experts."""
     router = model["experts"] * (model["hidden"] + (1 if model["biases"] else 0))
+    router += model["hidden"] if model.get("shared_expert_gate") else 0
     return router + (experts + model.get("shared_experts", 0)) * mlp_parameters(model, model["expert_ffn_hidden"])
 
 
@@ -161,12 +168,67 @@ def attention_parameters(model):
         queries = hidden * q_rank + q_rank + q_rank * heads * query
         keys_and_values = hidden * (kv_rank + latent["rope_dim"]) + kv_rank
         keys_and_values += kv_rank * heads * (latent["nope_dim"] + value)
-        return queries + keys_and_values + heads * value * hidden + output_bias
+        return queries + keys_and_values + heads * value * hidden + output_bias + indexer_parameters(model)
     q_width = heads * model["head_dim"]
     kv_width = model["kv_heads"] * model["head_dim"]
     norms = {"none": 0, "head": 2 * model["head_dim"], "whole": q_width + kv_width}[model.get("qk_norm", "none")]
     biases = q_width + 2 * kv_width if model.get("qkv_biases", model["biases"]) else 0
-    return 2 * hidden * q_width + 2 * hidden * kv_width + norms + biases + output_bias
+    gate = hidden * q_width if model.get("attention_output_gate") else 0
+    return 2 * hidden * q_width + gate + 2 * hidden * kv_width + norms + biases + output_bias
+
+
+def indexer_parameters(model):
+    """Queries from the latent vector, a key with its norm, and weights of the heads."""
+    if "indexer" not in model:
+        return 0
+    heads, width = model["indexer"]["heads"], model["indexer"]["head_dim"]
+    return model["latent_attention"]["q_rank"] * heads * width + model["hidden"] * (width + heads) + 2 * width
+
+
+def mamba2_parameters(model):
+    m = model["mamba2"]
+    inner, of_groups = m["heads"] * m["head_dim"], 2 * m["groups"] * m["state_dim"]
+    products = model["hidden"] * (2 * inner + of_groups + m["heads"]) + inner * model["hidden"]
+    return products + (inner + of_groups) * (4 + 1) + 3 * m["heads"] + inner
+
+
+def gated_delta_net_parameters(model):
+    g = model["gated_delta_net"]
+    keys, values = g["key_heads"] * g["key_dim"], g["value_heads"] * g["value_dim"]
+    products = model["hidden"] * (2 * keys + 2 * values + 2 * g["value_heads"]) + values * model["hidden"]
+    return products + (2 * keys + values) * 4 + 2 * g["value_heads"] + g["value_dim"]
+
+
+LETTERS = {"M": ("mamba2", "none"), "G": ("gated-delta-net", "none"), "*": ("attention", "none"),
+           "-": ("none", "dense"), "E": ("none", "experts")}
+
+
+def halves(model):
+    """What each layer of a pattern is: how its tokens meet, and its MLP."""
+    pattern = model["layer_pattern"]
+    if isinstance(pattern, str):
+        period = [LETTERS[letter] for letter in pattern]
+    else:
+        period = [(run.get("kind", "attention"), run.get("mlp", "dense")) for run in pattern
+                  for _ in range(run.get("layers", 1))]
+    return period * (model["layers"] // len(period))
+
+
+def parameters_of_pattern(model):
+    hidden = model["hidden"]
+    mixers = {"none": lambda: 0, "attention": lambda: attention_parameters(model) + hidden,
+              "mamba2": lambda: mamba2_parameters(model) + hidden,
+              "gated-delta-net": lambda: gated_delta_net_parameters(model) + hidden}
+    mlps = {"none": lambda: 0, "dense": lambda: mlp_parameters(model, model["ffn_hidden"]) + hidden,
+            "experts": lambda: mixture_parameters(model, model["experts"]) + hidden}
+    layers = [mixers[mixer]() + mlps[mlp]() for mixer, mlp in halves(model)]
+    tables = model["vocab"] * hidden * (1 if model["tied_embeddings"] else 2)
+    return sum(layers) + tables + hidden + model.get("multi_token_prediction", 0) * (layers[-1] + depth(model))
+
+
+def depth(model):
+    """Of a further token, beside its layer: a projection and three norms."""
+    return 2 * model["hidden"] ** 2 + 3 * model["hidden"]
 
 
 def encoder_parameters(model, norm):
@@ -179,6 +241,8 @@ def encoder_parameters(model, norm):
 
 def parameters(model):
     """Parameter count of a transformer; the same formula as workloads/ uses (docs/models.md)."""
+    if "layer_pattern" in model:
+        return parameters_of_pattern(model)
     hidden = model["hidden"]
     norm = 2 * hidden if model["normalization"] == "layernorm" else hidden
     layer = attention_parameters(model) + (4 if model.get("post_norms") else 2) * norm
@@ -188,6 +252,8 @@ def parameters(model):
     total += (model["layers"] - mixtures) * mlp_parameters(model, model["ffn_hidden"])
     if mixtures:
         total += mixtures * mixture_parameters(model, model["experts"])
+    if "multi_token_prediction" in model:
+        total += layer + mixture_parameters(model, model["experts"]) + depth(model)
     if not model["tied_embeddings"]:
         total += model["vocab"] * hidden
     if model["positions"] == "learned":

@@ -174,6 +174,9 @@ class PlanCompletion {
     if (model_.layer_pattern.empty()) require_divisors(model_.heads, model_.kv_heads, model_.ffn_hidden);
     for (const LayerRun& run : model_.layer_pattern)
       require_divisors(run.heads, run.kv_heads, run.ffn_hidden);
+    if (model_.mamba2.heads > 0) require_divisor("mamba2/heads", model_.mamba2.heads);
+    if (model_.gated_delta_net.key_heads > 0)
+      require_divisor("gated_delta_net/key_heads", model_.gated_delta_net.key_heads);
   }
 
   void require_divisors(std::int64_t heads, std::int64_t kv_heads, std::int64_t ffn_hidden) {

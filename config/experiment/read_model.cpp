@@ -57,6 +57,57 @@ void read_latent_attention(const Json& value, Model& model, const Path& path, Sc
   if (!found->contains("value_dim")) model.latent_attention.value_dim = model.latent_attention.nope_dim;
 }
 
+/// An object of widths, of which some have to be given.
+template <class Widths>
+void read_widths(const Json& value, std::string_view key, const std::vector<Field<Widths>>& fields,
+                 std::initializer_list<std::string_view> needed, Widths& widths, const Path& path,
+                 Scope& scope) {
+  const auto found = value.find(key);
+  if (found == value.end() || found->is_null()) return;
+  const Path here(path, key);
+  read_fields(*found, fields, widths, here, scope);
+  if (!found->is_object()) return;
+  for (const std::string_view one : needed) require(*found, fields, one, key, here, scope);
+}
+
+void read_layer_widths(const Json& value, Model& model, const Path& path, Scope& scope) {
+  read_widths(value, "indexer", indexer_fields(), {"heads", "top_k"}, model.indexer, path, scope);
+  read_widths(value, "mamba2", mamba2_fields(), {"heads"}, model.mamba2, path, scope);
+  GatedDeltaNet& net = model.gated_delta_net;
+  read_widths(value, "gated_delta_net", gated_delta_net_fields(), {"key_heads"}, net, path, scope);
+  const auto given = value.find("gated_delta_net");
+  if (given == value.end() || !given->is_object()) return;
+  if (!given->contains("value_heads")) net.value_heads = net.key_heads;
+  if (!given->contains("value_dim")) net.value_dim = net.key_dim;
+}
+
+void check_indexer(const Model& model, const Path& path, Findings& findings) {
+  if (model.indexer.top_k == 0) return;
+  const auto refuse = [&](std::string_view found, std::string_view allowed) {
+    findings.add(Path(path, "indexer"), fmt::format("found an indexer {}, allowed only {}", found, allowed));
+  };
+  if (!model.latent())
+    refuse("without latent_attention", "with it: the chosen latent vectors are attended to");
+  if (model.attention != Attention::flash) refuse("beside attention \"core\"", "with \"flash\"");
+  if (!model.causal) refuse("beside causal false", "with true");
+  if (model.packed_sample_length > 0) refuse("beside packed_sample_length", "without it");
+  if (model.window > 0) refuse("beside window", "without it");
+}
+
+void check_recurrent_widths(const Model& model, const Path& path, Findings& findings) {
+  const Mamba2& mamba = model.mamba2;
+  if (mamba.heads > 0 && mamba.heads % mamba.groups != 0)
+    findings.add(Path(Path(path, "mamba2"), "groups"),
+                 fmt::format("found {}, allowed a divisor of heads {}", mamba.groups, mamba.heads));
+  const GatedDeltaNet& net = model.gated_delta_net;
+  if (net.key_heads > 0 && net.value_heads % net.key_heads != 0)
+    findings.add(
+        Path(Path(path, "gated_delta_net"), "key_heads"),
+        fmt::format("found {}, allowed a divisor of value_heads {}", net.key_heads, net.value_heads));
+  if (model.shared_expert_gate && model.shared_experts == 0)
+    findings.add(Path(path, "shared_expert_gate"), "found true, allowed only with shared_experts");
+}
+
 void check_latent_attention(const Model& model, const Json& value, const Path& path, Findings& findings) {
   if (!model.latent()) return;
   const auto refuse = [&](std::string_view key, std::string_view allowed) {
@@ -66,6 +117,7 @@ void check_latent_attention(const Model& model, const Json& value, const Path& p
   if (value.contains("head_dim")) refuse("head_dim", "none: it is nope_dim + rope_dim");
   if (model.qk_norm != QueryKeyNorm::none) refuse("qk_norm", "none: latent vectors have norms");
   if (model.lora_rank > 0) refuse("lora_rank", "none");
+  if (model.attention_output_gate) refuse("attention_output_gate", "false");
 }
 
 void check_window(const Model& model, const Path& path, Findings& findings) {
@@ -148,6 +200,8 @@ void complete_transformer(Model& model, const Json& value, const Path& path, Fin
   check_adapters(model, value, path, findings);
   check_packing(model, path, findings);
   check_latent_attention(model, value, path, findings);
+  check_indexer(model, path, findings);
+  check_recurrent_widths(model, path, findings);
   check_window(model, path, findings);
   check_multi_token_prediction(model, path, findings);
   complete_encoder(model, value, path, findings);
@@ -222,7 +276,10 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
   const bool convnet = model.kind == ModelKind::convnet;
   read_fields(value, model_fields(), model, path, scope);
   refuse_keys_of_other_kinds(value, model.kind, path, scope);
-  if (model.attends()) read_latent_attention(value, model, path, scope);
+  if (model.attends()) {
+    read_latent_attention(value, model, path, scope);
+    read_layer_widths(value, model, path, scope);
+  }
   const auto need = [&](std::string_view key) {
     require(value, model_fields(), key, "kind " + std::string(name_of(model.kind)), path, scope);
   };
@@ -252,6 +309,8 @@ Model read_model(const Json& value, const Path& path, Scope& scope) {
   if (model.kind == ModelKind::moe_transformer) complete_experts(model, value, path, scope.findings);
   if (model.attends() && scope.findings.list().size() == before)
     read_layer_pattern(value, model, path, scope);
+  if (model.attends() && scope.findings.list().size() == before)
+    check_kinds_of_layers(model, path, scope.findings);
   return model;
 }
 

@@ -146,8 +146,14 @@ class ResolvedTree {
       out["latent_attention"] = part(e_.model.latent_attention, latent_attention_fields());
       out.erase("head_dim");
     }
-    for (const LayerRun& run : e_.model.layer_pattern)
-      out["layer_pattern"].push_back(part(run, layer_run_fields()));
+    if (e_.model.indexer.top_k > 0) out["indexer"] = part(e_.model.indexer, indexer_fields());
+    if (e_.model.mamba2.heads > 0) out["mamba2"] = part(e_.model.mamba2, mamba2_fields());
+    if (e_.model.gated_delta_net.key_heads > 0)
+      out["gated_delta_net"] = part(e_.model.gated_delta_net, gated_delta_net_fields());
+    for (const LayerRun& run : e_.model.layer_pattern) {
+      Tree& entry = out["layer_pattern"].emplace_back(part(run, layer_run_fields()));
+      if (run.mixer != TokenMixer::attention) entry.erase("attention");
+    }
     if (e_.model.lora_rank == 0) return out;
     for (std::size_t i = 0; i < kLinearNames.size(); ++i)
       if (e_.model.lora_targets[i]) out["lora_targets"].push_back(kLinearNames[i]);

@@ -112,8 +112,18 @@ Schema model_schema(const Menus& menus) {
   Schema latent = object_of(latent_attention_fields(), menus);
   latent["required"] = {"kv_rank", "nope_dim"};
   fill(model, "latent_attention", latent);
-  fill(model, "layer_pattern",
-       {{"type", "array"}, {"minItems", 1}, {"items", object_of(layer_run_fields(), menus)}});
+  const auto fill_part = [&](const char* key, Schema object, std::vector<std::string> needed) {
+    object["required"] = std::move(needed);
+    fill(model, key, std::move(object));
+  };
+  fill_part("indexer", object_of(indexer_fields(), menus), {"heads", "top_k"});
+  fill_part("mamba2", object_of(mamba2_fields(), menus), {"heads"});
+  fill_part("gated_delta_net", object_of(gated_delta_net_fields(), menus), {"key_heads"});
+  const Schema kinds{{"enum", kTokenMixerNames}};
+  const Schema runs{{"type", "array"},
+                    {"minItems", 1},
+                    {"items", {{"anyOf", {object_of(layer_run_fields(), menus), kinds}}}}};
+  fill(model, "layer_pattern", {{"anyOf", {runs, {{"type", "string"}, {"pattern", "^[MG*E-]+$"}}}}});
   return part(std::move(model), {});
 }
 

@@ -35,13 +35,34 @@ double expert_weights(const Model& m, double experts) {
   return 3 * experts * real(m.hidden) * real(m.expert_ffn_hidden);
 }
 
+/// Values that a layer which recurs makes of a token, at most, and those of its state.
+double recurrent_width(const Model& m) {
+  const Mamba2& mamba = m.mamba2;
+  const GatedDeltaNet& net = m.gated_delta_net;
+  const double of_mamba =
+      3 * real(mamba.heads) * (real(mamba.head_dim) + 1) + 2 * real(mamba.groups) * real(mamba.state_dim);
+  const double of_net =
+      2 * real(net.key_heads) * real(net.key_dim) + 3 * real(net.value_heads) * (real(net.value_dim) + 1);
+  return (mamba.heads > 0 ? of_mamba : 0) + (net.key_heads > 0 ? of_net : 0);
+}
+
+double recurrent_state(const Model& m) {
+  return real(m.mamba2.heads) * real(m.mamba2.head_dim) * real(m.mamba2.state_dim) +
+         real(m.gated_delta_net.value_heads) * real(m.gated_delta_net.key_dim) *
+             real(m.gated_delta_net.value_dim);
+}
+
+double indexer_width(const Model& m) {
+  return m.indexer.top_k > 0 ? (real(m.indexer.heads) + 1) * (real(m.indexer.head_dim) + 1) : 0;
+}
+
 /// Weights of one layer at most, without experts.
 double dense_weights(const Model& m) {
   if (m.kind == ModelKind::convnet) return real(m.parameters) / real(m.layers);
   if (m.kind == ModelKind::mlp) return largest_matrix(m);
   const double ranks = real(m.latent_attention.q_rank + m.latent_attention.kv_rank);
-  const double attention =
-      2 * (heads(m) + most(m, &LayerRun::kv_heads, m.kv_heads)) * real(m.head_dim) + 2 * ranks;
+  const double attention = 3 * (heads(m) + most(m, &LayerRun::kv_heads, m.kv_heads)) * real(m.head_dim) +
+                           2 * ranks + recurrent_width(m) + indexer_width(m);
   const double from_latent = ranks * heads(m) * real(m.query_dim() + m.value_dim());
   const double adapters = real(m.lora_rank) * (4 * real(m.hidden) + attention + 3 * real(m.ffn_hidden));
   const double cross = m.encoder_layers > 0 ? 2 : 1;  // with cross-attention
@@ -77,7 +98,12 @@ double weights_of_model(const Model& m) {
 /// Half of the FLOPs of attention of a token of the longest sequence in a layer, forward.
 double scores_of(const Model& m) {
   const double width = std::max(real(m.head_dim), real(m.query_dim() + m.value_dim()) / 2);
-  return m.attends() ? longest(m) * heads(m) * width : 0;
+  const double scored = m.indexer.top_k > 0 ? real(m.indexer.heads) * real(m.indexer.head_dim) : 0;
+  const double latent = m.indexer.top_k > 0 ? 2 * heads(m) * real(m.latent_attention.kv_rank) : 0;
+  // Chunks of a recurrence see at most 256 tokens, or those of model.mamba2.chunk, and the state.
+  const double chunk = real(std::max<std::int64_t>(m.mamba2.chunk, 256));
+  const double recurrent = 8 * (chunk * recurrent_width(m) + recurrent_state(m));
+  return m.attends() ? longest(m) * (heads(m) * width + scored + latent) + recurrent : 0;
 }
 
 /// Values that a token keeps in a layer at most.
@@ -86,9 +112,9 @@ double kept_width(const Experiment& e) {
   if (!m.attends()) return 4 * real(*std::max_element(m.widths.begin(), m.widths.end()));
   const double losses = 1 + real(m.multi_token_prediction);
   const bool stored = m.attention == Attention::core;
-  return 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) +
-         (stored ? 3 * heads(m) * longest(m) : 0) + 4 * losses * real(m.vocab) / real(m.layers) +
-         routed_width(e);
+  return 8 * real(m.hidden) + 4 * ffn(m) + 6 * heads(m) * real(m.head_dim) + 64 * recurrent_width(m) +
+         2 * indexer_width(m) + 2 * real(m.indexer.top_k) + (stored ? 3 * heads(m) * longest(m) : 0) +
+         4 * losses * real(m.vocab) / real(m.layers) + routed_width(e);
 }
 
 /// Adds what a GPU sends to others of its replica, of `tokens` of it: sums over tensor ranks (24 all-reduces

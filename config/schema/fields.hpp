@@ -19,6 +19,9 @@ inline constexpr double kMaxTokens = 1e8;  // of a sample
 
 const std::vector<Field<LatentAttention>>& latent_attention_fields();
 const std::vector<Field<Model>>& model_fields();
+const std::vector<Field<Indexer>>& indexer_fields();
+const std::vector<Field<Mamba2>>& mamba2_fields();
+const std::vector<Field<GatedDeltaNet>>& gated_delta_net_fields();
 /// An entry of model.layer_pattern.
 const std::vector<Field<LayerRun>>& layer_run_fields();
 const std::vector<Field<Gpu>>& gpu_fields();

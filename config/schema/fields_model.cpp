@@ -27,11 +27,55 @@ const std::vector<Field<LatentAttention>>& latent_attention_fields() {
   return fields;
 }
 
+const std::vector<Field<Indexer>>& indexer_fields() {
+  using I = Indexer;
+  using T = FieldTable<I>;
+  static const std::vector<Field<I>> fields{
+      T::integer("heads", 1, 1e6, &I::heads, "", "heads that score the tokens before a query"),
+      T::integer("head_dim", 1, 1e6, &I::head_dim, "128", "width of a head"),
+      T::integer("top_k", 1, kMaxTokens, &I::top_k, "",
+                 "tokens that each attends to, those with the best scores"),
+  };
+  return fields;
+}
+
+const std::vector<Field<Mamba2>>& mamba2_fields() {
+  using M = Mamba2;
+  using T = FieldTable<M>;
+  static const std::vector<Field<M>> fields{
+      T::integer("heads", 1, 1e6, &M::heads, "", "heads, each with a state of head_dim x state_dim"),
+      T::integer("head_dim", 1, 1e6, &M::head_dim, "64", "width of a head"),
+      T::integer("groups", 1, 1e6, &M::groups, "1", "groups of heads, each with its own B and C"),
+      T::integer("state_dim", 1, 1e6, &M::state_dim, "128", "values of the state for each value of a head"),
+      T::integer("conv_kernel", 1, 1e3, &M::conv_kernel, "4", "tokens that the short convolution sees"),
+      T::integer("chunk", 1, 1e6, &M::chunk, "256", "tokens that meet as in attention"),
+  };
+  return fields;
+}
+
+const std::vector<Field<GatedDeltaNet>>& gated_delta_net_fields() {
+  using G = GatedDeltaNet;
+  using T = FieldTable<G>;
+  static const std::vector<Field<G>> fields{
+      T::integer("key_heads", 1, 1e6, &G::key_heads, "", "heads of queries and of keys"),
+      T::integer("value_heads", 1, 1e6, &G::value_heads, "key_heads",
+                 "heads of values, each with a state of key_dim x value_dim"),
+      T::integer("key_dim", 1, 1e6, &G::key_dim, "128", "width of a query or a key"),
+      T::integer("value_dim", 1, 1e6, &G::value_dim, "key_dim", "width of a value"),
+      T::integer("conv_kernel", 1, 1e3, &G::conv_kernel, "4", "tokens that the short convolution sees"),
+  };
+  return fields;
+}
+
 const std::vector<Field<LayerRun>>& layer_run_fields() {
   using R = LayerRun;
   using T = FieldTable<R>;
   static const std::vector<Field<R>> fields{
       T::integer("layers", 1, kMaxLayers, &R::layers, "1", "layers in a row that are so"),
+      T::choice(
+          "kind", {kTokenMixerNames, nullptr, {}},
+          +[](R& r, std::size_t i) { r.mixer = static_cast<TokenMixer>(i); }, "attention",
+          "how tokens meet: by attention, or in a state of the model's mamba2 or gated_delta_net"),
       T::choice(
           "attention", {kLayerAttentionNames, nullptr, {}},
           +[](R& r, std::size_t i) { r.attention = static_cast<LayerAttention>(i); }, "full",
@@ -96,6 +140,18 @@ const std::vector<Field<Model>>& model_fields() {
           .only("transformer"),
       T::nested("latent_attention", "an object with q_rank, kv_rank, rope_dim, nope_dim, value_dim (MLA)")
           .only("transformer"),
+      T::flag("attention_output_gate", &Model::attention_output_gate, "false",
+              "what attention makes is multiplied by a gate that is made beside the queries")
+          .only("transformer"),
+      T::nested("indexer",
+                "an object with heads, head_dim, top_k: attention to the tokens that it picks (DSA)")
+          .only("transformer"),
+      T::nested("mamba2",
+                "an object with heads, head_dim, groups, state_dim, conv_kernel, chunk: layers of that kind")
+          .only("transformer"),
+      T::nested("gated_delta_net",
+                "an object with key_heads, value_heads, key_dim, value_dim, conv_kernel: layers of that kind")
+          .only("transformer"),
       T::integer("window", 1, kMaxTokens, &Model::window, "none",
                  "tokens that each attends to, with attention flash; all before it by default")
           .only("transformer"),
@@ -103,8 +159,9 @@ const std::vector<Field<Model>>& model_fields() {
                  "with window: of so many layers, the last one attends to all")
           .only("transformer"),
       T::nested("layer_pattern",
-                "a list of what layers are, over and over again to the last one: objects with layers, "
-                "attention, mlp, heads, kv_heads, ffn_hidden")
+                "a list of what layers are, over and over again to the last one: objects with layers, kind, "
+                "attention, mlp, heads, kv_heads, ffn_hidden, or names of kinds; or letters M G * - E as in "
+                "Megatron")
           .only("transformer"),
       T::flag("dropout", &Model::dropout, "true", "dropout after attention and MLP").only("transformer"),
       T::choice(
@@ -165,6 +222,9 @@ const std::vector<Field<Model>>& model_fields() {
           .only("moe-transformer"),
       T::integer("shared_experts", 0, kMaxExperts, &Model::shared_experts, "0",
                  "experts that all tokens go to besides")
+          .only("moe-transformer"),
+      T::flag("shared_expert_gate", &Model::shared_expert_gate, "false",
+              "what shared experts make is multiplied by a gate of one value a token")
           .only("moe-transformer"),
       T::integer("expert_ffn_hidden", 1, kMaxTokens, &Model::expert_ffn_hidden, "ffn_hidden",
                  "width inside an expert")

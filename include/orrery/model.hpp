@@ -63,6 +63,20 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+/// Attention to the tokens that an indexer picks (DeepSeek-AI 2025, "DeepSeek-V3.2", section 2.1): heads with
+/// one key for all of them score the tokens before a query, and the best are attended to.
+struct Indexer {
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 128;
+  std::int64_t top_k = 0;  ///< tokens that each attends to; 0: there is no indexer
+
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(heads, head_dim, top_k);
+  }
+  friend bool operator==(const Indexer&, const Indexer&) = default;
+};
+
 struct Model {
   std::string name;
   ModelKind kind = ModelKind::transformer;
@@ -86,7 +100,12 @@ struct Model {
   bool qkv_biases = true;  ///< the product into attention does; defaults to biases
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
   bool post_norms = false;  ///< attention and MLP have norms after them too
+  bool attention_output_gate =
+      false;  ///< what attention makes is multiplied by a gate made beside the queries
   LatentAttention latent_attention;
+  Indexer indexer;
+  Mamba2 mamba2;
+  GatedDeltaNet gated_delta_net;
   std::int64_t window = 0;  ///< tokens that each attends to, itself the last of them; 0: all before it
   std::int64_t window_pattern = 0;  ///< of so many layers, the last one attends to all; 0: none does
   /// What each layer is, in runs of alike ones, over and over again to the last layer. Empty: window_pattern,
@@ -110,6 +129,7 @@ struct Model {
   std::int64_t experts = 0;              ///< among which a router chooses
   std::int64_t experts_per_token = 0;    ///< that it chooses
   std::int64_t shared_experts = 0;       ///< that all tokens go to besides
+  bool shared_expert_gate = false;       ///< what those make is multiplied by a gate, one value a token
   std::int64_t expert_ffn_hidden = 0;    ///< width inside an expert; defaults to ffn_hidden
   std::int64_t dense_layers = 0;         ///< leading layers without experts
   std::int64_t moe_layer_frequency = 1;  ///< of the others, the last of so many has experts
@@ -137,6 +157,8 @@ struct Model {
     return kind == ModelKind::transformer || kind == ModelKind::moe_transformer;
   }
   [[nodiscard]] bool latent() const { return latent_attention.kv_rank > 0; }
+  /// Whether an indexer leaves any tokens out.
+  [[nodiscard]] bool is_sparse() const { return indexer.top_k > 0 && indexer.top_k < attended_length(); }
   /// Width of the query or key of a head, and of its value.
   [[nodiscard]] std::int64_t query_dim() const {
     return latent() ? latent_attention.nope_dim + latent_attention.rope_dim : head_dim;
@@ -207,10 +229,11 @@ struct Model {
   auto members(const Visit& visit) const {
     return visit(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,
                  packed_sample_length, gated_mlp, tied_embeddings, parallel_block, attention, causal, biases,
-                 qkv_biases, qk_norm, post_norms, latent_attention, window, window_pattern, layer_pattern,
-                 dropout, normalization, positions, max_positions, other_parameters, lora_rank, lora_targets,
-                 multi_token_prediction, encoder_layers, encoder_seq_length, experts, experts_per_token,
-                 shared_experts, expert_ffn_hidden, dense_layers, moe_layer_frequency, expert_groups,
+                 qkv_biases, qk_norm, post_norms, attention_output_gate, latent_attention, indexer, mamba2,
+                 gated_delta_net, window, window_pattern, layer_pattern, dropout, normalization, positions,
+                 max_positions, other_parameters, lora_rank, lora_targets, multi_token_prediction,
+                 encoder_layers, encoder_seq_length, experts, experts_per_token, shared_experts,
+                 shared_expert_gate, expert_ffn_hidden, dense_layers, moe_layer_frequency, expert_groups,
                  groups_per_token, widths, parameters, tensors, forward_gflops_per_sample,
                  activations_per_sample, convolutions, small_filter_share, head_parameters);
   }

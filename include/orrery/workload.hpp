@@ -117,10 +117,12 @@ enum class Part : std::uint8_t {
   stage,   ///< a boundary between pipeline stages
   bucket,  ///< gradients or parameters of several layers
   optimizer,
-  experts,  ///< router, experts and what brings tokens to them
+  experts,     ///< router, experts and what brings tokens to them
+  recurrence,  ///< in place of attention: a state space, or linear attention
 };
-inline constexpr std::array<std::string_view, 9> kPartNames{
-    "embedding", "attention", "mlp", "layer", "head", "stage", "bucket", "optimizer", "experts"};
+inline constexpr std::array<std::string_view, 10> kPartNames{"embedding", "attention", "mlp",    "layer",
+                                                             "head",      "stage",     "bucket", "optimizer",
+                                                             "experts",   "recurrence"};
 
 /// One GPU kernel, described so that it can be priced.
 struct Kernel {

@@ -62,6 +62,19 @@ void post_norms(const Subject&, const EmitJson& value, Entry& out) {
   value == true ? out.lacks("pretrain_gpt.py has no norms behind attention and MLP") : out.usual();
 }
 
+constexpr std::string_view kHybrid =
+    "layers that recur are those of --hybrid-override-pattern in pretrain_mamba.py";
+
+void output_gate(const Subject& s, const EmitJson&, Entry& out) {
+  if (!s.model.attention_output_gate) return out.usual();
+  out.raise("--attention-output-gate");
+}
+
+void shared_expert_gate(const Subject& s, const EmitJson&, Entry& out) {
+  if (!s.model.shared_expert_gate) return out.usual();
+  out.raise("--moe-shared-expert-gate");
+}
+
 void latent(const Subject& s, const EmitJson&, Entry& out) {
   const LatentAttention& a = s.model.latent_attention;
   out.raise("--multi-latent-attention");
@@ -196,6 +209,10 @@ constexpr KeyRow kRows[] = {
     KeyRow::by("model.window_pattern", window_pattern),
     KeyRow::lacks("model.layer_pattern",
                   "layers that differ are a --heterogeneous-layers-config-path of your own"),
+    KeyRow::by("model.attention_output_gate", output_gate),
+    KeyRow::lacks("model.indexer", "an indexer is an --experimental-attention-variant of your own"),
+    KeyRow::lacks("model.mamba2", kHybrid),
+    KeyRow::lacks("model.gated_delta_net", kHybrid),
     KeyRow::by("model.dropout", dropout),
     KeyRow::by("model.normalization", normalization),
     KeyRow::by("model.positions", positions),
@@ -209,6 +226,7 @@ constexpr KeyRow kRows[] = {
     KeyRow::by("model.experts", experts),
     KeyRow::same("model.experts_per_token", "--moe-router-topk"),
     KeyRow::by("model.shared_experts", shared_experts),
+    KeyRow::by("model.shared_expert_gate", shared_expert_gate),
     KeyRow::same("model.expert_ffn_hidden", "--moe-ffn-hidden-size"),
     KeyRow::by("model.dense_layers", leading_layers),
     KeyRow::by("model.moe_layer_frequency", moe_frequency),

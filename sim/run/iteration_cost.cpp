@@ -194,7 +194,8 @@ class SteppedIterationCost : public IterationCost {
   Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to, std::int64_t tokens) override {
     if (cached_.empty()) cached_ = stage_serving_memory(experiment_, inference_, 1);
     std::vector<Bytes> bytes;
-    for (const StageServingMemory& stage : cached_) bytes.push_back(stage.cache_per_token * tokens);
+    for (const StageServingMemory& stage : cached_)
+      bytes.push_back(stage.cache_per_token * tokens + stage.state_per_request);
     return messages_->between_replicas(from, to, bytes);
   }
 
@@ -365,10 +366,13 @@ ServingMemory serving_memory(const Experiment& experiment, const Inference& infe
     const auto usable =
         static_cast<Bytes>(inference.cache_share * static_cast<double>(usable_of(kind.stages[s])));
     const Bytes left = usable - stage.weights - stage.workspace;
-    const std::int64_t room = stage.cache_per_token > 0 ? left / stage.cache_per_token : left;
+    // As if the state of a request were shared by the tokens of a page.
+    const Bytes each = stage.cache_per_token + stage.state_per_request / inference.page_tokens;
+    const std::int64_t room = each > 0 ? left / each : left;
     if (room >= fewest) continue;
     fewest = room;
-    fullest = {stage.weights, stage.workspace, stage.cache_per_token, usable, place_of(s, kind, mixed)};
+    fullest = {stage.weights, stage.workspace,         stage.cache_per_token,
+               usable,        stage.state_per_request, place_of(s, kind, mixed)};
   }
   return fullest;
 }

@@ -25,6 +25,10 @@ std::string in_brackets(const std::string& place) { return place.empty() ? "" : 
 
 double decimal_gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
+/// Parts of a state where it alone is in the cache: many, so that the pages of a request's tokens weigh
+/// nothing.
+constexpr std::int64_t kPagesOfState = std::int64_t{1} << 30;
+
 /// Tokens that a cache holds where a token takes nothing, or the memory is unknown.
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 40;
 
@@ -44,8 +48,17 @@ CacheRoom cache_room(const ServingSetup& setup, std::size_t kind, const std::vec
         decimal_gigabytes(memory.usable), in_brackets(memory.place));
     return room;
   }
+  // Where no layer has keys and values, pages are parts of a state.
   const Bytes page = memory.cache_per_token * inference.page_tokens;
-  room.pages = is_known && page > 0 ? left / page : kNoLimit / inference.page_tokens;
+  const Bytes state = memory.state_per_request;
+  room.pages = kNoLimit / inference.page_tokens;
+  if (page > 0) {
+    room.pages = is_known ? left / page : room.pages;
+    room.state_pages = (state + page - 1) / page;
+  } else if (state > 0 && is_known) {
+    room.pages = left / state * kPagesOfState;
+    room.state_pages = kPagesOfState;
+  }
   std::int64_t most_own = 0;
   std::int64_t most_tokens = 0;
   for (const RequestSpec& request : requests) {
@@ -53,7 +66,8 @@ CacheRoom cache_room(const ServingSetup& setup, std::size_t kind, const std::vec
     const std::int64_t outputs = prompts_alone ? 0 : request.output_tokens - 1;  // nobody reads the last
     const std::int64_t tokens = request.prompt_tokens + outputs;
     room.lasting_pages = std::max(room.lasting_pages, reused / inference.page_tokens);
-    most_own = std::max(most_own, pages_for(inference, tokens) - reused / inference.page_tokens);
+    const std::int64_t own = pages_for(inference, tokens) - reused / inference.page_tokens;
+    most_own = std::max(most_own, room.state_pages + own);
     most_tokens = std::max(most_tokens, tokens);
   }
   if (room.lasting_pages + most_own > room.pages)
@@ -63,14 +77,14 @@ CacheRoom cache_room(const ServingSetup& setup, std::size_t kind, const std::vec
   return room;
 }
 
-std::int64_t most_in_flight(const Inference& inference, std::int64_t pages) {
+std::int64_t most_in_flight(const Inference& inference, const CacheRoom& room) {
   if (inference.batch_size > 0) return inference.batch_size;
   const bool is_needed = inference.is_closed_loop() || inference.batching == Batching::fixed;
   if (!is_needed) return 0;
   const auto [prompt, output] = inference.mean_lengths();
-  const std::int64_t own =
-      pages_for(inference, prompt + output - 1) - reused_tokens(inference, prompt) / inference.page_tokens;
-  return std::max<std::int64_t>(1, pages / std::max<std::int64_t>(1, own));
+  const std::int64_t own = room.state_pages + pages_for(inference, prompt + output - 1) -
+                           reused_tokens(inference, prompt) / inference.page_tokens;
+  return std::max<std::int64_t>(1, room.pages / std::max<std::int64_t>(1, own));
 }
 
 }  // namespace orrery

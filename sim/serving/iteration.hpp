@@ -51,10 +51,11 @@ class IterationCost {
 /// What a replica keeps, per GPU of its fullest stage.
 struct ServingMemory {
   Bytes weights = 0;
-  Bytes workspace = 0;        ///< activations of the largest iteration
-  Bytes cache_per_token = 0;  ///< keys and values of a token
-  Bytes usable = 0;           ///< for all of it; 0: unknown
-  std::string place{};        ///< of that stage, where not all GPUs are of one class
+  Bytes workspace = 0;          ///< activations of the largest iteration
+  Bytes cache_per_token = 0;    ///< keys and values of a token
+  Bytes usable = 0;             ///< for all of it; 0: unknown
+  Bytes state_per_request = 0;  ///< of layers that recur, whatever its length
+  std::string place{};          ///< of that stage, where not all GPUs are of one class
 };
 
 }  // namespace orrery

@@ -83,7 +83,7 @@ void Lane::compose_chunked(Picoseconds now) {
 bool Lane::admit(bool whole_length) {
   if (waiting_.empty() || !has_place()) return false;
   const ServedRequest& next = request(waiting_.front());
-  const std::int64_t pages = rules_.own_pages(next, whole_length ? next.most_cached() : next.to_cache());
+  const std::int64_t pages = pages_of(next, whole_length ? next.most_cached() : next.to_cache());
   if (!pages_.take(pages)) return false;
   if (is_static()) static_pages_ += pages;
   prompts_.push_back(
@@ -141,13 +141,13 @@ void Lane::preempt_youngest() {
     const Prompt prompt = prompts_.back();
     prompts_.pop_back();
     number = prompt.request;
-    pages_.give_back(rules_.own_pages(request(number), prompt.total));
+    pages_.give_back(pages_of(request(number), prompt.total));
     counts_.recomputed_tokens +=
         prompt.done - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
   } else {
     const DecodeMember member = decode_.remove_youngest();
     number = member.request;
-    pages_.give_back(rules_.own_pages(request(number), member.room));
+    pages_.give_back(pages_of(request(number), member.room));
     counts_.recomputed_tokens +=
         member.cached - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
     request(number).made = request(number).spec.output_tokens - member.left;
@@ -164,7 +164,7 @@ void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
     note_gaps(now);
     decode_.step(ended_);
     for (const DecodeMember& member : ended_)
-      end(member.request, rules_.own_pages(request(member.request), member.room), now, outcome);
+      end(member.request, pages_of(request(member.request), member.room), now, outcome);
   }
   while (!prompts_.empty() && prompts_.front().done == prompts_.front().total) {
     finish_prompt(prompts_.front(), now, outcome);
@@ -190,7 +190,7 @@ void Lane::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome
     rules_.gaps->add(now - done.token_ps, 1);
   }
   done.token_ps = now;
-  if (done.left() == 0) return end(prompt.request, rules_.own_pages(done, prompt.total), now, outcome);
+  if (done.left() == 0) return end(prompt.request, pages_of(done, prompt.total), now, outcome);
   if (role_ == ReplicaRole::prefill) {
     outcome.prefilled.push_back(prompt.request);
   } else {
@@ -203,7 +203,7 @@ void Lane::end(std::uint32_t number, std::int64_t pages, Picoseconds now, Iterat
   request(number).end_ps = now;
   outcome.ended.push_back(number);
   if (is_static()) return;
-  pages_.give_back(reserves() ? rules_.own_pages(request(number), request(number).most_cached()) : pages);
+  pages_.give_back(reserves() ? pages_of(request(number), request(number).most_cached()) : pages);
   ++outcome.places;
 }
 

@@ -102,6 +102,10 @@ class Lane {
   }
   [[nodiscard]] bool has_place() const { return limit_ == 0 || in_batch() < limit_; }
   [[nodiscard]] ServedRequest& request(std::uint32_t number) const { return rules_.requests[number]; }
+  /// What a request of so many tokens holds of the cache, its state among it.
+  [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
+    return pages_.with_state(rules_.own_pages(request, tokens));
+  }
   /// Whether a request has the pages for all it will ever need from its beginning on.
   [[nodiscard]] bool reserves() const {
     return rules_.inference.guaranteed_no_evict && role_ != ReplicaRole::prefill;

@@ -9,7 +9,9 @@ namespace orrery {
 class PagePool {
  public:
   /// @param lasting  pages that are held all the time: the beginning that prompts have in common
-  PagePool(std::int64_t pages, std::int64_t lasting) : pages_(pages), used_(lasting) {}
+  /// @param state    pages that the state of a request takes, whatever its length
+  PagePool(std::int64_t pages, std::int64_t lasting, std::int64_t state)
+      : pages_(pages), used_(lasting), state_(state) {}
 
   [[nodiscard]] bool take(std::int64_t pages) {
     if (pages > available()) return false;
@@ -19,6 +21,8 @@ class PagePool {
   }
   void give_back(std::int64_t pages) { used_ -= pages; }
 
+  /// What a request holds with so many pages of keys and values.
+  [[nodiscard]] std::int64_t with_state(std::int64_t pages) const { return pages + state_; }
   [[nodiscard]] std::int64_t pages() const { return pages_; }
   [[nodiscard]] std::int64_t used() const { return used_; }
   [[nodiscard]] std::int64_t most_used() const { return most_used_; }
@@ -27,6 +31,7 @@ class PagePool {
  private:
   std::int64_t pages_;
   std::int64_t used_;
+  std::int64_t state_;
   std::int64_t most_used_ = 0;
 };
 

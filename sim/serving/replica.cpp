@@ -8,7 +8,7 @@ Replica::Replica(const ServingRules& rules, const ReplicaShape& shape, Iteration
     : rules_(rules),
       number_(shape.number),
       limit_(shape.limit),
-      pages_(shape.pages, shape.lasting_pages),
+      pages_(shape.pages, shape.lasting_pages, shape.state_pages),
       line_(cost, rules.inference.speculation) {
   std::int64_t lanes = cost.stages();
   if (limit_ > 0) lanes = std::min(lanes, limit_);
@@ -61,7 +61,7 @@ bool Replica::expect(std::uint32_t number) {
   const ServedRequest& request = rules_.requests[number];
   const std::int64_t tokens =
       rules_.inference.guaranteed_no_evict ? request.most_cached() : request.spec.prompt_tokens;
-  if (!has_place() || !pages_.take(rules_.own_pages(request, tokens))) return false;
+  if (!has_place() || !pages_.take(pages_of(request, tokens))) return false;
   assign(number);
   return true;
 }
@@ -70,7 +70,7 @@ void Replica::join(std::uint32_t request) { lanes_[rules_.requests[request].lane
 
 void Replica::release(std::uint32_t number) {
   const ServedRequest& request = rules_.requests[number];
-  pages_.give_back(rules_.own_pages(request, request.spec.prompt_tokens));
+  pages_.give_back(pages_of(request, request.spec.prompt_tokens));
 }
 
 std::optional<Picoseconds> Replica::next_start(Picoseconds now) const {

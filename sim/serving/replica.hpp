@@ -18,6 +18,7 @@ struct ReplicaShape {
   std::int64_t limit = 0;          ///< requests in flight; 0: as many as there are pages for
   std::int64_t pages = 0;          ///< of its cache
   std::int64_t lasting_pages = 0;  ///< of those, the ones that are held all the time
+  std::int64_t state_pages = 0;    ///< of the state of a request, whatever its length
 };
 
 /// An iteration that has begun.
@@ -69,6 +70,10 @@ class Replica {
   [[nodiscard]] ServingWork work(Picoseconds duration) const;
 
  private:
+  /// What a request of so many tokens holds of the cache, its state among it.
+  [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
+    return pages_.with_state(rules_.own_pages(request, tokens));
+  }
   void assign(std::uint32_t request);
   [[nodiscard]] std::uint32_t emptiest_lane() const;
   std::optional<BegunIteration> try_lanes(Picoseconds now, bool complete);

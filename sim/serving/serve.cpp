@@ -133,10 +133,11 @@ class ServingLoop {
     const auto number = static_cast<std::uint32_t>(replica);
     const auto& [limit, room] = kind_of(number);
     if (!inference_.is_disaggregated())
-      return {number, ReplicaRole::both, limit, room.pages, room.lasting_pages};
+      return {number, ReplicaRole::both, limit, room.pages, room.lasting_pages, room.state_pages};
     if (replica < prompt_servers_)
-      return {number, ReplicaRole::prefill, inference_.batch_size, room.pages, room.lasting_pages};
-    return {number, ReplicaRole::decode, limit, room.pages, room.lasting_pages};
+      return {number,     ReplicaRole::prefill, inference_.batch_size,
+              room.pages, room.lasting_pages,   room.state_pages};
+    return {number, ReplicaRole::decode, limit, room.pages, room.lasting_pages, room.state_pages};
   }
 
   void push(Picoseconds at, ServingEventKind kind, std::uint32_t replica = 0, std::uint32_t subject = 0) {

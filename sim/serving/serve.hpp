@@ -80,6 +80,7 @@ struct ServingObserver {
 struct CacheRoom {
   std::int64_t pages = 0;
   std::int64_t lasting_pages = 0;  ///< of the beginning that prompts have in common
+  std::int64_t state_pages = 0;    ///< that the state of a request takes, whatever its length
   std::string obstacle;
 };
 
@@ -89,6 +90,6 @@ struct CacheRoom {
 
 /// Requests in flight on a replica at most: of the experiment, or else how many mean ones `pages` hold where
 /// their number has to be known. 0: there is no such number.
-[[nodiscard]] std::int64_t most_in_flight(const Inference& inference, std::int64_t pages);
+[[nodiscard]] std::int64_t most_in_flight(const Inference& inference, const CacheRoom& room);
 
 }  // namespace orrery

@@ -41,6 +41,10 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
     kernels.push_back(weighted(gemm(shape.tokens, inputs * experts.shared_ffn, model.hidden)));
     kernels.push_back(elementwise((inputs + 1) * shape.tokens * experts.shared_ffn * element_));
     kernels.push_back(weighted(gemm(shape.tokens, model.hidden, experts.shared_ffn)));
+    if (model.shared_expert_gate) {
+      kernels.push_back(wide(gemm(shape.tokens, 1, model.hidden)));
+      kernels.push_back(elementwise(2 * shape.residual()));
+    }
   }
   to.compute(Part::experts, std::move(kernels));
   share(Collective::reduce_scatter);

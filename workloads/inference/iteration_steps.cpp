@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "orrery/error.hpp"
+#include "workloads/models/recurrence.hpp"
+#include "workloads/models/sparse_attention.hpp"
 #include "workloads/parallel/communicators.hpp"
 #include "workloads/parallel/expert_load.hpp"
 
@@ -106,13 +108,18 @@ void IterationSteps::write_embedding(std::int64_t tokens, IterationWriter& to) c
 /// that turns queries and keys to their positions.
 void IterationSteps::write_inputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const {
   const ServedLayer& layer = model_.kinds()[kind];
-  if (!layer.content().attends()) return;
+  if (!layer.content().mixes()) return;
   const Model& model = layer.model();
   const TransformerShape shape = layer.shape(own_tokens(tokens));
   std::vector<Kernel> kernels{elementwise(4 * shape.residual())};
+  if (layer.content().recurs()) {
+    kernels.push_back(weighted(gemm(shape.tokens, layer.recurrence().input_width, model.hidden)));
+    return to.compute(Part::recurrence, std::move(kernels));
+  }
   std::vector<Kernel> products = attention_inputs(model, layer.heads(), shape.tokens);
   if (model.latent()) products.pop_back();  // that of keys and values, which prompts alone need
   for (const Kernel& product : products) kernels.push_back(weighted(product));
+  for (const Kernel& product : indexer_inputs(model, shape.tokens)) kernels.push_back(weighted(product));
   const std::int64_t normalised = normalised_width(model, layer.heads());
   if (normalised > 0) kernels.push_back(elementwise(2 * shape.tokens * normalised * element_));
   const std::int64_t turned = query_width(model, layer.heads()) + layer.cached_values();
@@ -154,6 +161,11 @@ std::vector<Kernel> IterationSteps::prompt_kernels(const ServedLayer& layer, con
   const std::int64_t rows = divide_up(divide_up(batch.prompt_tokens, requests), ranks);
   const std::int64_t keys = divide_up(attended.tokens, requests);
   const std::int64_t products = requests * heads.query;
+  if (model.is_sparse()) {
+    const std::int64_t most = batch.prompt_tokens * model.indexer.top_k;
+    const SparseSpan span{batch.prompt_tokens, attended.pairs, std::min(attended.pairs, most)};
+    return sparse_kernels(model, heads.query, span, element_);
+  }
   if (model.attention == Attention::core) {
     return {gemm(rows, keys, model.query_dim(), products), elementwise(2 * element_ * products * rows * keys),
             gemm(rows, model.value_dim(), keys, products)};
@@ -207,10 +219,23 @@ std::vector<Kernel> IterationSteps::decoding_kernels(const ServedLayer& layer, c
   }
   const LatentAttention& latent = model.latent_attention;
   const std::int64_t wide = layer.cached_values() + latent.kv_rank;  // a query and what it finds
+  const Kernel absorb = gemm(batch.decode_tokens, latent.kv_rank, latent.nope_dim, heads.query);
+  const Kernel expand = gemm(batch.decode_tokens, latent.value_dim, latent.kv_rank, heads.query);
+  if (model.is_sparse()) {
+    const std::int64_t most = batch.decode_tokens * model.indexer.top_k;
+    std::vector<Kernel> kernels{absorb};
+    const SparseSpan span{batch.decode_tokens, pairs, std::min(pairs, most)};
+    for (Kernel one : sparse_kernels(model, heads.query, span, element_)) {
+      if (one.kind == Kernel::Kind::attention) one.kind = Kernel::Kind::cached_attention;
+      kernels.push_back(one);
+    }
+    kernels[1].bytes += attended.tokens * indexer_cache_bytes(model);
+    kernels.push_back(expand);
+    return kernels;
+  }
   kernel.bytes = read + batch.decode_tokens * heads.query * wide * element_;
   kernel.flops = flops_of_pairs(pairs, 2 * heads.query * wide);
-  return {gemm(batch.decode_tokens, latent.kv_rank, latent.nope_dim, heads.query), kernel,
-          gemm(batch.decode_tokens, latent.value_dim, latent.kv_rank, heads.query)};
+  return {absorb, kernel, expand};
 }
 
 /// Partial outputs are weighted and summed where their tokens are.
@@ -231,9 +256,22 @@ void IterationSteps::write_decoding(const ServedLayer& layer, const IterationBat
 void IterationSteps::write_attention(std::size_t kind, const IterationBatch& batch,
                                      IterationWriter& to) const {
   const ServedLayer& layer = model_.kinds()[kind];
+  if (layer.content().recurs()) return write_recurrence(layer, batch, to);
   if (!layer.content().attends()) return;
   if (batch.prompt_tokens > 0) write_prompts(layer, batch, to);
   if (batch.decode_tokens > 0) write_decoding(layer, batch, to);
+}
+
+/// Prompts go through the state in chunks, decoding token by token.
+void IterationSteps::write_recurrence(const ServedLayer& layer, const IterationBatch& batch,
+                                      IterationWriter& to) const {
+  const Recurrence recurrence = layer.recurrence();
+  const Software& software = experiment_.software;
+  if (batch.prompt_tokens > 0)
+    to.compute(Part::recurrence, chunk_kernels(recurrence, software, batch.prompt_tokens, element_));
+  if (batch.decode_tokens > 0)
+    to.compute(Part::recurrence,
+               decode_kernels(recurrence, software, batch.decode_requests, batch.decode_tokens, element_));
 }
 
 /// After `kernels`, which a parallel block sums up with it.
@@ -254,11 +292,16 @@ void IterationSteps::write_outputs(std::size_t kind, std::int64_t tokens, Iterat
   const Model& model = layer.model();
   const TransformerShape shape = layer.shape(own_tokens(tokens));
   std::vector<Kernel> kernels;
-  if (layer.content().attends()) {
-    kernels.push_back(weighted(gemm(shape.tokens, model.hidden, output_width(model, layer.heads()))));
+  if (layer.content().mixes()) {
+    const bool recurs = layer.content().recurs();
+    const Part part = recurs ? Part::recurrence : Part::attention;
+    const std::int64_t width = recurs ? layer.recurrence().output_width : output_width(model, layer.heads());
+    if (model.attention_output_gate && !recurs)
+      kernels.push_back(elementwise(3 * shape.tokens * width * element_));
+    kernels.push_back(weighted(gemm(shape.tokens, model.hidden, width)));
     if (!model.parallel_block) {
-      to.compute(Part::attention, std::exchange(kernels, {}));
-      reduce(Part::attention, shape.residual(), to);
+      to.compute(part, std::exchange(kernels, {}));
+      reduce(part, shape.residual(), to);
     }
   }
   if (model.post_norms) kernels.push_back(elementwise(4 * shape.residual()));
@@ -316,6 +359,11 @@ std::optional<ServingObstacle> serving_obstacle(const Experiment& experiment) {
         "found \"" + plan.pipeline_schedule +
             "\", which holds two copies of the model, allowed with inference are schedules "
             "that hold one"};
+  const bool recurs = model.mamba2.heads > 0 || model.gated_delta_net.value_heads > 0;
+  if (plan.context_parallel > 1 && (recurs || model.indexer.top_k > 0))
+    return ServingObstacle{"/plan/context_parallel",
+                           "found " + std::to_string(plan.context_parallel) +
+                               ", allowed with inference is 1 where layers recur or an indexer picks tokens"};
   if (plan.context_parallel > 1 && plan.context_parallel_type == ContextParallelType::hierarchical)
     return ServingObstacle{"/plan/context_parallel_type",
                            "found \"hierarchical\", allowed with inference are ring, all-to-all, all-gather"};

@@ -79,6 +79,7 @@ class IterationSteps {
   [[nodiscard]] Attended of_decoding(const ServedLayer& layer, const IterationBatch& batch) const;
   void write_prompts(const ServedLayer& layer, const IterationBatch& batch, IterationWriter& to) const;
   void write_decoding(const ServedLayer& layer, const IterationBatch& batch, IterationWriter& to) const;
+  void write_recurrence(const ServedLayer& layer, const IterationBatch& batch, IterationWriter& to) const;
   [[nodiscard]] std::vector<Kernel> prompt_kernels(const ServedLayer& layer, const IterationBatch& batch,
                                                    const Attended& attended) const;
   [[nodiscard]] std::vector<Kernel> decoding_kernels(const ServedLayer& layer, const IterationBatch& batch,

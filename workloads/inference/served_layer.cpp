@@ -68,9 +68,12 @@ std::int64_t ServedLayer::cached_values() const {
   return key_value_width(model_, heads_);
 }
 
+Bytes ServedLayer::state_bytes() const { return content_.recurs() ? recurrence().state_bytes() : 0; }
+
 std::int64_t ServedLayer::matrix_parameters() const {
   const TransformerShape shape(model_, plan_);
   std::int64_t sum = content_.attends() ? attention_weights(model_, heads_) : 0;
+  if (content_.recurs()) sum += recurrence().weights(model_);
   if (content_.has_experts()) {
     const ExpertShape experts(model_, plan_, shape);
     sum += experts.experts * mlp_weights(model_, experts.ffn) + mlp_weights(model_, experts.shared_ffn);
@@ -83,6 +86,7 @@ std::int64_t ServedLayer::matrix_parameters() const {
 std::int64_t ServedLayer::parameters() const {
   const TransformerShape shape(model_, plan_);
   std::int64_t sum = content_.attends() ? shape.attention_half_parameters() : 0;
+  if (content_.recurs()) sum += shape.recurrence_half_parameters(content_.mixer);
   if (content_.has_experts()) {
     const ExpertShape experts(model_, plan_, shape);
     sum += shape.mlp_norm_parameters() + experts.parameters() + experts.expert_parameters();

@@ -8,6 +8,7 @@
 #include "orrery/experiment.hpp"
 #include "orrery/inference.hpp"
 #include "workloads/models/expert_shape.hpp"
+#include "workloads/models/recurrence.hpp"
 #include "workloads/models/transformer_shape.hpp"
 
 namespace orrery {
@@ -35,6 +36,12 @@ class ServedLayer {
   [[nodiscard]] Heads heads() const { return heads_; }
   /// Widths of the cache of a token: keys and values of the heads of a rank, or the latent vector, whole.
   [[nodiscard]] std::int64_t cached_values() const;
+  /// What a sequence leaves behind on a rank whatever its length: the state of a layer that recurs.
+  [[nodiscard]] Bytes state_bytes() const;
+  /// Of a layer that recurs.
+  [[nodiscard]] Recurrence recurrence() const {
+    return recurrence_of(content_.mixer, model_, plan_.tensor_parallel);
+  }
   /// On a rank: of matrices, and of all else (norms, biases, router), which keeps 16 bits.
   [[nodiscard]] std::int64_t matrix_parameters() const;
   [[nodiscard]] std::int64_t other_parameters() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/inference/served_layer.hpp"
+#include "workloads/models/sparse_attention.hpp"
 
 namespace orrery {
 namespace {
@@ -22,7 +23,7 @@ class StageAccount {
         element_(element_bytes(experiment.plan.precision)) {}
 
   [[nodiscard]] StageServingMemory of(const ServedStage& stage) const {
-    return {weights(stage), workspace(stage), cache(stage)};
+    return {weights(stage), workspace(stage), cache(stage), state(stage)};
   }
 
  private:
@@ -44,9 +45,21 @@ class StageAccount {
   /// Each rank that shares sequences keeps its part of them.
   [[nodiscard]] Bytes cache(const ServedStage& stage) const {
     std::int64_t values = 0;
+    Bytes indexed = 0;
+    for (std::size_t kind = 0; kind < stage.layers.size(); ++kind) {
+      const ServedLayer& layer = model_.kinds()[kind];
+      values += stage.layers[kind] * layer.cached_values();
+      if (layer.content().attends()) indexed += stage.layers[kind] * indexer_cache_bytes(layer.model());
+    }
+    return divide_up(values * bytes_of_32(inference_.kv_precision) + 32 * indexed,
+                     32 * experiment_.plan.context_parallel);
+  }
+
+  [[nodiscard]] Bytes state(const ServedStage& stage) const {
+    Bytes sum = 0;
     for (std::size_t kind = 0; kind < stage.layers.size(); ++kind)
-      values += stage.layers[kind] * model_.kinds()[kind].cached_values();
-    return divide_up(values * bytes_of_32(inference_.kv_precision), 32 * experiment_.plan.context_parallel);
+      sum += stage.layers[kind] * model_.kinds()[kind].state_bytes();
+    return sum;
   }
 
   /// Residual stream, its normalised form and the output of a half, and the widest tensors between two
@@ -69,6 +82,10 @@ class StageAccount {
     std::int64_t values =
         tokens_ * (query_width(model, heads) + key_value_width(model, heads) + output_width(model, heads));
     if (!layer.content().attends()) values = 0;
+    if (layer.content().recurs()) {
+      const Recurrence r = layer.recurrence();
+      values = tokens_ * (r.input_width + r.convolved + r.output_width);
+    }
     if (layer.content().mlp == LayerMlp::dense) values = std::max(values, tokens_ * inputs * shape.ffn);
     if (!layer.content().has_experts()) return values;
     const ExpertShape experts = layer.experts(shape);

@@ -13,7 +13,8 @@ namespace orrery {
 struct StageServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;
-  Bytes cache_per_token = 0;  ///< rounded up; of layers with a window as of others
+  Bytes cache_per_token = 0;    ///< rounded up; of layers with a window as of others
+  Bytes state_per_request = 0;  ///< of layers that recur, whatever its length
 };
 
 /// Per pipeline stage.

@@ -30,14 +30,14 @@ std::int64_t kept_parameters(const Stage& stage, const Plan& plan) {
 
 /// One of each shape in the stage.
 Bytes kept_weight_gradients(const Stage& stage, const ModelBlocks& blocks) {
-  std::array<Bytes, 3> most{};
+  std::array<Bytes, 4> most{};
   for (const Chunk& chunk : stage.chunks) {
     for (const PlacedBlock& block : chunk.blocks) {
       const auto& own = blocks.kinds[block.kind].weight_gradients;
       for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
     }
   }
-  return most[0] + most[1] + most[2];
+  return most[0] + most[1] + most[2] + most[3];
 }
 
 /// What the method keeps between steps, and what compressors have lost.

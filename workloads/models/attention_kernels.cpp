@@ -1,5 +1,6 @@
 #include "workloads/models/attention_kernels.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace orrery {
@@ -38,6 +39,15 @@ Kernel AttentionKernels::fused() const {
   return kernel;
 }
 
+/// The i-th token of a sequence has i before and with it, and attends to the best of them.
+SparseSpan AttentionKernels::sparse_span() const {
+  const std::int64_t length = span_.queries;
+  const std::int64_t most = std::min(model_.indexer.top_k, length);
+  const std::int64_t chosen = most * (most + 1) / 2 + (length - most) * most;
+  const std::int64_t samples = plan_.micro_batch_size;
+  return {samples * length, samples * length * (length + 1) / 2, samples * chosen};
+}
+
 Bytes AttentionKernels::biases() const {
   return span_.biased ? shape_.heads * span_.queries * span_.keys * shape_.element : 0;
 }
@@ -50,6 +60,7 @@ AttentionSpan span_of(const Model& model, const LayerContent& content) {
 std::vector<Kernel> AttentionKernels::forward() const {
   const auto& s = shape_;
   const std::int64_t batch = plan_.micro_batch_size * s.heads;
+  if (is_sparse()) return sparse_kernels(model_, s.heads, sparse_span(), s.element);
   if (model_.attention == Attention::flash) return {fused()};
   const std::int64_t scores = batch * span_.queries * span_.keys;
   std::vector<Kernel> kernels{gemm(span_.queries, span_.keys, model_.query_dim(), batch)};
@@ -64,6 +75,7 @@ std::vector<Kernel> AttentionKernels::forward() const {
 std::vector<Kernel> AttentionKernels::backward(const std::vector<Kernel>& ahead) const {
   const auto& s = shape_;
   const std::int64_t scores = plan_.micro_batch_size * s.heads * span_.queries * span_.keys;
+  if (is_sparse()) return sparse_kernels_backward(model_, s.heads, sparse_span(), s.element);
   if (model_.attention == Attention::flash) {
     Kernel fused = ahead.front();  // five products in place of two: the scores are computed again
     fused.flops = fused.flops / 2 * 5;

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "workloads/models/sparse_attention.hpp"
 #include "workloads/models/step_builder.hpp"
 #include "workloads/models/transformer_shape.hpp"
 
@@ -37,6 +38,8 @@ class AttentionKernels {
 
  private:
   [[nodiscard]] Kernel fused() const;
+  [[nodiscard]] bool is_sparse() const { return model_.is_sparse(); }
+  [[nodiscard]] SparseSpan sparse_span() const;
   /// Of the biases of all scores of a head, which samples share.
   [[nodiscard]] Bytes biases() const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }

@@ -50,8 +50,8 @@ struct Block {
   /// By PassKind: held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
   /// Of the weights of its products, which a framework may keep for each of different shape (attention, MLP,
-  /// experts).
-  std::array<Bytes, 3> weight_gradients{};
+  /// experts, recurrence).
+  std::array<Bytes, 4> weight_gradients{};
   std::int64_t parameters = 0;         ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;            ///< that hold the parameters
   std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common

@@ -47,7 +47,7 @@ SubBlock cross_attention_sub_block(const Experiment& experiment, const Transform
   const EncoderOutput encoded(model, experiment.plan, shape);
   const AttentionKernels kernels(experiment, shape, {model.seq_length, model.encoder_seq_length, false});
   SubBlock block = between_norms_and_residual(experiment.software, shape, model.post_norms);
-  block.attends = true;
+  block.half = SubBlock::Half::attention;
   const auto add = [&](const Kernel& product) {
     block.first.push_back({product, false, model.qkv_biases ? shape.element * product.m * product.n : 0});
   };

@@ -16,6 +16,9 @@ std::int64_t loaded(std::int64_t tokens, double load) {
 
 std::int64_t router_parameters(const Model& m) { return m.experts * (m.hidden + (m.biases ? 1 : 0)); }
 
+/// Weights of the gate of the shared experts.
+std::int64_t shared_gate(const Model& m) { return m.shared_expert_gate ? m.hidden : 0; }
+
 }  // namespace
 
 std::int64_t mlp_weights(const Model& m, std::int64_t ffn) { return (inputs_of(m) + 1) * m.hidden * ffn; }
@@ -25,11 +28,12 @@ std::int64_t mlp_parameters(const Model& m, std::int64_t ffn) {
 }
 
 std::int64_t mixture_parameters(const Model& m) {
-  return router_parameters(m) + (m.experts + m.shared_experts) * mlp_parameters(m, m.expert_ffn_hidden);
+  return router_parameters(m) + shared_gate(m) +
+         (m.experts + m.shared_experts) * mlp_parameters(m, m.expert_ffn_hidden);
 }
 
 std::int64_t expert_weights_met(const Model& m) {
-  return m.hidden * m.experts +
+  return m.hidden * m.experts + shared_gate(m) +
          (m.experts_per_token + m.shared_experts) * mlp_weights(m, m.expert_ffn_hidden);
 }
 
@@ -60,14 +64,15 @@ std::int64_t ExpertShape::copies(double per_token) const {
 std::int64_t ExpertShape::rows_per_expert() const { return divide_up(rows, experts); }
 
 std::int64_t ExpertShape::parameters() const {
-  return router_parameters(model_) + (shared_ffn > 0 ? mlp_parameters(model_, shared_ffn) : 0);
+  return router_parameters(model_) + shared_gate(model_) +
+         (shared_ffn > 0 ? mlp_parameters(model_, shared_ffn) : 0);
 }
 
 std::int64_t ExpertShape::expert_parameters() const { return experts * mlp_parameters(model_, ffn); }
 
 std::int64_t ExpertShape::tensors() const {
   const std::int64_t each = model_.biases ? 2 : 1;
-  return each * (shared_ffn > 0 ? 3 : 1);
+  return each * (shared_ffn > 0 ? 3 : 1) + (model_.shared_expert_gate ? 1 : 0);
 }
 
 std::int64_t ExpertShape::expert_tensors() const { return 2 * experts * (model_.biases ? 2 : 1); }

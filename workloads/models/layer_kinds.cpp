@@ -5,14 +5,19 @@
 #include "workloads/models/attention_shape.hpp"
 #include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/expert_shape.hpp"
+#include "workloads/models/recurrence.hpp"
 #include "workloads/models/transformer_shape.hpp"
 #include "workloads/schedules/placement.hpp"
 
 namespace orrery {
 namespace {
 
-/// Forward FLOPs per token of the self-attention of a layer that is computed again.
+/// Forward FLOPs per token of the self-attention, or the recurrence, of a layer that is computed again.
 TotalFlops attention_flops_again(const Model& m, const LayerKind& kind) {
+  if (kind.content.recurs()) {
+    const Recurrence r = recurrence_of(kind.content.mixer, m, 1);
+    return kind.recomputes_layers() ? 2 * TotalFlops{r.weights(m)} + r.flops_per_token : 0;
+  }
   if (!kind.content.attends()) return 0;
   const Heads heads{kind.content.heads, kind.content.kv_heads};
   const TotalFlops core = core_flops(m, heads.query, others_of(m, kind.content));

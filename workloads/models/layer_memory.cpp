@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "workloads/models/encoder_decoder.hpp"
+#include "workloads/models/recurrence.hpp"
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
@@ -14,8 +15,9 @@ ActivationSum Transformer::nothing_kept(ModuleSet recomputed) const {
 
 ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
   ActivationSum sum = nothing_kept(recomputed);
-  const bool first = !content.attends();
-  if (!first) shape_.add_attention(sum);
+  const bool first = !content.mixes();
+  if (content.attends()) shape_.add_attention(sum);
+  if (content.recurs()) add_recurrence(model_, shape_, content.mixer, sum);
   if (content.crosses) add_cross_attention(experiment_, shape_, sum);
   if (content.has_experts()) {
     ExpertShape(model_, plan_, shape_).add(sum, first);
@@ -53,6 +55,7 @@ std::int32_t Transformer::exchanges_again(const LayerKind& kind) const {
 Bytes Transformer::waits_for_weights(const LayerContent& content) const {
   ActivationSum sum = nothing_kept({});
   shape_.add_for_weights(sum, content.attends(), content.mlp == LayerMlp::dense);
+  if (content.recurs()) add_recurrence_for_weights(model_, shape_, content.mixer, sum);
   if (content.has_experts()) ExpertShape(model_, plan_, shape_).add_for_weights(sum);
   if (content.crosses) add_cross_for_weights(experiment_, shape_, sum);
   return sum.kept().total();
@@ -91,6 +94,8 @@ void Transformer::hold_weight_gradients(const LayerContent& content, Block& bloc
   if (software_.keeps_weight_gradients) {
     const auto bytes = [&](std::int64_t weights) { return weights * shape_.element; };
     block.weight_gradients[0] = content.attends() ? bytes(attention_weights(model_, heads)) : 0;
+    if (content.recurs())
+      block.weight_gradients[3] = bytes(recurrence_of(content.mixer, model_, shape_.tensor).weights(model_));
     block.weight_gradients[1] = content.has_experts() ? 0 : bytes(mlp_weights(model_, widest));
     if (content.has_experts())
       block.weight_gradients[2] =
@@ -99,8 +104,10 @@ void Transformer::hold_weight_gradients(const LayerContent& content, Block& bloc
   }
   const std::int64_t first =
       (model_.gated_mlp ? 2 : 1) * widest * model_.hidden;  // matrices of an MLP as one
-  const std::int64_t attention = content.attends() ? largest_attention_weight(model_, heads) : 0;
-  block.in(PassKind::backward_weight).weight_gradients = std::max(first, attention) * shape_.element;
+  std::int64_t mixer = content.attends() ? largest_attention_weight(model_, heads) : 0;
+  if (content.recurs())
+    mixer = model_.hidden * recurrence_of(content.mixer, model_, shape_.tensor).input_width;
+  block.in(PassKind::backward_weight).weight_gradients = std::max(first, mixer) * shape_.element;
 }
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include "workloads/models/sub_blocks.hpp"
 
 #include "workloads/models/attention_kernels.hpp"
+#include "workloads/models/sparse_attention.hpp"
 
 namespace orrery {
 namespace {
@@ -35,7 +36,7 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
   const Model& model = experiment.model;
   const AttentionKernels kernels(experiment, shape, span_of(model, content));
   SubBlock block = between_norms_and_residual(experiment.software, shape, experiment.model.post_norms);
-  block.attends = true;
+  block.half = SubBlock::Half::attention;
   const Bytes biased = model.qkv_biases && !model.latent() ? shape.element : 0;
   for (const Kernel& product : attention_inputs(model, shape.own_heads(), shape.tokens))
     block.first.push_back({product, model.adapts(Linear::qkv), biased * product.m * product.n});
@@ -43,6 +44,13 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
       normalised > 0) {
     block.inner_norms = {scaled(2 * normalised, experiment.software.elementwise_traffic)};
     block.inner_norms_backward = {scaled(3 * normalised, experiment.software.elementwise_traffic)};
+  }
+  for (const Kernel& product : indexer_inputs(model, shape.tokens))
+    block.first.push_back({product, false, 0});
+  if (model.attention_output_gate) {
+    const Bytes output = shape.tokens * output_width(model, shape.own_heads()) * shape.element;
+    block.gate = {scaled(3 * output, experiment.software.elementwise_traffic)};
+    block.gate_backward = {scaled(5 * output, experiment.software.elementwise_traffic)};
   }
   block.core = kernels.forward();
   block.core_backward = kernels.backward(block.core);
@@ -55,6 +63,10 @@ SubBlock shared_experts_sub_block(const Experiment& experiment, const Transforme
                                   std::int64_t ffn) {
   SubBlock block;
   add_mlp(experiment, shape, ffn, block);
+  if (experiment.model.shared_expert_gate) {
+    block.first.push_back({gemm(shape.tokens, 1, experiment.model.hidden), false, 0});
+    block.after = {scaled(2 * shape.cut_residual(), experiment.software.elementwise_traffic)};
+  }
   return block;
 }
 

@@ -1,6 +1,7 @@
 // The two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "workloads/models/transformer_shape.hpp"
@@ -10,15 +11,20 @@ namespace orrery {
 
 /// Forward kernels of a half, and what its backward pass does beside the products' gradients.
 struct SubBlock {
+  enum class Half : std::uint8_t { mlp, attention, recurrence };
   std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block; none in shared experts
   std::vector<Weight> first;   ///< cut by columns
   std::vector<Kernel> inner_norms;  ///< between those and the core
   std::vector<Kernel> inner_norms_backward;
   std::vector<Kernel> core;  ///< between the two products, over whole sequences
   std::vector<Kernel> core_backward;
+  std::vector<Kernel> gate;  ///< between the core and the last product, where attention has one
+  std::vector<Kernel> gate_backward;
   Weight second;              ///< cut by rows
   std::vector<Kernel> after;  ///< bias, dropout, residual; none in shared experts
-  bool attends = false;
+  Half half = Half::mlp;
+
+  [[nodiscard]] bool attends() const { return half == Half::attention; }
 };
 
 /// Norm before, bias, dropout and residual after: kernels that a framework fuses more or less.

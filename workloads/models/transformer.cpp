@@ -10,6 +10,7 @@
 
 #include "workloads/models/attention_work.hpp"
 #include "workloads/models/encoder_decoder.hpp"
+#include "workloads/models/recurrence.hpp"
 
 namespace orrery {
 namespace {
@@ -49,13 +50,32 @@ void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, in
 std::int32_t Transformer::core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
                                std::vector<Kernel>& kernels, std::int32_t after) const {
   const std::vector<Kernel>& own = back ? sub.core_backward : sub.core;
-  if (!sub.attends || shared_ == nullptr) {
+  if (sub.half == SubBlock::Half::recurrence && plan_.context_parallel > 1)
+    return exchange_heads(to, part, sub, back, kernels, after);
+  if (!sub.attends() || shared_ == nullptr) {
     append(kernels, own);
     return after;
   }
   const std::int32_t inputs = kernels.empty() ? after : to.compute(part, std::exchange(kernels, {}), after);
   const AttentionWork work{experiment_, shape_, part, own};
   return back ? shared_->backward(to, work, inputs) : shared_->forward(to, work, inputs);
+}
+
+/// Ranks that share sequences exchange tokens for heads, as in Megatron-Core (MambaContextParallel): each
+/// runs its share of the heads over whole sequences, which is as much as all heads over its share of the
+/// tokens.
+std::int32_t Transformer::exchange_heads(StepBuilder& to, Part part, const SubBlock& sub, bool back,
+                                         std::vector<Kernel>& kernels, std::int32_t after) const {
+  const auto exchange = [&](std::int64_t width, std::int32_t at) {
+    return to.collective(part, Collective::all_to_all, shape_.tokens * width * shape_.element, at,
+                         Slot::context);
+  };
+  const std::int64_t made = sub.first.front().product.n;
+  const std::int64_t read = sub.second.product.k;
+  std::int32_t at = kernels.empty() ? after : to.compute(part, std::exchange(kernels, {}), after);
+  at = exchange(back ? read : made, at);
+  at = to.compute(part, back ? sub.core_backward : sub.core, at);
+  return exchange(back ? made : read, at);
 }
 
 std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
@@ -69,6 +89,7 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, st
     for (const Weight& weight : sub.first) products_.add(weight, kernels);
     append(kernels, sub.inner_norms);
     at = core(to, part, sub, false, kernels, at);
+    append(kernels, sub.gate);
     products_.add(sub.second, kernels);
   }
   append(kernels, subs.front().after);
@@ -89,6 +110,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
+    append(kernels, sub.gate_backward);
     at = core(to, part, sub, true, kernels, at);
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
@@ -120,6 +142,7 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
   std::int32_t at = ready;
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
+    append(kernels, sub.gate_backward);
     at = core(to, part, sub, true, kernels, at);
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
@@ -174,7 +197,10 @@ std::int32_t Transformer::run_attention(StepBuilder& to, PassKind kind, const La
                                         std::int32_t after) const {
   std::int32_t out = after;
   if (halves.cross && kind != PassKind::forward) out = run_cross(to, kind, *halves.cross, out);
-  if (halves.content.attends()) out = run(to, kind, Part::attention, SubBlocks(halves.subs).first(1), out);
+  if (halves.content.mixes()) {
+    const Part part = halves.content.recurs() ? Part::recurrence : Part::attention;
+    out = run(to, kind, part, SubBlocks(halves.subs).first(1), out);
+  }
   if (halves.cross && kind == PassKind::forward) out = run_cross(to, kind, *halves.cross, out);
   return out;
 }
@@ -188,7 +214,9 @@ std::int32_t Transformer::run_mlp(StepBuilder& to, PassKind kind, const LayerHal
 
 LayerHalves Transformer::halves_of(const LayerContent& content) const {
   LayerHalves halves{content, {}, {}, {}};
-  halves.subs = {attention_sub_block(experiment_, shape_, content), mlp_sub_block(experiment_, shape_)};
+  halves.subs = {content.recurs() ? recurrence_sub_block(experiment_, shape_, content.mixer)
+                                  : attention_sub_block(experiment_, shape_, content),
+                 mlp_sub_block(experiment_, shape_)};
   if (content.crosses) halves.cross = cross_attention_sub_block(experiment_, shape_);
   if (content.has_experts()) halves.experts.emplace(experts());
   return halves;
@@ -223,6 +251,8 @@ Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet module
   StepBuilder to(experiment_, workload, Phase::recompute);
   std::int32_t out = kBlockInput;
   if (halves.content.attends()) out = run_again(to, Part::attention, halves.subs[0], modules, out);
+  if (halves.content.recurs() && modules.has(Module::norm))
+    out = to.compute(Part::recurrence, halves.subs[0].before, out);
   if (halves.cross) {
     if (modules.has(Module::attention))
       out = enter(to, Part::attention, out, EncoderOutput(model_, plan_, shape_).bytes);
@@ -243,14 +273,14 @@ std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, Mo
                                     std::int32_t after) const {
   sub.after.clear();
   if (!modules.meets({Module::norm, Module::operations})) sub.before.clear();
-  if (modules.has(sub.attends ? Module::attention : Module::mlp))
+  if (modules.has(sub.attends() ? Module::attention : Module::mlp))
     return forward(to, part, SubBlocks(&sub, 1), after);
   if (modules.has(Module::operations)) return run_operations_again(to, part, sub, after);
   std::vector<Kernel> kernels = sub.before;
   std::int32_t at = after;
-  if (sub.attends && modules.has(Module::latent_projection))
+  if (sub.attends() && modules.has(Module::latent_projection))
     append(kernels, latent_projections(model_, shape_.own_heads(), shape_.tokens));
-  if (modules.has(sub.attends ? Module::core_attention : Module::activation))
+  if (modules.has(sub.attends() ? Module::core_attention : Module::activation))
     at = core(to, part, sub, false, kernels, at);
   return kernels.empty() ? at : to.compute(part, std::move(kernels), at);
 }
@@ -259,11 +289,11 @@ std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, Mo
 std::int32_t Transformer::run_operations_again(StepBuilder& to, Part part, const SubBlock& sub,
                                                std::int32_t after) const {
   std::vector<Kernel> kernels = sub.before;
-  if (sub.attends)
+  if (sub.attends())
     kernels.push_back(gemm(shape_.tokens, shape_.kv_heads * model_.query_dim(), model_.hidden));
-  if (!sub.attends && model_.gated_mlp) kernels.push_back(gemm(shape_.tokens, shape_.ffn, model_.hidden));
-  if (!sub.attends) append(kernels, sub.core);
-  if (sub.attends || !model_.gated_mlp) products_.add(sub.second, kernels);
+  if (!sub.attends() && model_.gated_mlp) kernels.push_back(gemm(shape_.tokens, shape_.ffn, model_.hidden));
+  if (!sub.attends()) append(kernels, sub.core);
+  if (sub.attends() || !model_.gated_mlp) products_.add(sub.second, kernels);
   return to.compute(part, std::move(kernels), enter(to, part, after, shape_.residual()));
 }
 
@@ -287,15 +317,19 @@ Block Transformer::layer(const LayerKind& kind) const {
 
 void Transformer::size_layer(const LayerContent& content, Block& block) const {
   block.for_weights = waits_for_weights(content);
-  block.parameters = shape_.layer_parameters();
-  block.tensors = shape_.layer_tensors();
-  if (!content.attends()) {
-    block.parameters -= shape_.attention_half_parameters();
-    block.tensors -= shape_.attention_half_tensors();
+  block.parameters = shape_.adapter_parameters();
+  block.tensors = shape_.adapter_tensors();
+  if (content.attends()) {
+    block.parameters += shape_.attention_half_parameters();
+    block.tensors += shape_.attention_half_tensors();
   }
-  if (content.mlp != LayerMlp::dense) {
-    block.parameters -= shape_.mlp_half_parameters();
-    block.tensors -= shape_.mlp_half_tensors();
+  if (content.recurs()) {
+    block.parameters += shape_.recurrence_half_parameters(content.mixer);
+    block.tensors += shape_.recurrence_half_tensors(content.mixer);
+  }
+  if (content.mlp == LayerMlp::dense) {
+    block.parameters += shape_.mlp_half_parameters();
+    block.tensors += shape_.mlp_half_tensors();
   }
   if (content.has_experts()) add_experts(block);
   if (content.crosses) {

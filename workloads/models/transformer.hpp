@@ -82,6 +82,8 @@ class Transformer {
   void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
   std::int32_t core(StepBuilder& to, Part part, const SubBlock& sub, bool back, std::vector<Kernel>& kernels,
                     std::int32_t after) const;
+  std::int32_t exchange_heads(StepBuilder& to, Part part, const SubBlock& sub, bool back,
+                              std::vector<Kernel>& kernels, std::int32_t after) const;
   std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;
   std::int32_t backward_input(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;

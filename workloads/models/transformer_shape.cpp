@@ -6,6 +6,7 @@
 #include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/models/layer_counts.hpp"
+#include "workloads/models/recurrence.hpp"
 
 namespace orrery {
 namespace {
@@ -39,6 +40,10 @@ std::int64_t attention_half(const Model& m, Heads heads) {
   return attention_parameters(m, heads) + norms_of_attention(m) * norm_count(m);
 }
 
+std::int64_t recurrence_half(const Model& m, TokenMixer mixer, std::int64_t ranks) {
+  return recurrence_of(mixer, m, ranks).parameters(m) + norms_of_attention(m) * norm_count(m);
+}
+
 /// With those that the mixture of experts in its place has.
 std::int64_t mlp_half(const Model& m, const LayerContent& content) {
   if (content.mlp == LayerMlp::none) return 0;
@@ -60,6 +65,8 @@ TotalFlops weight_flops(const Model& m) {
     const LayerContent& c = some.content;
     if (c.attends())
       sum += TotalFlops{2} * some.layers * tokens_of(m, c) * attention_weights(m, {c.heads, c.kv_heads});
+    if (c.recurs())
+      sum += TotalFlops{2} * some.layers * tokens_of(m, c) * recurrence_of(c.mixer, m, 1).weights(m);
     if (c.crosses) sum += some.layers * cross_weight_flops(m);
   }
   for (const LayerCount& some : layers_by_mlp(m))
@@ -67,13 +74,16 @@ TotalFlops weight_flops(const Model& m) {
   return sum;
 }
 
-/// Scores and context of all layers per sample, a causal mask left aside.
+/// Scores and context of all layers per sample, a causal mask left aside, and what states take in their
+/// place.
 TotalFlops core_flops_of_layers(const Model& m) {
   TotalFlops sum = 0;
   for (const LayerCount& some : layers_by_attention(m)) {
     const LayerContent& c = some.content;
     if (c.attends())
       sum += TotalFlops{some.layers} * tokens_of(m, c) * core_flops(m, c.heads, others_of(m, c));
+    if (c.recurs())
+      sum += TotalFlops{some.layers} * tokens_of(m, c) * recurrence_of(c.mixer, m, 1).flops_per_token;
     if (c.crosses) sum += some.layers * cross_core_flops(m);
   }
   return sum;
@@ -93,6 +103,7 @@ std::int64_t transformer_parameters(const Model& m) {
   for (const LayerCount& some : layers_by_attention(m)) {
     const std::int64_t halves = (some.content.attends() ? 1 : 0) + (some.content.crosses ? 1 : 0);
     layers += some.layers * halves * attention_half(m, {some.content.heads, some.content.kv_heads});
+    if (some.content.recurs()) layers += some.layers * recurrence_half(m, some.content.mixer, 1);
   }
   for (const LayerCount& some : layers_by_mlp(m)) layers += some.layers * mlp_half(m, some.content);
   const std::int64_t depths = m.multi_token_prediction * (projection_weights(m) + 3 * norm_count(m));
@@ -131,6 +142,14 @@ std::int64_t TransformerShape::layer_parameters() const {
 
 std::int64_t TransformerShape::attention_half_parameters() const {
   return attention_half(model_, own_heads());
+}
+
+std::int64_t TransformerShape::recurrence_half_parameters(TokenMixer mixer) const {
+  return recurrence_half(model_, mixer, tensor);
+}
+
+std::int64_t TransformerShape::recurrence_half_tensors(TokenMixer mixer) const {
+  return recurrence_of(mixer, model_, tensor).tensors + norms_of_attention(model_) * tensors_per_norm(model_);
 }
 
 std::int64_t TransformerShape::mlp_half_parameters() const {
@@ -235,7 +254,8 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   // Fused attention needs its output as it is, the product after it as all products need their inputs.
   const bool fused = model_.attention == Attention::flash;
   const Bytes context = tokens * output_width(model_, own_heads()) * element;
-  const bool casts = keeps_input(Linear::proj) && sum.narrows();  // so that the core alone needs it as it is
+  // The core alone needs it as it is, where the product reads it cast or gated.
+  const bool casts = keeps_input(Linear::proj) && (sum.narrows() || model_.attention_output_gate);
   if (fused)
     sum.add(kAttention, context, casts ? ModuleSet{attention, core_attention} : ModuleSet{attention});
   if (keeps_input(Linear::proj) && (!fused || casts)) sum.add_product_input(kAttention, context, {attention});

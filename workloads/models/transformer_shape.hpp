@@ -44,6 +44,9 @@ struct TransformerShape {
   /// Of the halves alone, with their norms; a parallel block has one norm, before attention.
   [[nodiscard]] std::int64_t attention_half_parameters() const;
   [[nodiscard]] std::int64_t mlp_half_parameters() const;
+  /// Of a layer that recurs, what stands in place of attention, with its norms.
+  [[nodiscard]] std::int64_t recurrence_half_parameters(TokenMixer mixer) const;
+  [[nodiscard]] std::int64_t recurrence_half_tensors(TokenMixer mixer) const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;
   /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,

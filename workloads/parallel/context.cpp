@@ -259,6 +259,20 @@ void check_exchange(const Experiment& e, const Complain& complain) {
              "found \"selective\" with context_parallel and attention \"core\", allowed none | full");
 }
 
+/// Layers that recur exchange tokens for heads, whatever those that attend do.
+void check_recurrences(const Experiment& e, const Complain& complain) {
+  const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
+  const auto check = [&](std::string_view what, std::int64_t heads) {
+    if (heads > 0) check_divisor(what, heads, ranks, "tensor_parallel x context_parallel", complain);
+  };
+  check("mamba2.heads", e.model.mamba2.heads);
+  check("gated_delta_net.key_heads", e.model.gated_delta_net.key_heads);
+  const bool recurs = e.model.mamba2.heads > 0 || e.model.gated_delta_net.key_heads > 0;
+  if (recurs && e.plan.context_parallel_type == ContextParallelType::hierarchical)
+    complain({"context_parallel_type"},
+             "found \"hierarchical\" with layers that recur, allowed ring, all-to-all, all-gather");
+}
+
 /// Masks are balanced by two chunks per rank, of one sequence, in fused attention.
 void check_chunks(const Experiment& e, const Complain& complain) {
   check_divisor("seq_length", e.model.seq_length, 2 * e.plan.context_parallel, "2 x context_parallel",
@@ -300,6 +314,10 @@ void check_context(const Experiment& e, const Complain& complain) {
              "found " + std::to_string(e.plan.context_parallel) +
                  ", allowed 1 where data_parallel_sync is not an all-reduce of all GPUs");
   if (e.inference) return;  // prompts gather keys and values, with any attention
+  if (e.model.indexer.top_k > 0)
+    return complain({"context_parallel"},
+                    "found " + std::to_string(e.plan.context_parallel) + ", allowed 1 with model.indexer");
+  check_recurrences(e, complain);
   const std::int64_t parts =
       e.plan.context_parallel * (e.plan.sequence_parallel ? e.plan.tensor_parallel : 1);
   check_inner(e, complain);

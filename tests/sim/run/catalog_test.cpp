@@ -40,6 +40,12 @@ TEST_CASE("every model of the catalog has its published parameter count") {
       {"qwen3-235b-a22b", 235'093'634'560},
       {"qwen3-coder-480b-a35b", 480'154'875'392},
       {"kimi-k2", 1'026'408'209'408},
+      {"nemotron-h-56b", 56'324'350'464},
+      {"nemotron-3-nano-30b-a3b", 31'577'937'344},
+      {"qwen3-next-80b-a3b", 81'324'862'720},
+      {"qwen3.5-122b-a10b", 124'635'206'144},
+      // V3, an indexer in each of its layers, and the module that predicts a further token.
+      {"deepseek-v3.2", 683'501'956'608},
       {"minimax-m2.5", 228'689'748'992},
       {"glm-4.5", 352'797'814'784},
       {"gpt-oss-20b", 20'914'757'184},

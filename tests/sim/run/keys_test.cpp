@@ -68,6 +68,18 @@ const std::vector<std::string> kExperiments{
                   "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32, "value_dim": 16}},
         "cluster": {"base": "dgx-h100", "gpus_per_node": 4, "nodes": 1},
         "plan": {"precision": "fp8", "expert_parallel": 4, "token_imbalance": "histogram", "token_histogram": [4, 3, 2, 1]}})",
+    // Layers that recur beside attention, with gates, and experts in some of them.
+    R"({"model": {"kind": "moe-transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512,
+                  "attention": "flash", "experts": 4, "experts_per_token": 1, "shared_experts": 1,
+                  "attention_output_gate": true, "shared_expert_gate": true, "mamba2": {"heads": 8, "groups": 2},
+                  "gated_delta_net": {"key_heads": 4, "value_heads": 8},
+                  "layer_pattern": ["mamba2", {"kind": "gated-delta-net", "mlp": "experts"}, "attention", "mamba2"]},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 1}, "plan": {"tensor_parallel": 2}})",
+    // Attention to tokens that an indexer picks.
+    R"({"model": {"kind": "transformer", "layers": 2, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 512,
+                  "attention": "flash", "latent_attention": {"q_rank": 64, "kv_rank": 64, "nope_dim": 32},
+                  "indexer": {"heads": 4, "top_k": 64}},
+        "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 1}})",
     // An encoder and a decoder, each on a stage.
     R"({"model": {"kind": "transformer", "layers": 4, "hidden": 512, "heads": 8, "vocab": 1024, "seq_length": 128,
                   "encoder_layers": 4, "encoder_seq_length": 256, "positions": "relative"},
@@ -162,7 +174,7 @@ const Values kMoreValues{
     {"model", {"gpt3-350m"}},
     {"model.base", {"gpt3-125m"}},
     {"model.name", {"another"}},
-    {"model.layer_pattern", {"[{}, {mlp: none, heads: 4}]"}},
+    {"model.layer_pattern", {"[{}, {mlp: none, heads: 4}]", "[{}, mamba2, gated-delta-net, {}]"}},
     {"model.lora_targets", {"[linear_fc1]"}},
     {"model.convolutions", {"36"}},
     {"model.parameters", {"30000000"}},
