@@ -9,11 +9,11 @@ namespace orrery {
 
 void write_page_of(const Run& run, const LocatedExperiment& read, const Sink& sink) {
   Memo memo;
-  with_concrete_plan(read.experiment, memo, [&](const Experiment& experiment) {
+  with_resolved_plan(read.experiment, memo, [&](const Experiment& experiment) {
     const RunView view = run.view();
     const RankGrid grid(experiment.plan);
     RunPageInput input{run.report, read.positions.resolved(experiment)};
-    if (!keeps_no_step(experiment)) {
+    if (!is_asynchronous(experiment)) {
       input.run = &view;
       input.grid = &grid;
     }
@@ -24,7 +24,7 @@ void write_page_of(const Run& run, const LocatedExperiment& read, const Sink& si
 void write_page_of(const Report& report, const ServingRecord& record, const LocatedExperiment& read,
                    const Sink& sink) {
   Memo memo;
-  with_concrete_plan(read.experiment, memo, [&](const Experiment& experiment) {
+  with_resolved_plan(read.experiment, memo, [&](const Experiment& experiment) {
     write_serving_page({report, read.positions.resolved(experiment), record}, sink);
   });
 }

@@ -101,7 +101,7 @@ Space space_of(const PlanOptions& options) {
 void print_launch(const std::string& framework, const Experiment& best, bool quiet) {
   Memo memo;
   const std::string text =
-      with_concrete_plan(best, memo, [&](const Experiment& e) { return emit(framework, e); });
+      with_resolved_plan(best, memo, [&](const Experiment& e) { return emit(framework, e); });
   std::printf("%s%s", quiet ? "" : "\n", text.c_str());
 }
 

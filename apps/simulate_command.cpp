@@ -170,7 +170,7 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
-    return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+    return with_resolved_plan(experiment, memo, [&](const Experiment& e) {
       return options.resolved ? read.positions.resolved(e) : emit(options.framework, e);
     });
   });

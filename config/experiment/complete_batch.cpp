@@ -14,7 +14,7 @@ namespace {
 
 class BatchCompletion {
  public:
-  BatchCompletion(Plan& plan, const Json& given, const Complain& complain)
+  BatchCompletion(Plan& plan, const Json& given, const ReportProblem& complain)
       : plan_(plan),
         given_(given),
         complain_(complain),
@@ -75,13 +75,13 @@ class BatchCompletion {
 
   Plan& plan_;
   const Json& given_;
-  const Complain& complain_;
+  const ReportProblem& complain_;
   std::int64_t smallest_;  ///< batch of all replicas
 };
 
 }  // namespace
 
-bool complete_batch(Plan& plan, const Json& given, const Complain& complain) {
+bool complete_batch(Plan& plan, const Json& given, const ReportProblem& complain) {
   return BatchCompletion(plan, given, complain).run();
 }
 

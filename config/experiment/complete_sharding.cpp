@@ -12,7 +12,7 @@
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

@@ -41,7 +41,7 @@ void complete_sync_overlap(Experiment& experiment, const Json& sync);
 
 /// Fills in and checks how many samples a plan of known degrees has, and each replica; whether they are
 /// sound. `given` is the object the plan was read from.
-bool complete_batch(Plan& plan, const Json& given, const Complain& complain);
+bool complete_batch(Plan& plan, const Json& given, const ReportProblem& complain);
 
 /// Fills in the keys of ZeRO that the plan leaves open and reports those that contradict others or do
 /// nothing; after the degrees are complete.

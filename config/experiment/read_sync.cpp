@@ -8,7 +8,7 @@
 #include "config/schema/fields.hpp"
 #include "config/schema/wording.hpp"
 #include "orrery/fragments.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

@@ -16,13 +16,13 @@ std::vector<std::string> names(const Entries& entries) {
   return result;
 }
 
-void check_dimensions(const Experiment& experiment, const Complain& complain) {
+void check_dimensions(const Experiment& experiment, const ReportProblem& complain) {
   for (const CommunicatorKind* kind : communicator_kinds()) {
     if (kind->check != nullptr) kind->check(experiment, complain);
   }
 }
 
-void check_schedule(const Experiment& experiment, const Complain& complain) {
+void check_schedule(const Experiment& experiment, const ReportProblem& complain) {
   const auto obstacle = schedule_obstacle(experiment.plan);
   if (obstacle)
     complain({obstacle->key}, "found " + obstacle->found + ", allowed " + obstacle->allowed + " for " +

@@ -13,7 +13,7 @@
 namespace orrery {
 
 /// Says what is wrong at the first of the keys of the plan that is given.
-using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
+using ReportProblem = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 class Catalog;
 
@@ -31,11 +31,11 @@ struct Menus {
   std::vector<std::string> collective_algorithms;  ///< plan.collectives.*, besides "auto"
   std::vector<std::string> gossip_topologies;      ///< data_parallel_sync.topology
   /// Says what is wrong with the degrees of a plan, and at which of its keys; null: nothing.
-  void (*check_dimensions)(const Experiment&, const Complain&) = nullptr;
+  void (*check_dimensions)(const Experiment&, const ReportProblem&) = nullptr;
   std::vector<std::string> v_schedules{};  ///< those of pipeline_schedules that have two chunks per rank
   std::vector<std::string> warm_up_schedules{};  ///< those that take a warm-up from the plan
   /// Says what stands against the schedule of a completed plan; null: nothing.
-  void (*check_schedule)(const Experiment&, const Complain&) = nullptr;
+  void (*check_schedule)(const Experiment&, const ReportProblem&) = nullptr;
   std::vector<std::string> nvlink_wirings{};  ///< those of node_wirings that are made of NVLinks
   /// The plan for an experiment, JSON, whose plan is "auto" or has the base "auto", or which has none;
   /// nothing where the one that it has anyway will do. Null: nobody is there to choose.

@@ -1,5 +1,6 @@
 // To what accuracy a model is to be trained, and how noisy its gradients are: the `accuracy` of an
-// experiment. Turned into numbers of steps by convergence/; the simulation of a step knows nothing of it.
+// experiment. Turned into numbers of steps by studies/converge/; the simulation of a step knows nothing of
+// it.
 #pragma once
 
 #include <array>

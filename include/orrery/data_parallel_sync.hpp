@@ -1,5 +1,5 @@
 // How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an
-// experiment. Read by topologies/gossip/ (the graph), workloads/ (the tasks) and convergence/ (the
+// experiment. Read by topologies/gossip/ (the graph), workloads/ (the tasks) and studies/converge/ (the
 // mathematics).
 #pragma once
 

@@ -118,8 +118,8 @@ struct Serving {
   double late_ends_per_s = 0;     ///< requests that ended in that time
   /// Whether they grew by more than chance explains; nothing where too few arrive to tell.
   std::optional<bool> unstable;
-  std::int64_t cut_requests = 0;   ///< whose drawn lengths were cut to what a request may have
-  std::int64_t good_requests = 0;  ///< that kept all targets
+  std::int64_t truncated_requests = 0;  ///< whose drawn lengths were cut to what a request may have
+  std::int64_t good_requests = 0;       ///< that kept all targets
 
   std::int64_t iterations = 0;
   double batch_mean = 0;  ///< requests of an iteration

@@ -304,8 +304,6 @@ struct Workload {
   [[nodiscard]] std::uint32_t group(std::uint32_t rank, std::size_t slot) const {
     return group_of[std::size_t{rank} * slots + slot];
   }
-  /// Whether groups join some replicas with others, not all with all.
-  [[nodiscard]] bool has_neighbours() const { return slots > common_slots; }
   template <class Visit>
   void for_each_rank_of_first_replica(Visit visit) const {
     for (std::uint32_t first = 0; first < ranks(); first += replica_stride * replicas) {

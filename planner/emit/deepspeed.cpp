@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace deepspeed_settings {
@@ -365,7 +365,7 @@ std::span<const KeyRow> deepspeed_rows() {
 }
 
 std::string write_deepspeed(const Experiment& experiment) {
-  const Sheet sheet(experiment, deepspeed_rows());
+  const ExportReport sheet(experiment, deepspeed_rows());
   std::string text = "#!/usr/bin/env bash\n";
   text += sheet.heading("Megatron-DeepSpeed (2024, DeepSpeed 0.14 to 0.16)",
                         "Data, tokenizer, learning rate and checkpoints are yours: give them as arguments.");

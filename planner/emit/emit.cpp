@@ -7,7 +7,7 @@
 #include "config/schema/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/require_training.hpp"
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 

@@ -24,7 +24,7 @@ struct Framework : MenuEntry {
 /// Model, plan and length of training as `framework` takes them: what it can be told stands there as
 /// settings, each with the key that it comes from; every other key of model, plan and training stands in a
 /// comment with the reason. Layers of stages and groups of ZeRO that are chosen by the simulator have to be
-/// chosen before (with_concrete_plan). @throws InputError for an unknown framework, with the nearest name,
+/// chosen before (with_resolved_plan). @throws InputError for an unknown framework, with the nearest name,
 /// and for a model that is no transformer.
 [[nodiscard]] std::string emit(std::string_view framework, const Experiment& experiment);
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace megatron_arguments {
@@ -354,7 +354,7 @@ std::span<const KeyRow> megatron_rows() {
 }
 
 std::string write_megatron(const Experiment& experiment) {
-  const Sheet sheet(experiment, megatron_rows());
+  const ExportReport sheet(experiment, megatron_rows());
   std::string text = "#!/usr/bin/env bash\n";
   text += sheet.heading("Megatron-LM (Megatron Core 0.12 to 0.14)",
                         "Data, tokenizer, learning rate and checkpoints are yours: give them as arguments.");

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace megatron_model {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace megatron_modules {

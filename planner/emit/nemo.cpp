@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace nemo_overrides {
@@ -198,7 +198,7 @@ std::span<const KeyRow> nemo_rows() {
 }
 
 std::string write_nemo(const Experiment& experiment) {
-  Sheet sheet(experiment, nemo_rows());
+  ExportReport sheet(experiment, nemo_rows());
   sheet.rename(nemo_overrides::field_of);
   return sheet.heading("NeMo's Megatron-Bridge 0.2",
                        "Overrides of a recipe; data, tokenizer, learning rate and checkpoints are its own.") +

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace torchtitan_keys {
@@ -321,7 +321,7 @@ std::span<const KeyRow> torchtitan_rows() {
 }
 
 std::string write_torchtitan(const Experiment& experiment) {
-  const Sheet sheet(experiment, torchtitan_rows());
+  const ExportReport sheet(experiment, torchtitan_rows());
   return sheet.heading("torchtitan (August 2025)",
                        "Data, tokenizer, learning rate and checkpoints are yours: add them here.") +
          settings_as_toml(sheet) + "\n" + sheet.remainder("torchtitan");

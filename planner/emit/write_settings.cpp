@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "orrery/printable.hpp"
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 namespace orrery {
 namespace {
@@ -63,7 +63,7 @@ struct Line {
   const Setting* setting;
 };
 
-std::vector<Line> lines_of(const Sheet& sheet, bool arguments) {
+std::vector<Line> lines_of(const ExportReport& sheet, bool arguments) {
   std::vector<Line> lines;
   for (const Entry& entry : sheet.entries())
     for (const Setting& setting : entry.settings)
@@ -81,8 +81,8 @@ std::vector<std::string> sections_of(const std::vector<Line>& lines) {
 }
 
 /// Every section with its lines: `open` begins one, `assign` stands between a name and its value.
-std::string by_section(const Sheet& sheet, std::string (*open)(const std::string&), std::string_view indent,
-                       std::string_view assign) {
+std::string by_section(const ExportReport& sheet, std::string (*open)(const std::string&),
+                       std::string_view indent, std::string_view assign) {
   const std::vector<Line> lines = lines_of(sheet, false);
   std::string text;
   for (const std::string& section : sections_of(lines)) {
@@ -110,7 +110,7 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string shell_arguments(std::string_view name, const Sheet& sheet) {
+std::string shell_arguments(std::string_view name, const ExportReport& sheet) {
   std::string text = std::string(name) + "=(\n";
   for (const Line& line : lines_of(sheet, true)) {
     if (line.setting->value == false) continue;
@@ -122,7 +122,7 @@ std::string shell_arguments(std::string_view name, const Sheet& sheet) {
   return text + ")\n";
 }
 
-std::string settings_as_json(const Sheet& sheet) {
+std::string settings_as_json(const ExportReport& sheet) {
   EmitJson all = EmitJson::object();
   for (const Line& line : lines_of(sheet, false)) {
     std::string pointer = "/" + line.setting->path;
@@ -132,7 +132,7 @@ std::string settings_as_json(const Sheet& sheet) {
   return all.dump(2, ' ', false, EmitJson::error_handler_t::replace) + "\n";
 }
 
-std::string settings_as_comments(const Sheet& sheet) {
+std::string settings_as_comments(const ExportReport& sheet) {
   std::string text;
   for (const Line& line : lines_of(sheet, false)) {
     text += "#   " + line.setting->path + ": " + line.entry->key + " = " + line.entry->value;
@@ -141,12 +141,12 @@ std::string settings_as_comments(const Sheet& sheet) {
   return text;
 }
 
-std::string settings_as_toml(const Sheet& sheet) {
+std::string settings_as_toml(const ExportReport& sheet) {
   return by_section(
       sheet, [](const std::string& section) { return "\n[" + section + "]\n"; }, "", " = ");
 }
 
-std::string settings_as_yaml(const Sheet& sheet) {
+std::string settings_as_yaml(const ExportReport& sheet) {
   return by_section(
       sheet, [](const std::string& section) { return section + ":\n"; }, "  ", ": ");
 }

@@ -72,7 +72,7 @@ class CrossEntropySearch {
  public:
   explicit CrossEntropySearch(SearchRun& run)
       : run_(run),
-        environment_(run.space(), run.survey()),
+        environment_(run.space(), run.evaluate_bounds()),
         policy_(run.space()),
         random_(SplitMix64(run.request().seed).next()) {}
 
@@ -81,7 +81,7 @@ class CrossEntropySearch {
       run_.simulate(most_promising(episodes()));
       policy_.learn(elites());
     }
-    prove();
+    set_lower_bound();
   }
 
  private:
@@ -122,13 +122,13 @@ class CrossEntropySearch {
   }
 
   /// What was not simulated may be as good as its bound.
-  void prove() {
+  void set_lower_bound() {
     std::unordered_set<std::uint64_t> simulated;
     for (const Trial& trial : run_.trials()) simulated.insert(trial.index);
     double least = run_.cost_of(0);
     for (const Candidate& candidate : environment_.candidates())
       if (!simulated.contains(candidate.index)) least = std::min(least, candidate.bound);
-    run_.prove(least);
+    run_.set_lower_bound(least);
   }
 
   SearchRun& run_;

@@ -86,7 +86,7 @@ class EvolutionarySearch {
       indices.push_back(index);
       fresh.push_back({std::move(genome), index});
     }
-    const std::vector<std::optional<Candidate>> candidates = run_.look_at(indices);
+    const std::vector<std::optional<Candidate>> candidates = run_.evaluate(indices);
     std::vector<Individual> valid;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       if (!candidates[i] || !may_survive(*candidates[i])) continue;

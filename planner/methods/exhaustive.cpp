@@ -15,14 +15,14 @@ constexpr std::size_t kBlock = 48;
 
 class ExhaustiveSearch {
  public:
-  explicit ExhaustiveSearch(SearchRun& run) : run_(run), candidates_(run.survey()) {
+  explicit ExhaustiveSearch(SearchRun& run) : run_(run), candidates_(run.evaluate_bounds()) {
     for (Candidate& candidate : candidates_) open_.push_back(&candidate);
     std::ranges::make_heap(open_, later);
   }
 
   void run() {
     while (!open_.empty() && run_.budget_left()) work_on(next_block());
-    prove();
+    set_lower_bound();
   }
 
  private:
@@ -100,11 +100,11 @@ class ExhaustiveSearch {
   }
 
   /// What was not simulated may be as good as its bound.
-  void prove() {
+  void set_lower_bound() {
     double least = run_.cost_of(0);
     for (const Candidate* candidate : open_) least = std::min(least, candidate->bound);
     for (const Candidate* candidate : left_over_) least = std::min(least, candidate->bound);
-    run_.prove(least);
+    run_.set_lower_bound(least);
   }
 
   SearchRun& run_;

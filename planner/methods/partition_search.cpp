@@ -145,7 +145,7 @@ class PartitionSearch {
     if (choices.layers) experiment.plan.balance_stages = false;
     std::optional<Solved> values;
     const auto refusal = refusal_of([&] {
-      values = with_concrete_plan(experiment, memo_, [&](const Experiment& concrete) {
+      values = with_resolved_plan(experiment, memo_, [&](const Experiment& concrete) {
         const PipelinePartition partition(concrete, choices, memo_);
         return values_of(*point, concrete, partition, solver_(partition.problem()));
       });

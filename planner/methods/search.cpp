@@ -94,7 +94,7 @@ std::string example_of(const Space& space, const std::string& by) {
 /// Plans fit, and what stands against each was found out by simulating it.
 [[noreturn]] void refuse_all(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("none of {} plans that fit could be simulated", result.refused);
-  for (const auto& [why, count] : result.losers) message += fmt::format("; {} {}", count, why);
+  for (const auto& [why, count] : result.rejected) message += fmt::format("; {} {}", count, why);
   throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
 }
 

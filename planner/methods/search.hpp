@@ -47,8 +47,8 @@ struct Trial {
   double cost = 0;             ///< Objective::cost(); infinite beyond a limit, and where it cannot keep up
   std::vector<double> pareto;  ///< the same of SearchRequest::pareto
   std::int64_t makespan_ps = 0;
-  bool keeps_limits = true;  ///< SearchRequest::limits
-  bool keeps_up = true;      ///< with the requests that arrive: their queue does not grow
+  bool is_within_limits = true;  ///< SearchRequest::limits
+  bool is_stable = true;         ///< with the requests that arrive: their queue does not grow
 
   /// Of the objective and of all that it is weighed by.
   [[nodiscard]] bool has_values() const;
@@ -78,12 +78,12 @@ struct SearchResult {
   std::uint64_t simulated = 0;   ///< under the network of the experiment
   std::uint64_t beyond = 0;      ///< of those, ones that do not keep all limits,
   std::uint64_t overloaded = 0;  ///< and ones that do not keep up with the requests that arrive
-  std::uint64_t refused = 0;     ///< that could not be simulated, for the reasons in `losers`
+  std::uint64_t refused = 0;     ///< that could not be simulated, for the reasons in `rejected`
   std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
   /// Points removed, by the condition or key that stands against them.
   std::map<std::string, std::uint64_t> removed;
   /// Losers by what shows that they are none of the best, in words.
-  std::map<std::string, std::uint64_t> losers;
+  std::map<std::string, std::uint64_t> rejected;
   std::vector<Improvement> improvements;
   std::vector<std::string> notes;  ///< what a method has found out beside points, a sentence each
   std::vector<FoundPlan> best;     ///< at most SearchRequest::top, the best first

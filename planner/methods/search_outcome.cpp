@@ -42,12 +42,13 @@ SearchResult SearchRun::finish() {
     result.gap = best > least_cost_ ? (best - least_cost_) / std::abs(best) : 0;
     result.optimal = *result.gap == 0;
   }
-  if (result.beyond > 0) result.losers["simulated, but beyond a limit"] = result.beyond;
-  if (result.overloaded > 0) result.losers["simulated, but the queue of requests grows"] = result.overloaded;
-  if (result.infeasible > 0) result.losers["do not fit into memory"] = result.infeasible;
+  if (result.beyond > 0) result.rejected["simulated, but beyond a limit"] = result.beyond;
+  if (result.overloaded > 0)
+    result.rejected["simulated, but the queue of requests grows"] = result.overloaded;
+  if (result.infeasible > 0) result.rejected["do not fit into memory"] = result.infeasible;
   for (const auto& [by, refused] : refused_)
-    result.losers["could not be simulated, by " + Refusal{by, refused.message}.text()] = refused.points;
-  if (trials_.size() > top) result.losers["simulated, but worse"] = trials_.size() - top;
+    result.rejected["could not be simulated, by " + Refusal{by, refused.message}.text()] = refused.points;
+  if (trials_.size() > top) result.rejected["simulated, but worse"] = trials_.size() - top;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   return result;
 }

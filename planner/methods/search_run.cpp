@@ -8,8 +8,8 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "sim/run/concrete_plan.hpp"
-#include "sim/run/least_step_time.hpp"
 #include "sim/run/step.hpp"
+#include "sim/run/step_time_bound.hpp"
 
 namespace orrery {
 namespace {
@@ -103,7 +103,7 @@ std::uint64_t SearchRun::index_of(const std::vector<std::string>& values) {
 }
 
 /// What one thread has found out about its share of the points.
-struct SearchRun::Survey {
+struct SearchRun::Evaluations {
   std::vector<Candidate> candidates;
   std::vector<ContentHash> without_room;
   std::map<std::string, std::uint64_t> removed;
@@ -111,23 +111,24 @@ struct SearchRun::Survey {
 };
 
 /// The points from `index` on that were looked at, below `end`.
-std::uint64_t SearchRun::look(std::uint64_t index, std::uint64_t end, PointReader& reader, Survey& survey) {
+std::uint64_t SearchRun::evaluate_point(std::uint64_t index, std::uint64_t end, PointReader& reader,
+                                        Evaluations& found) {
   const PointOrRemoval read = reader.read(index);
   if (const auto* removal = std::get_if<Removal>(&read)) {
     const std::uint64_t alike = std::min(removal->alike, end - index);
-    survey.removed[removal->by] += alike;
+    found.removed[removal->by] += alike;
     return alike;
   }
   const Point& point = std::get<Point>(read);
-  if (!survey.known.insert(point.content).second) return 1;
+  if (!found.known.insert(point.content).second) return 1;
   const auto refusal = refusal_of([&] {  // what only building it finds, such as a tree without enough leaves
     const Report memory = account_memory(point.experiment, kMemoryAlone);
     if (memory.feasible)
-      survey.candidates.push_back(candidate_of(point, memory));
+      found.candidates.push_back(candidate_of(point, memory));
     else
-      survey.without_room.push_back(point.content);
+      found.without_room.push_back(point.content);
   });
-  if (refusal) ++survey.removed[refusal->text()];
+  if (refusal) ++found.removed[refusal->text()];
   return 1;
 }
 
@@ -139,7 +140,7 @@ Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
     candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
     return candidate;
   }
-  const LeastMakespan least = with_concrete_plan(point.experiment, memo_, [this](const Experiment& concrete) {
+  const StepTimeBound least = with_resolved_plan(point.experiment, memo_, [this](const Experiment& concrete) {
     return least_makespan(concrete, memo_);
   });
   candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
@@ -163,28 +164,28 @@ void SearchRun::raise_bounds(const Report& least, BoundBy by, Candidate& candida
     candidate.pareto_bounds[k] = raised(request_.pareto[k], candidate.pareto_bounds[k]);
 }
 
-std::vector<Candidate> SearchRun::survey() {
+std::vector<Candidate> SearchRun::evaluate_bounds() {
   constexpr std::uint64_t kShare = 512;  // points of one thread in a row: neighbours are read quickly
   const std::uint64_t shares = (space_.size() + kShare - 1) / kShare;
-  std::vector<Survey> surveys(static_cast<std::size_t>(shares));
-  for_each_or_throw(surveys.size(), request_.threads, [&](std::size_t share) {
+  std::vector<Evaluations> evaluations(static_cast<std::size_t>(shares));
+  for_each_or_throw(evaluations.size(), request_.threads, [&](std::size_t share) {
     const ReaderLease reader = lease_reader();
     const std::uint64_t end = std::min<std::uint64_t>(space_.size(), (share + 1) * kShare);
     for (std::uint64_t index = share * kShare; index < end;)
-      index += look(index, end, *reader, surveys[share]);
+      index += evaluate_point(index, end, *reader, evaluations[share]);
   });
-  return merged(surveys);
+  return merged(evaluations);
 }
 
 /// Counts what all shares have found; of candidates with one content the first.
-std::vector<Candidate> SearchRun::merged(std::vector<Survey>& surveys) {
+std::vector<Candidate> SearchRun::merged(std::vector<Evaluations>& evaluations) {
   std::vector<Candidate> candidates;
   std::unordered_set<ContentHash, ContentHasher> seen;
-  for (Survey& survey : surveys) {
-    for (const auto& [by, count] : survey.removed) counts_.removed[by] += count;
-    for (Candidate& candidate : survey.candidates)
+  for (Evaluations& found : evaluations) {
+    for (const auto& [by, count] : found.removed) counts_.removed[by] += count;
+    for (Candidate& candidate : found.candidates)
       if (seen.insert(candidate.content).second) candidates.push_back(std::move(candidate));
-    for (const ContentHash& content : survey.without_room)
+    for (const ContentHash& content : found.without_room)
       counts_.infeasible += seen.insert(content).second ? 1 : 0;
   }
   counts_.evaluated = space_.size();
@@ -195,7 +196,7 @@ std::vector<Candidate> SearchRun::merged(std::vector<Survey>& surveys) {
 }
 
 /// A point that was read.
-struct SearchRun::Looked {
+struct SearchRun::Evaluated {
   std::optional<Point> point;
   std::string removed_by;  ///< of what is no experiment
   Report memory;
@@ -204,8 +205,8 @@ struct SearchRun::Looked {
   [[nodiscard]] bool fits() const { return point && memory.feasible; }
 };
 
-SearchRun::Looked SearchRun::looked_at(std::uint64_t index, bool as_candidate) {
-  Looked looked;
+SearchRun::Evaluated SearchRun::evaluated(std::uint64_t index, bool as_candidate) {
+  Evaluated looked;
   PointOrRemoval found = read(index);
   if (auto* const removal = std::get_if<Removal>(&found)) {
     looked.removed_by = std::move(removal->by);
@@ -222,7 +223,7 @@ SearchRun::Looked SearchRun::looked_at(std::uint64_t index, bool as_candidate) {
   return looked;
 }
 
-void SearchRun::count(std::uint64_t index, const Looked& looked) {
+void SearchRun::count(std::uint64_t index, const Evaluated& looked) {
   if ((surveyed_ && index < space_.size()) || !counted_.insert(index).second) return;
   ++counts_.evaluated;
   if (!looked.point) {
@@ -233,11 +234,11 @@ void SearchRun::count(std::uint64_t index, const Looked& looked) {
   }
 }
 
-std::vector<std::optional<Candidate>> SearchRun::look_at(std::span<const std::uint64_t> indices) {
-  std::vector<Looked> looked(indices.size());
+std::vector<std::optional<Candidate>> SearchRun::evaluate(std::span<const std::uint64_t> indices) {
+  std::vector<Evaluated> looked(indices.size());
   std::vector<std::optional<Candidate>> candidates(indices.size());
   for_each_or_throw(indices.size(), request_.threads,
-                    [&](std::size_t i) { looked[i] = looked_at(indices[i], true); });
+                    [&](std::size_t i) { looked[i] = evaluated(indices[i], true); });
   for (std::size_t i = 0; i < indices.size(); ++i) {
     count(indices[i], looked[i]);
     candidates[i] = std::move(looked[i].candidate);
@@ -258,7 +259,7 @@ std::vector<double> SearchRun::pareto_of(const Report& report) const {
   return costs;
 }
 
-bool SearchRun::keeps_limits(const Report& report) const {
+bool SearchRun::is_within_limits(const Report& report) const {
   return std::ranges::all_of(request_.limits, [&](const Limit& limit) { return limit.kept_by(report); });
 }
 
@@ -267,16 +268,16 @@ Trial SearchRun::trial_of(const Point& point) {
   Trial trial{point.values, point.index, request_.objective.cost(report), pareto_of(report),
               report.makespan_ps};
   if (std::isinf(trial.cost)) lacks_value_ = true;
-  trial.keeps_limits = keeps_limits(report);
-  trial.keeps_up = figures_.capacity || !report.serving || report.serving->unstable != true;
-  if (!trial.keeps_limits || !trial.keeps_up) trial.cost = std::numeric_limits<double>::infinity();
+  trial.is_within_limits = is_within_limits(report);
+  trial.is_stable = figures_.capacity || !report.serving || report.serving->unstable != true;
+  if (!trial.is_within_limits || !trial.is_stable) trial.cost = std::numeric_limits<double>::infinity();
   return trial;
 }
 
 std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std::uint64_t> indices) {
-  std::vector<Looked> looked(indices.size());
+  std::vector<Evaluated> looked(indices.size());
   for_each_or_throw(indices.size(), request_.threads,
-                    [&](std::size_t i) { looked[i] = looked_at(indices[i], false); });
+                    [&](std::size_t i) { looked[i] = evaluated(indices[i], false); });
   std::vector<std::optional<Point>> points(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     count(indices[i], looked[i]);
@@ -327,8 +328,8 @@ void SearchRun::keep(const Point& point, const Attempt& attempt) {
   if (++counts_.simulated; trial.cost < cost_of(0))
     counts_.improvements.push_back({counts_.simulated, trial.cost});
   known_.emplace(point.content, trial);
-  if (!trial.keeps_limits || !trial.keeps_up) {
-    ++(trial.keeps_up ? counts_.beyond : counts_.overloaded);
+  if (!trial.is_within_limits || !trial.is_stable) {
+    ++(trial.is_stable ? counts_.beyond : counts_.overloaded);
     return;
   }
   trials_.insert(std::ranges::upper_bound(trials_, trial, better), trial);
@@ -370,7 +371,7 @@ void SearchRun::schedule_passes(Candidate& candidate) {
   const bool meets = experiment.simulation.network != Network::alpha_beta;
   candidate.next = meets ? Tightening::run_without_contention : Tightening::none;
   Report least = account_memory(experiment, kMemoryAlone);
-  least.makespan_ps = with_concrete_plan(experiment, memo_, [this](const Experiment& concrete) {
+  least.makespan_ps = with_resolved_plan(experiment, memo_, [this](const Experiment& concrete) {
     return std::max<Picoseconds>(least_scheduled_makespan(concrete, memo_), 1);
   });
   raise_bounds(least, BoundBy::schedule, candidate);
@@ -393,7 +394,7 @@ void SearchRun::run_without_contention(Candidate& candidate) {
 void SearchRun::count_pruned(std::uint64_t points, const std::string& because) {
   if (points == 0) return;
   counts_.pruned += points;
-  counts_.losers[because] += points;
+  counts_.rejected[because] += points;
 }
 
 double SearchRun::cost_of(std::size_t k) const {

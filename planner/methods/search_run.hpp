@@ -65,11 +65,11 @@ class SearchRun {
 
   /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
   /// index.
-  [[nodiscard]] std::vector<Candidate> survey();
+  [[nodiscard]] std::vector<Candidate> evaluate_bounds();
 
   /// The same for some points: nothing for those that are no experiments or do not fit, which are counted
   /// once.
-  [[nodiscard]] std::vector<std::optional<Candidate>> look_at(std::span<const std::uint64_t> indices);
+  [[nodiscard]] std::vector<std::optional<Candidate>> evaluate(std::span<const std::uint64_t> indices);
 
   /// Simulates on all threads those that the budget has room for, in order; those that are no experiments, do
   /// not fit or cannot be simulated have no trial and are counted, and so has none beyond the budget. A
@@ -84,7 +84,7 @@ class SearchRun {
   [[nodiscard]] bool budget_left() const;
 
   /// No point has a cost below that.
-  void prove(double least_cost) { least_cost_ = least_cost; }
+  void set_lower_bound(double least_cost) { least_cost_ = least_cost; }
   /// Counts a point that cannot be simulated; the search goes on without it.
   void refuse(const Refusal& refusal);
   /// What is found out beside points, a sentence.
@@ -101,19 +101,20 @@ class SearchRun {
 
  private:
   using ReaderLease = std::unique_ptr<PointReader, std::function<void(PointReader*)>>;
-  struct Survey;
-  struct Looked;
+  struct Evaluations;
+  struct Evaluated;
 
   [[nodiscard]] ReaderLease lease_reader();
   [[nodiscard]] PointOrRemoval read(std::uint64_t index);
-  [[nodiscard]] Looked looked_at(std::uint64_t index, bool as_candidate);
-  void count(std::uint64_t index, const Looked& looked);
-  std::uint64_t look(std::uint64_t index, std::uint64_t end, PointReader& reader, Survey& survey);
+  [[nodiscard]] Evaluated evaluated(std::uint64_t index, bool as_candidate);
+  void count(std::uint64_t index, const Evaluated& looked);
+  std::uint64_t evaluate_point(std::uint64_t index, std::uint64_t end, PointReader& reader,
+                               Evaluations& found);
   void raise_bounds(const Report& least, BoundBy by, Candidate& candidate) const;
   void schedule_passes(Candidate& candidate);
   void run_without_contention(Candidate& candidate);
   [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
-  [[nodiscard]] std::vector<Candidate> merged(std::vector<Survey>& surveys);
+  [[nodiscard]] std::vector<Candidate> merged(std::vector<Evaluations>& evaluations);
   [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);
   [[nodiscard]] std::vector<const Point*> new_points(const std::vector<std::optional<Point>>& points);
   struct Attempt;
@@ -121,7 +122,7 @@ class SearchRun {
   [[nodiscard]] Attempt attempt(const Point& point);
   void keep(const Point& point, const Attempt& attempt);
   [[nodiscard]] std::vector<double> pareto_of(const Report& report) const;
-  [[nodiscard]] bool keeps_limits(const Report& report) const;
+  [[nodiscard]] bool is_within_limits(const Report& report) const;
   [[nodiscard]] FoundPlan reported(const Trial& trial);
   void add_pareto(SearchResult& result);
 
@@ -137,7 +138,7 @@ class SearchRun {
       outside_;                                           ///< indices of values that are not in the space
   std::vector<std::vector<std::string>> outside_values_;  ///< the same, by index
   bool surveyed_ = false;
-  std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of a survey
+  std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of evaluate_bounds()
   std::unordered_set<ContentHash, ContentHasher> contents_;
   std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher> known_;  ///< none of what was refused
   std::vector<Trial> trials_;                                                   ///< by cost, then by index

@@ -38,7 +38,7 @@ ModelBlocks with_kinds_of(ModelBlocks kept, const ModelBlocks& again) {
 
 StagePrices::StagePrices(const Experiment& experiment, ModuleSet modules, Memo& memo)
     : experiment_(undivided(experiment, {})),
-      layout_(sync_layout_of(experiment_, memo)),
+      layout_(communicator_layout_of(experiment_, memo)),
       kept_(block_times(experiment_, layout_, memo)),
       again_(block_times(undivided(experiment, modules), layout_, memo)),
       kept_times_(experiment_.plan, kept_),

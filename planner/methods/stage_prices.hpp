@@ -10,7 +10,7 @@
 #include "sim/run/block_times.hpp"
 #include "sim/run/memo.hpp"
 #include "sim/run/stage_times.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
@@ -38,7 +38,7 @@ class StagePrices {
   [[nodiscard]] std::uint32_t number_of_run(std::int64_t from, std::int64_t to);
 
   Experiment experiment_;
-  SyncLayout layout_;
+  CommunicatorLayout layout_;
   BlockTimes kept_;
   BlockTimes again_;
   StageTimes kept_times_;

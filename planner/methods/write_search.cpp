@@ -140,7 +140,7 @@ class SearchText {
         "{}, {} that differ and are valid, {} simulated, {} bounded by a run without contention\n", points(),
         result_.distinct, result_.simulated, result_.bounded);
     for (const auto& [by, count] : result_.removed) out_ += fmt::format("  {:>8} removed by {}\n", count, by);
-    for (const auto& [why, count] : result_.losers) out_ += fmt::format("  {:>8} {}\n", count, why);
+    for (const auto& [why, count] : result_.rejected) out_ += fmt::format("  {:>8} {}\n", count, why);
   }
 
   [[nodiscard]] std::string points() const {
@@ -260,7 +260,7 @@ std::string search_json(const SearchResult& result, const Space& space, const Se
                         {"refused", result.refused},
                         {"pruned", result.pruned},
                         {"removed", result.removed},
-                        {"losers", result.losers},
+                        {"losers", result.rejected},
                         {"improvements", improvements_json(result, request.objective)},
                         {"notes", result.notes},
                         {"why", why_json(result)},

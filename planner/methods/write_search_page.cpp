@@ -88,7 +88,7 @@ void write_search_page(const SearchResult& result, const Space& space, const Sea
                       {"bounded", result.bounded},
                       {"simulated", result.simulated},
                       {"removed", result.removed},
-                      {"losers", result.losers},
+                      {"losers", result.rejected},
                       {"improvements", steps_of(result, request.objective)},
                       {"notes", result.notes},
                       {"best", best},

@@ -107,7 +107,7 @@ std::string resolved_text(py::handle experiment, const Names& overrides, const N
   InputSeries series(*input.setting);
   Memo memo;
   return series.apply(input.given, [&](const Experiment& read, const ExperimentPositions& positions) {
-    return with_concrete_plan(read, memo,
+    return with_resolved_plan(read, memo,
                               [&](const Experiment& concrete) { return positions.resolved(concrete); });
   });
 }

@@ -10,7 +10,7 @@ namespace {
 /// is a worker with a server: number worker * servers + server.
 class CentreLoop final : public EventLoop {
  public:
-  CentreLoop(const MeetingInput& input, const CentreRules& rules)
+  CentreLoop(const ExchangeInput& input, const CentreRules& rules)
       : EventLoop(input),
         rules_(rules),
         servers_(static_cast<std::uint32_t>(rules.servers.size())),
@@ -20,12 +20,12 @@ class CentreLoop final : public EventLoop {
 
  private:
   /// What the time of a worker that is not computing passes with.
-  enum class Phase : std::uint8_t { makes, waits, takes_in };
+  enum class Phase : std::uint8_t { computes, waits, merges };
   struct Worker {
-    Phase phase = Phase::makes;
+    Phase phase = Phase::computes;
     std::uint32_t updated = 0;   ///< servers that have taken its part in
     std::uint32_t answered = 0;  ///< servers whose part has come back
-    std::int64_t read_at = 0;    ///< meetings of the centre that its model knows of
+    std::int64_t read_at = 0;    ///< exchanges of the centre that its model knows of
   };
   /// A server's queue: who has come, in order of time and then of workers.
   struct Server {
@@ -38,14 +38,14 @@ class CentreLoop final : public EventLoop {
 
   void on_step(std::uint32_t worker) override {
     if (steps(worker) % rules_.period != 0) return begin_step(worker);
-    of_[worker].phase = Phase::makes;
+    of_[worker].phase = Phase::computes;
     after(rules_.makes[worker], first_of_workers() + worker);
   }
 
   void on_timer(std::uint32_t name) override {
     if (name < first_of_workers()) return end_update(name);
     const std::uint32_t worker = name - first_of_workers();
-    if (of_[worker].phase == Phase::takes_in) return begin_step(worker);
+    if (of_[worker].phase == Phase::merges) return begin_step(worker);
     of_[worker].phase = Phase::waits;
     of_[worker].updated = of_[worker].answered = 0;
     for (std::uint32_t s = 0; s < servers_; ++s) send(worker, rules_.servers[s], worker * servers_ + s);
@@ -59,8 +59,8 @@ class CentreLoop final : public EventLoop {
     }
     taken_[exchange] = false;
     if (++of_[worker].answered < servers_) return;
-    of_[worker].phase = Phase::takes_in;
-    after(input_.takes_in[worker], first_of_workers() + worker);
+    of_[worker].phase = Phase::merges;
+    after(input_.merge_time[worker], first_of_workers() + worker);
   }
 
   void settle() override {
@@ -98,7 +98,7 @@ class CentreLoop final : public EventLoop {
 
 }  // namespace
 
-MeetingRun meet_at_centre(const MeetingInput& input, const CentreRules& rules) {
+ExchangeRun run_parameter_server(const ExchangeInput& input, const CentreRules& rules) {
   return CentreLoop(input, rules).run();
 }
 

@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-EventLoop::EventLoop(const MeetingInput& input)
+EventLoop::EventLoop(const ExchangeInput& input)
     : input_(input),
       transport_(input.topology, input.shares_links),
       began_(input.workers.size(), kNever),
@@ -16,7 +16,7 @@ EventLoop::EventLoop(const MeetingInput& input)
   run_.link_bytes.assign(input.topology.links().size(), 0);
 }
 
-MeetingRun EventLoop::run() {
+ExchangeRun EventLoop::run() {
   for (std::uint32_t worker = 0; worker < workers(); ++worker) begin_step(worker);
   while (to_begin_ > 0) {
     const Picoseconds next = events_.empty() ? kNever : events_.top().at;
@@ -110,7 +110,7 @@ void EventLoop::count_bytes(const ModelRoutes::RankMessage& message) {
 }
 
 void EventLoop::count_meeting(std::uint32_t worker, std::uint32_t partner) {
-  run_.meetings.push_back({now_, worker, partner});
+  run_.exchanges.push_back({now_, worker, partner});
 }
 
 void EventLoop::count_staleness(std::int64_t updates) {

@@ -8,19 +8,19 @@
 #include <queue>
 #include <vector>
 
-#include "sim/asynchronous/meetings.hpp"
+#include "sim/asynchronous/exchanges.hpp"
 #include "sim/asynchronous/transport.hpp"
 
 namespace orrery {
 
 class EventLoop {
  public:
-  explicit EventLoop(const MeetingInput& input);
+  explicit EventLoop(const ExchangeInput& input);
   virtual ~EventLoop() = default;
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  [[nodiscard]] MeetingRun run();
+  [[nodiscard]] ExchangeRun run();
 
  protected:
   /// A worker has done a local step.
@@ -46,7 +46,7 @@ class EventLoop {
   void count_meeting(std::uint32_t worker, std::uint32_t partner);
   void count_staleness(std::int64_t updates);
 
-  const MeetingInput& input_;
+  const ExchangeInput& input_;
 
  private:
   struct Event {
@@ -68,7 +68,7 @@ class EventLoop {
   [[nodiscard]] std::uint32_t free_name();
   void cut_off();
 
-  MeetingRun run_;
+  ExchangeRun run_;
   Transport transport_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Picoseconds> began_;  ///< per worker: the step at hand; kNever: none

@@ -36,7 +36,7 @@ class LocalSteps {
 /// Per worker: replica d of the data axis, all its ranks.
 [[nodiscard]] std::vector<LocalSteps> local_steps(const RunView& run, const RankGrid& grid);
 
-/// What the GPUs of a run of meetings do.
+/// What the GPUs of a run of exchanges do.
 struct WorkerClasses {
   std::vector<ClassTimes> times;
   std::vector<std::uint32_t> multiplicity;  ///< GPUs with these times

@@ -29,18 +29,18 @@ void Totals::add(const Totals& other, std::int64_t times) {
   }
 }
 
-WholeAndPart measure_all(const RunView& run) {
+StepAndPeriod measure_all(const RunView& run) {
   RunPart all;
   all.ops.resize(run.workload.programs.size());
   return measure(run, all);
 }
 
-WholeAndPart measure(const RunView& run, const RunPart& part) {
+StepAndPeriod measure(const RunView& run, const RunPart& part) {
   Exposures exposures;
   CriticalPaths paths;
   if (run.figures.breakdown) exposures = measure_exposure(run, part);
   if (run.figures.critical_path) paths = trace_critical_path(run, part);
-  WholeAndPart totals;
+  StepAndPeriod totals;
   totals.whole.makespan_ps = run.timeline.makespan_ps;
   totals.whole.classes = std::move(exposures.whole);
   totals.whole.critical_path = paths.whole;

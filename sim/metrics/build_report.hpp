@@ -61,14 +61,14 @@ struct RunPart {
 };
 
 /// What a part takes beside the whole run.
-struct WholeAndPart {
+struct StepAndPeriod {
   Totals whole;
   Totals part;
 };
 /// RunView::figures of them; the others are left at 0.
-[[nodiscard]] WholeAndPart measure(const RunView& run, const RunPart& part);
+[[nodiscard]] StepAndPeriod measure(const RunView& run, const RunPart& part);
 /// The part is all of it.
-[[nodiscard]] WholeAndPart measure_all(const RunView& run);
+[[nodiscard]] StepAndPeriod measure_all(const RunView& run);
 
 /// What a report says without a run: of a workload that may lack programs and communicators.
 [[nodiscard]] Report outlined_report(const Workload& workload);

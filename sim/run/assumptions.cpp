@@ -11,7 +11,7 @@
 #include "sim/cost/price_list.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/schedules/schedules.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

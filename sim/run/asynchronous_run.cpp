@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orrery/error.hpp"
-#include "sim/asynchronous/meetings.hpp"
+#include "sim/asynchronous/exchanges.hpp"
 #include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
 #include "workloads/sync/sync_method.hpp"
@@ -45,17 +45,17 @@ class MeetingSimulation {
 
   [[nodiscard]] const std::vector<LocalSteps>& steps() const { return steps_; }
 
-  [[nodiscard]] MeetingRun run() const {
+  [[nodiscard]] ExchangeRun run() const {
     check_size();
     const Topology& topology = *local_.machine->topology;
     const bool pairs = method_.meets == Meets::in_pairs;
     ModelRoutes routes(experiment_, topology, bytes_of(pairs ? 1 : sync_.servers));
-    const MeetingInput input{
+    const ExchangeInput input{
         steps_,   experiment_.simulation.steps,
         topology, experiment_.simulation.network == Network::flow,
         routes,   kernels(method_.merge_bytes(sync_, Departure::To::neighbours, 1, kParameterBytes))};
-    return pairs ? meet_in_pairs(input, pair_rules(placed_replica_graph(experiment_, topology)))
-                 : meet_at_centre(input, centre_rules());
+    return pairs ? average_in_pairs(input, pair_rules(placed_replica_graph(experiment_, topology)))
+                 : run_parameter_server(input, centre_rules());
   }
 
  private:
@@ -110,11 +110,11 @@ class MeetingSimulation {
   std::vector<LocalSteps> steps_;
 };
 
-Asynchrony asynchrony(const MeetingRun& run) {
+Asynchrony asynchrony(const ExchangeRun& run) {
   Asynchrony out;
   out.fewest_steps = std::ranges::min(run.steps);
   out.most_steps = std::ranges::max(run.steps);
-  out.meetings = std::ssize(run.meetings);
+  out.meetings = std::ssize(run.exchanges);
   if (run.updates > 0)
     out.mean_staleness = static_cast<double>(run.staleness) / static_cast<double>(run.updates);
   out.most_staleness = run.most_stale;
@@ -123,7 +123,7 @@ Asynchrony asynchrony(const MeetingRun& run) {
 
 /// Of the local steps and of the exchanges. Of the busiest link the most that both can come to: as if the
 /// same link were the busiest in both, in the worker that does most steps.
-Traffic traffic_of_meetings(const SimulatedStep& local, const MeetingRun& run) {
+Traffic traffic_of_exchanges(const SimulatedStep& local, const ExchangeRun& run) {
   Traffic traffic = local.traffic;
   traffic.sent[static_cast<std::size_t>(Dimension::data)] += static_cast<double>(run.bytes);
   const auto steps = static_cast<std::uint64_t>(local.workload.steps);
@@ -140,7 +140,7 @@ Traffic traffic_of_meetings(const SimulatedStep& local, const MeetingRun& run) {
 
 }  // namespace
 
-bool keeps_no_step(const Experiment& experiment) {
+bool is_asynchronous(const Experiment& experiment) {
   return sync_method(experiment.data_parallel_sync.method).meets != Meets::in_step &&
          experiment.plan.data_parallel > 1;
 }
@@ -149,7 +149,7 @@ void require_one_timeline(const Experiment& experiment) {
   if (experiment.inference)
     throw InputError("/inference",
                      "found requests to serve, allowed steps of training, which have a timeline");
-  if (!keeps_no_step(experiment)) return;
+  if (!is_asynchronous(experiment)) return;
   const auto method = static_cast<std::size_t>(experiment.data_parallel_sync.method);
   throw InputError("/data_parallel_sync/method",
                    fmt::format("found \"{}\", whose workers have no timeline in common, allowed methods "
@@ -161,7 +161,7 @@ void require_one_timeline(const Experiment& experiment) {
 Report report_on_meetings(const Experiment& experiment, const Outline& outlined, const SimulatedStep& local,
                           const Figures& figures) {
   const MeetingSimulation simulation(experiment, outlined, local);
-  const MeetingRun run = simulation.run();
+  const ExchangeRun run = simulation.run();
   StepFacts facts(local, shortened_run(experiment.plan, experiment.plan.micro_batches()));
   facts.events += run.events;
   Totals totals;
@@ -173,7 +173,7 @@ Report report_on_meetings(const Experiment& experiment, const Outline& outlined,
     totals.classes = std::move(classes.times);
     facts.multiplicity = std::move(classes.multiplicity);
   }
-  const Traffic traffic = figures.traffic ? traffic_of_meetings(local, run) : Traffic{};
+  const Traffic traffic = figures.traffic ? traffic_of_exchanges(local, run) : Traffic{};
   Report report = report_on(experiment, outlined.workload, facts, traffic, totals, figures);
   report.asynchrony = asynchrony(run);
   return report;

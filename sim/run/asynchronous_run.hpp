@@ -9,10 +9,10 @@
 namespace orrery {
 
 /// Whether events decide when its replicas meet.
-[[nodiscard]] bool keeps_no_step(const Experiment& experiment);
+[[nodiscard]] bool is_asynchronous(const Experiment& experiment);
 
 /// For traces and recorded runs, which hold one timeline of all ranks.
-/// @throws InputError at /data_parallel_sync/method if keeps_no_step(), at /inference if it serves requests
+/// @throws InputError at /data_parallel_sync/method if is_asynchronous(), at /inference if it serves requests
 void require_one_timeline(const Experiment& experiment);
 
 /// @param local  steps of `experiment`, in which replicas do not meet

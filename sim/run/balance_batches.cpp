@@ -15,7 +15,7 @@ namespace {
 /// Per replica: what its slowest pipeline rank takes for a micro-batch.
 std::vector<Picoseconds> replica_times(const Experiment& experiment, Memo& memo) {
   const Plan& plan = experiment.plan;
-  const SyncLayout layout = sync_layout_of(experiment, memo);
+  const CommunicatorLayout layout = communicator_layout_of(experiment, memo);
   const BlockTimes priced = block_times(experiment, layout, memo);
   const StageTimes times(plan, priced);
   const auto layers = layers_per_virtual_stage(plan, experiment.model.all_layers());
@@ -29,7 +29,7 @@ std::vector<Picoseconds> replica_times(const Experiment& experiment, Memo& memo)
   return slowest;
 }
 
-struct KeptBatches {
+struct CachedBatches {
   std::vector<std::int64_t> samples;
   [[nodiscard]] std::size_t bytes() const { return sizeof *this + samples.size() * sizeof(std::int64_t); }
 };
@@ -60,14 +60,15 @@ std::vector<std::int64_t> balanced_replica_batches(const Experiment& experiment,
   kept.accuracy = {};
   kept.problem = {};
   return memo
-      .get<KeptBatches>(MemoKind::replica_batches, content_of(kept),
-                        [&] {
-                          const Plan& plan = experiment.plan;
-                          KeptBatches made{share_micro_batches(plan.global_batch_size / plan.micro_batch_size,
-                                                               replica_times(experiment, memo))};
-                          for (std::int64_t& share : made.samples) share *= plan.micro_batch_size;
-                          return made;
-                        })
+      .get<CachedBatches>(
+          MemoKind::replica_batches, content_of(kept),
+          [&] {
+            const Plan& plan = experiment.plan;
+            CachedBatches made{share_micro_batches(plan.global_batch_size / plan.micro_batch_size,
+                                                   replica_times(experiment, memo))};
+            for (std::int64_t& share : made.samples) share *= plan.micro_batch_size;
+            return made;
+          })
       ->samples;
 }
 

@@ -18,7 +18,7 @@ using Layers = std::vector<std::int64_t>;
 /// Which layers stages of one chunk have room for.
 class StageRoom {
  public:
-  StageRoom(const Experiment& experiment, const ModelBlocks& blocks, const SyncLayout& layout)
+  StageRoom(const Experiment& experiment, const ModelBlocks& blocks, const CommunicatorLayout& layout)
       : experiment_(experiment), blocks_(blocks), layout_(layout) {}
 
   [[nodiscard]] bool fit(const Layers& layers) const {
@@ -51,7 +51,7 @@ class StageRoom {
 
   const Experiment& experiment_;
   const ModelBlocks& blocks_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
 };
 
 /// Per stage and first layer, the last one up to which the stage has room, as found when first asked for.
@@ -90,7 +90,7 @@ class KnownRoom {
   std::vector<Layers> ends_;
 };
 
-struct KeptLayers {
+struct CachedLayers {
   Layers layers;
   [[nodiscard]] std::size_t bytes() const { return sizeof *this + layers.size() * sizeof(std::int64_t); }
 };
@@ -105,7 +105,7 @@ void check_places(const Plan& plan, std::int64_t layers) {
 
 Layers balance(const Experiment& experiment, Memo& memo) {
   check_places(experiment.plan, experiment.model.all_layers());
-  const SyncLayout layout = sync_layout_of(experiment, memo);
+  const CommunicatorLayout layout = communicator_layout_of(experiment, memo);
   const BlockTimes priced = block_times(experiment, layout, memo);
   const StageTimes times(experiment.plan, priced);
   const auto all = static_cast<std::int64_t>(priced.blocks.layers.size());
@@ -131,8 +131,8 @@ std::vector<std::int64_t> balanced_stage_layers(const Experiment& experiment, Me
   kept.accuracy = {};
   kept.problem = {};
   return memo
-      .get<KeptLayers>(MemoKind::stage_layers, content_of(kept),
-                       [&] { return KeptLayers{balance(experiment, memo)}; })
+      .get<CachedLayers>(MemoKind::stage_layers, content_of(kept),
+                         [&] { return CachedLayers{balance(experiment, memo)}; })
       ->layers;
 }
 

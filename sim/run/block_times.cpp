@@ -33,7 +33,7 @@ RankSpeeds speeds_of(const Experiment& experiment, const Workload& workload) {
 
 class BlockClock {
  public:
-  BlockClock(const Experiment& experiment, const SyncLayout& layout, ModelBlocks& blocks, Memo& memo)
+  BlockClock(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks& blocks, Memo& memo)
       : plan_(experiment.plan),
         layout_(layout),
         machine_(machine_of(experiment.cluster, memo)),
@@ -210,26 +210,27 @@ class BlockClock {
   }
 
   const Plan& plan_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   std::shared_ptr<const Machine> machine_;
   RoutedPricer routed_;
   Workload workload_;
   std::vector<ComputePrice> compute_;
   RankSpeeds speeds_;
   std::shared_ptr<const GroupedChannels> channels_;
-  std::optional<KeptChannelPrices> prices_;
+  std::optional<CachedChannelPrices> prices_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, MessageTimes> messages_;  ///< by channel and message
 };
 
 }  // namespace
 
-WeightTimes weight_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
+WeightTimes weight_times(const Experiment& experiment, const CommunicatorLayout& layout, Memo& memo) {
   const auto blocks = std::make_shared<ModelBlocks>(model_family(experiment.model.kind).describe(experiment));
   const auto clock = std::make_shared<BlockClock>(experiment, layout, *blocks, memo);
   return [blocks, clock, &experiment](const Stage& stage) { return clock->weight_time(stage, experiment); };
 }
 
-LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo, bool with_steps) {
+LeastTimes least_times(const Experiment& experiment, const CommunicatorLayout& layout, Memo& memo,
+                       bool with_steps) {
   LeastTimes result{{model_family(experiment.model.kind).describe(experiment), {}, {}}, {}, {}};
   BlockTimes& blocks = result.blocks;
   BlockClock clock(experiment, layout, blocks.blocks, memo);
@@ -241,7 +242,7 @@ LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, M
   return result;
 }
 
-BlockTimes block_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo) {
+BlockTimes block_times(const Experiment& experiment, const CommunicatorLayout& layout, Memo& memo) {
   BlockTimes result{model_family(experiment.model.kind).describe(experiment), {}, {}};
   BlockClock clock(experiment, layout, result.blocks, memo);
   result.of_rank = clock.times(result.blocks);

@@ -14,7 +14,7 @@
 #include "sim/run/memo.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
@@ -66,7 +66,8 @@ struct BlockTimes {
 
 /// The longest chain through the steps of a block, where kernels follow each other and the messages of a
 /// dimension do; each message as long as in the slowest communicator of the stage. Chance is left out.
-[[nodiscard]] BlockTimes block_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
+[[nodiscard]] BlockTimes block_times(const Experiment& experiment, const CommunicatorLayout& layout,
+                                     Memo& memo);
 
 /// The least that sums of gradients and gathers of weights take in a step, on a pipeline rank.
 struct LeastWeightTime {
@@ -76,7 +77,8 @@ struct LeastWeightTime {
 
 /// Of stages that a plan might have; keeps references.
 using WeightTimes = std::function<LeastWeightTime(const Stage&)>;
-[[nodiscard]] WeightTimes weight_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo);
+[[nodiscard]] WeightTimes weight_times(const Experiment& experiment, const CommunicatorLayout& layout,
+                                       Memo& memo);
 
 struct LeastTimes {
   BlockTimes blocks;
@@ -85,7 +87,7 @@ struct LeastTimes {
 };
 
 /// The same with what moves weights; the plan leaves nothing open.
-[[nodiscard]] LeastTimes least_times(const Experiment& experiment, const SyncLayout& layout, Memo& memo,
-                                     bool with_steps = false);
+[[nodiscard]] LeastTimes least_times(const Experiment& experiment, const CommunicatorLayout& layout,
+                                     Memo& memo, bool with_steps = false);
 
 }  // namespace orrery

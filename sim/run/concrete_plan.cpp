@@ -24,11 +24,11 @@ std::int64_t faster_zero_group(const Experiment& experiment) {
 
 }  // namespace
 
-bool is_open(const Plan& plan) {
+bool has_auto_values(const Plan& plan) {
   return plan.balance_stages || plan.balance_replica_batches || plan.choose_zero_group;
 }
 
-Experiment with_choices(Experiment experiment, Memo& memo) {
+Experiment with_resolved_values(Experiment experiment, Memo& memo) {
   Plan& plan = experiment.plan;
   const bool choose_group = std::exchange(plan.choose_zero_group, false);
   if (plan.balance_stages) plan.stage_layers = balanced_stage_layers(experiment, memo);

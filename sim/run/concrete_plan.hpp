@@ -8,15 +8,15 @@
 namespace orrery {
 
 /// Whether the plan leaves layers of stages, batches of replicas or the group of ZeRO open.
-[[nodiscard]] bool is_open(const Plan& plan);
+[[nodiscard]] bool has_auto_values(const Plan& plan);
 
 /// `experiment` with these chosen, in this order.
-[[nodiscard]] Experiment with_choices(Experiment experiment, Memo& memo);
+[[nodiscard]] Experiment with_resolved_values(Experiment experiment, Memo& memo);
 
 /// `use` of the experiment with a concrete plan.
 template <class Use>
-auto with_concrete_plan(const Experiment& experiment, Memo& memo, Use use) {
-  return is_open(experiment.plan) ? use(with_choices(experiment, memo)) : use(experiment);
+auto with_resolved_plan(const Experiment& experiment, Memo& memo, Use use) {
+  return has_auto_values(experiment.plan) ? use(with_resolved_values(experiment, memo)) : use(experiment);
 }
 
 }  // namespace orrery

@@ -145,7 +145,7 @@ void Contention::add_price(Bundle& bundle, std::uint32_t call, const CallPrice& 
 
 template <class Visit>
 void Contention::for_each_link(Visit visit) const {
-  for (const Footprint& footprint : footprints_) {
+  for (const LinkLoad& footprint : footprints_) {
     const Bundle& bundle = bundles_[footprint.bundle];
     for (std::uint32_t place = 0; place < bundle.peak.size(); ++place)
       visit(footprint, bundle, place, index(footprint.links[place]));
@@ -157,7 +157,7 @@ void Contention::find_possible() {
   constexpr std::uint64_t kPlenty = std::uint64_t{1} << 62;
   std::vector<std::uint64_t>& demand = per_link_;
   demand.assign(topology_.links().size(), 0);
-  for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+  for_each_link([&](const LinkLoad&, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     for (const std::int64_t peak : {bundle.peak[place], bundle.gathers[place]})
       demand[link] = std::min(demand[link] + static_cast<std::uint64_t>(peak), kPlenty);
   });
@@ -169,11 +169,11 @@ void Contention::find_possible() {
   for (std::uint32_t link = 0; link < demand.size(); ++link) {
     if (possible[link]) possible_.push_back(LinkId{link});
   }
-  std::erase_if(footprints_, [&](const Footprint& footprint) {
+  std::erase_if(footprints_, [&](const LinkLoad& footprint) {
     const std::span links(footprint.links, bundles_[footprint.bundle].peak.size());
     return std::ranges::none_of(links, [&](LinkId link) { return possible[index(link)]; });
   });
-  for_each_link([&](const Footprint&, const Bundle& bundle, std::uint32_t, std::uint32_t link) {
+  for_each_link([&](const LinkLoad&, const Bundle& bundle, std::uint32_t, std::uint32_t link) {
     if (!bundle.has_passes) return;
     if (of_passes_.empty()) of_passes_.resize(possible.size());
     of_passes_[link] = true;
@@ -192,7 +192,7 @@ std::vector<LinkId> Contention::possible_beside_passes() const {
 
 std::vector<LinkId> Contention::between_stages() const {
   std::vector<bool> crossed(topology_.links().size());
-  for_each_link([&](const Footprint& by, const Bundle&, std::uint32_t, std::uint32_t link) {
+  for_each_link([&](const LinkLoad& by, const Bundle&, std::uint32_t, std::uint32_t link) {
     if (between_stages_[channels_.channel_group[by.group]]) crossed[link] = true;
   });
   std::vector<LinkId> links;
@@ -238,7 +238,7 @@ std::vector<LinkId> Contention::overloaded(const Folded& folded, const ExpandedG
 const std::vector<std::uint64_t>& Contention::hash_loads(const Folded& folded) {
   std::vector<std::uint64_t>& loads = per_link_;
   std::ranges::fill(loads, 0);
-  for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+  for_each_link([&](const LinkLoad& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     const std::uint64_t who = ContentHash::scramble(folded.groups.class_of[by.group] + 1);
     loads[link] += ContentHash::scramble(bundle.load[place] ^ who);
   });
@@ -251,7 +251,7 @@ std::vector<bool> Contention::inspect(std::span<const LinkId> links, const Folde
   std::vector<std::uint32_t> number(topology_.links().size(), kNone);
   for (std::uint32_t i = 0; i < links.size(); ++i) number[index(links[i])] = i;
   std::vector<std::vector<LinkInspection::Load>> loads(links.size());
-  for_each_link([&](const Footprint& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
+  for_each_link([&](const LinkLoad& by, const Bundle& bundle, std::uint32_t place, std::uint32_t link) {
     if (number[link] == kNone) return;
     if (bundle.has_passes) {
       if (bundle.peak[place] == 0) return;

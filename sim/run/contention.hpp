@@ -51,7 +51,7 @@ class Contention {
     bool has_passes = false;
   };
   /// A group does what a bundle says on its links.
-  struct Footprint {
+  struct LinkLoad {
     std::uint32_t group = 0;
     std::uint32_t bundle = 0;
     const LinkId* links = nullptr;  ///< its list
@@ -82,7 +82,7 @@ class Contention {
   std::vector<bool> gathers_;         ///< per message: whether it is sent on Stream::gather
   std::vector<bool> between_stages_;  ///< per channel: whether stages hand over on it
   std::vector<Bundle> bundles_;
-  std::vector<Footprint> footprints_;  ///< of groups that use possible links
+  std::vector<LinkLoad> footprints_;  ///< of groups that use possible links
   std::vector<LinkId> possible_;
   std::vector<bool> of_passes_;          ///< per link: fused passes use it; empty: there are none
   bool unlike_ = false;                  ///< the messages of a pass cross unlike links

@@ -176,8 +176,8 @@ class SteppedIterationCost : public IterationCost {
     if (stage + 1 >= stages()) return 0;
     const auto [known, is_new] = handovers_.try_emplace({stage, batch.tokens()}, 0);
     if (!is_new) return known->second;
-    const Bytes whole = steps_.handed_over(batch.tokens());
-    const Bytes sent = steps_.sent_over(batch.tokens());
+    const Bytes whole = steps_.stage_output_bytes(batch.tokens());
+    const Bytes sent = steps_.stage_message_bytes(batch.tokens());
     Picoseconds time =
         messages_->time({Collective::send_recv, sent, Dimension::pipeline}, Slot::forward_out, stage);
     if (sent < whole)

@@ -17,11 +17,11 @@
 namespace orrery {
 
 /// Prices of a machine's channels, kept in the memo.
-class KeptChannelPrices : public ChannelPrices {
+class CachedChannelPrices : public ChannelPrices {
  public:
   /// Keeps references. @param key  of the communicators, their channels and the machine
-  KeptChannelPrices(const Experiment& experiment, const Machine& machine, const Workload& workload,
-                    const Channels& channels, ContentHash key, Memo& memo)
+  CachedChannelPrices(const Experiment& experiment, const Machine& machine, const Workload& workload,
+                      const Channels& channels, ContentHash key, Memo& memo)
       : experiment_(experiment),
         machine_(machine),
         workload_(workload),

@@ -9,7 +9,7 @@
 
 #include "sim/run/replica_graph.hpp"
 #include "topologies/gossip/analysis.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

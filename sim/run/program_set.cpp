@@ -125,7 +125,7 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
   return key;
 }
 
-ContentHash join_communicators(const SyncLayout& layout, Memo& memo, Workload& workload) {
+ContentHash join_communicators(const CommunicatorLayout& layout, Memo& memo, Workload& workload) {
   const CommunicatorSpec& spec = layout.spec();
   const ContentHash key = content_of(spec);
   const auto known = memo.get<RanksAndGroups>(MemoKind::communicators, key, [&] {

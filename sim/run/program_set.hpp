@@ -20,7 +20,7 @@ namespace orrery {
 ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Workload& workload);
 
 /// Fills in the communicators; returns their key.
-ContentHash join_communicators(const SyncLayout& layout, Memo& memo, Workload& workload);
+ContentHash join_communicators(const CommunicatorLayout& layout, Memo& memo, Workload& workload);
 
 /// The communicators of each channel, whatever programs do on it.
 struct GroupedChannels {

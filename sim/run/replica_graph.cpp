@@ -51,12 +51,12 @@ std::vector<std::uint32_t> checked_places(const std::vector<std::int64_t>& place
   return result;
 }
 
-struct KeptLayout {
-  SyncLayout layout;
+struct CachedLayout {
+  CommunicatorLayout layout;
 
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = sizeof *this;
-    for (const SyncLayout::Round& round : layout.rounds()) {
+    for (const CommunicatorLayout::Round& round : layout.rounds()) {
       for (const auto& colour : round.colours) sum += colour.size() * sizeof(GossipRound::Edge);
     }
     return sum;
@@ -100,18 +100,19 @@ GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& t
   return placed(graph, place_near(graph, distance_on(topology, experiment, replicas)));
 }
 
-SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo) {
+CommunicatorLayout communicator_layout_of(const Experiment& experiment, Memo& memo) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
-  if (!sync.gossips() || sync_method(sync.method).meets != Meets::in_step) return SyncLayout(experiment, {});
+  if (!sync.gossips() || sync_method(sync.method).meets != Meets::in_step)
+    return CommunicatorLayout(experiment, {});
   Experiment replicas = experiment;  // without what the layout is not made from
   replicas.name.clear();
   replicas.plan.micro_batch_size = replicas.plan.global_batch_size = 1;
   replicas.training = {};
   replicas.accuracy = {};
   replicas.problem = {};
-  const auto kept = memo.get<KeptLayout>(MemoKind::sync_layout, content_of(replicas), [&] {
-    return KeptLayout{
-        SyncLayout(replicas, placed_replica_graph(replicas, *machine_of(replicas.cluster, memo)->topology))};
+  const auto kept = memo.get<CachedLayout>(MemoKind::sync_layout, content_of(replicas), [&] {
+    return CachedLayout{CommunicatorLayout(
+        replicas, placed_replica_graph(replicas, *machine_of(replicas.cluster, memo)->topology))};
   });
   return kept->layout;
 }

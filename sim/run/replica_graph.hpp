@@ -5,7 +5,7 @@
 #include "orrery/gossip_graph.hpp"
 #include "orrery/topology.hpp"
 #include "sim/run/memo.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
@@ -16,6 +16,6 @@ namespace orrery {
 [[nodiscard]] GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology);
 
 /// Who keeps replicas in step with whom; graphs that take long to build and colour are kept.
-[[nodiscard]] SyncLayout sync_layout_of(const Experiment& experiment, Memo& memo);
+[[nodiscard]] CommunicatorLayout communicator_layout_of(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -121,7 +121,7 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
 namespace {
 
 Run run_concrete(const Experiment& experiment, Memo& memo) {
-  const SyncLayout layout = sync_layout_of(experiment, memo);
+  const CommunicatorLayout layout = communicator_layout_of(experiment, memo);
   const Outline outlined = outline(experiment, layout);
   Run run{simulate_step({experiment, layout, outlined}, {}, false, true, memo), {}};
   if (run.slows_passes) {
@@ -129,7 +129,7 @@ Run run_concrete(const Experiment& experiment, Memo& memo) {
     layered.simulation.detail = Detail::layer;
     return run_concrete(layered, memo);
   }
-  if (keeps_no_step(experiment)) {
+  if (is_asynchronous(experiment)) {
     run.report = report_on_meetings(experiment, outlined, run, {});
     return run;
   }
@@ -144,7 +144,7 @@ Run run(const Experiment& experiment) {
   if (experiment.inference)
     throw InputError("/inference", "found requests to serve, which have no step to look at");
   Memo memo;
-  return with_concrete_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
+  return with_resolved_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
 }
 
 Run run_in_layers(const Experiment& experiment) {
@@ -171,9 +171,9 @@ Report memory_report(const Experiment& experiment, const Workload& outlined, con
 
 Report account_memory(const Experiment& experiment, const Figures& figures) {
   Memo memo;
-  return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+  return with_resolved_plan(experiment, memo, [&](const Experiment& e) {
     if (e.inference) return report_on_serving_memory(e, figures, memo);
-    return memory_report(e, outline(e, sync_layout_of(e, memo)).workload, figures);
+    return memory_report(e, outline(e, communicator_layout_of(e, memo)).workload, figures);
   });
 }
 

@@ -25,7 +25,7 @@ constexpr double kFarthest = 1000;
 
 Experiment concrete(const Experiment& experiment, Memo& memo) {
   require_one_timeline(experiment);
-  Experiment layered = with_concrete_plan(experiment, memo, [](const Experiment& e) { return e; });
+  Experiment layered = with_resolved_plan(experiment, memo, [](const Experiment& e) { return e; });
   layered.simulation.detail = Detail::layer;
   return layered;
 }
@@ -50,7 +50,7 @@ class Sensitivity::Implementation {
     const double share = parameter.value > 0 ? share_of(parameter) : 0;
     if (std::abs(share) < kLeastShare) return result;
     result.share = share;
-    const Point twice = look_at(parameter, half);
+    const Point twice = evaluate(parameter, half);
     result.better_makespan_ps = twice.makespan;
     result.path_makespan_ps = twice.path;
     if (const std::optional<double> end = end_of_path(parameter, twice, half))
@@ -83,7 +83,7 @@ class Sensitivity::Implementation {
   /// What a step is made from, of an experiment that outlives it.
   template <class Use>
   auto with_input(const Experiment& experiment, Use use) {
-    const SyncLayout layout = sync_layout_of(experiment, memo_);
+    const CommunicatorLayout layout = communicator_layout_of(experiment, memo_);
     const Outline outlined = outline(experiment, layout);
     return use(StepInput{experiment, layout, outlined});
   }
@@ -110,7 +110,7 @@ class Sensitivity::Implementation {
     return step.task_key == base_.task_key;
   }
 
-  Point look_at(const PriceParameter& parameter, double slowness) {
+  Point evaluate(const PriceParameter& parameter, double slowness) {
     const SimulatedStep step = simulate(at(parameter, slowness));
     Point point{slowness, step.timeline.makespan_ps};
     if (!has_same_tasks(step)) return point;
@@ -136,14 +136,14 @@ class Sensitivity::Implementation {
     Point bad = half;
     if (holds(half)) {
       good = half_at;
-      bad = look_at(parameter, fastest(parameter));
+      bad = evaluate(parameter, fastest(parameter));
       if (holds(bad)) return {};
     }
     for (int step = 0; step < kMostSteps && good - bad.slowness > kClose * good; ++step) {
       const double meeting = meeting_of(bad);
       if (good == 1 && meeting > 1 - kClose) break;
       const bool within = bad.slowness < meeting && meeting < good;
-      const Point next = look_at(parameter, within ? meeting : std::sqrt(good * bad.slowness));
+      const Point next = evaluate(parameter, within ? meeting : std::sqrt(good * bad.slowness));
       if (!holds(next)) {
         bad = next;
         continue;

@@ -138,7 +138,7 @@ class ServingExperiment {
   }
 
   [[nodiscard]] Report report(Serving serving, const std::string& obstacle) {
-    const Outline outlined = outline(experiment_, sync_layout_of(experiment_, memo_));
+    const Outline outlined = outline(experiment_, communicator_layout_of(experiment_, memo_));
     Report report = memory_report(experiment_, outlined.workload, figures_);
     report.feasible = obstacle.empty();
     report.reasons.clear();
@@ -207,11 +207,11 @@ class ServingExperiment {
   }
 
   static void add_warnings(const Serving& serving, std::vector<std::string>& warnings) {
-    if (serving.cut_requests > 0)
+    if (serving.truncated_requests > 0)
       warnings.push_back(
           fmt::format("the drawn lengths of {} of {} requests were cut to what the context (max_model_len, "
                       "else model.seq_length) leaves of them",
-                      serving.cut_requests, serving.requests));
+                      serving.truncated_requests, serving.requests));
     if (serving.arrivals_per_s == 0) return;
     if (!serving.unstable) {
       warnings.push_back(
@@ -248,7 +248,7 @@ Report report_on_serving(const Experiment& experiment, const Figures& figures, M
 Report observe_serving(const Experiment& experiment, const Figures& figures,
                        const ServingObserver& observer) {
   Memo memo;
-  return with_concrete_plan(
+  return with_resolved_plan(
       experiment, memo, [&](const Experiment& e) { return report_on_serving(e, figures, memo, observer); });
 }
 

@@ -22,7 +22,7 @@ namespace {
 /// What a step took, for all experiments that come to the same step.
 struct MeasuredStep {
   Experiment experiment;  ///< with the micro-batches simulated
-  std::optional<WholeAndPart> taken;
+  std::optional<StepAndPeriod> taken;
   StepFacts facts;
   TrafficCounts traffic;
   bool slows_passes = false;  ///< SimulatedStep::slows_passes: nothing else is known then
@@ -52,13 +52,13 @@ class Simulation {
       : experiment_(experiment),
         figures_(figures),
         memo_(memo),
-        layout_(sync_layout_of(experiment, memo)),
+        layout_(communicator_layout_of(experiment, memo)),
         outlined_(outline(experiment, layout_)) {}
 
   Report run() {
     if (!figures_.of_infeasible && !fits(experiment_, memory_by_stage(experiment_.plan, outlined_.workload)))
       return memory_report(experiment_, outlined_.workload, figures_);
-    if (keeps_no_step(experiment_)) return run_meetings();
+    if (is_asynchronous(experiment_)) return run_meetings();
     if (may_repeat()) {
       if (std::optional<Report> report = run_until_steady()) return *std::move(report);
     }
@@ -161,12 +161,12 @@ class Simulation {
   const Experiment& experiment_;
   Figures figures_;
   Memo& memo_;
-  SyncLayout layout_;
+  CommunicatorLayout layout_;
   Outline outlined_;
 };
 
 Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
-  return with_concrete_plan(experiment, memo, [&](const Experiment& e) {
+  return with_resolved_plan(experiment, memo, [&](const Experiment& e) {
     return e.inference ? report_on_serving(e, figures, memo) : Simulation(e, figures, memo).run();
   });
 }

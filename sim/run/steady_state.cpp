@@ -301,9 +301,9 @@ bool differ_by(Picoseconds shift, const PeriodTasks& tasks, const RunView& run) 
   const auto shifted = [&](PeriodTasks::Pair pair) {
     return shift_of(pair, timeline.finish_ps) == shift && shift_of(pair, timeline.start_ps) == shift;
   };
-  const auto keeps_up = [&](PeriodTasks::Pair pair) { return shift_of(pair, timeline.finish_ps) <= shift; };
+  const auto is_stable = [&](PeriodTasks::Pair pair) { return shift_of(pair, timeline.finish_ps) <= shift; };
   return first_messages_came_before(tasks, timeline) && std::ranges::all_of(tasks.repeats, shifted) &&
-         std::ranges::all_of(tasks.host_repeats, keeps_up) && !host_holds_up_later(tasks, run, shift);
+         std::ranges::all_of(tasks.host_repeats, is_stable) && !host_holds_up_later(tasks, run, shift);
 }
 
 }  // namespace
@@ -337,8 +337,8 @@ PeriodTasks period_tasks(const Workload& workload, const Periods& periods, const
   return PeriodTaskLister(workload, periods, expanded).list();
 }
 
-std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods,
-                                           const PeriodTasks& tasks) {
+std::optional<StepAndPeriod> measure_period(const RunView& run, const Periods& periods,
+                                            const PeriodTasks& tasks) {
   const std::vector<Picoseconds>& finish = run.timeline.finish_ps;
   const RunPart part{periods.one, finish[tasks.before.front()], finish[tasks.end]};
   if (!differ_by(part.end - part.begin, tasks, run)) return {};

@@ -72,7 +72,7 @@ struct PeriodTasks {
 
 /// What a run takes, and the period at its end, if those there differ by a shift in time alone, so that more
 /// of them change nothing else. It takes as long as the shift.
-[[nodiscard]] std::optional<WholeAndPart> measure_period(const RunView& run, const Periods& periods,
-                                                         const PeriodTasks& tasks);
+[[nodiscard]] std::optional<StepAndPeriod> measure_period(const RunView& run, const Periods& periods,
+                                                          const PeriodTasks& tasks);
 
 }  // namespace orrery

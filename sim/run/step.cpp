@@ -130,7 +130,7 @@ class StepSimulation {
   void price_calls() {
     ContentHash key = communicator_key_;
     key.append(machine_key(experiment_.cluster));
-    KeptChannelPrices prices(experiment_, *step_.machine, step_.workload, *step_.channels, key, memo_);
+    CachedChannelPrices prices(experiment_, *step_.machine, step_.workload, *step_.channels, key, memo_);
     step_.prices =
         price(step_.workload, *step_.channels, experiment_, flows() || step_.figures.traffic, prices);
   }

@@ -57,10 +57,10 @@ struct SimulatedStep {
   TrafficCounts traffic_counts;
   Traffic traffic;  ///< of the step as it is
   Figures figures;
-  std::optional<WholeAndPart> taken;  ///< nothing where its last periods are no steady state
-  std::vector<LinkId> shared;         ///< links on which transfers met, in ascending order
-  bool slows_passes = false;          ///< others meet messages of fused passes: it has to be run in layers
-  ContentHash task_key;               ///< steps of equal keys have the same tasks, whatever they cost
+  std::optional<StepAndPeriod> taken;  ///< nothing where its last periods are no steady state
+  std::vector<LinkId> shared;          ///< links on which transfers met, in ascending order
+  bool slows_passes = false;           ///< others meet messages of fused passes: it has to be run in layers
+  ContentHash task_key;                ///< steps of equal keys have the same tasks, whatever they cost
 
   [[nodiscard]] RunView view() const;
 };
@@ -68,7 +68,7 @@ struct SimulatedStep {
 /// What a step is made from. Refers to all.
 struct StepInput {
   const Experiment& experiment;  ///< with the micro-batches to simulate
-  const SyncLayout& layout;
+  const CommunicatorLayout& layout;
   const Outline& outlined;  ///< of the experiment, whatever its micro-batches
 };
 

@@ -24,7 +24,7 @@ struct Judged {
 };
 
 Judged judge(const Experiment& experiment) {
-  const Outline outlined = outline(experiment, SyncLayout(experiment, {}));
+  const Outline outlined = outline(experiment, CommunicatorLayout(experiment, {}));
   Judged judged;
   for (const Stage& stage : outlined.stages.list()) {
     const WeightTraffic traffic = weight_traffic(experiment, stage);

@@ -77,7 +77,7 @@ CacheRoom cache_room(const ServingSetup& setup, std::size_t kind, const std::vec
   return room;
 }
 
-std::int64_t most_in_flight(const Inference& inference, const CacheRoom& room) {
+std::int64_t max_num_seqs(const Inference& inference, const CacheRoom& room) {
   if (inference.batch_size > 0) return inference.batch_size;
   const bool is_needed = inference.is_closed_loop() || inference.batching == Batching::fixed;
   if (!is_needed) return 0;

@@ -83,9 +83,9 @@ void measure_replicas(const FinishedRun& run, Serving& serving) {
     counts.iterations += replica->counts().iterations;
     counts.rows += replica->counts().rows;
     counts.most_rows = std::max(counts.most_rows, replica->counts().most_rows);
-    const LaneCounts lanes = replica->lane_counts();
-    serving.preemptions += lanes.preemptions;
-    serving.recomputed_tokens += lanes.recomputed_tokens;
+    const SchedulerCounts schedulers = replica->scheduler_counts();
+    serving.preemptions += schedulers.preemptions;
+    serving.recomputed_tokens += schedulers.recomputed_tokens;
     const ServingTimes times = replica->times(run.duration_ps);
     serving.times.prefill_ps += times.prefill_ps;
     serving.times.decode_ps += times.decode_ps;

@@ -6,7 +6,7 @@
 
 #include "orrery/inference.hpp"
 #include "orrery/serving.hpp"
-#include "sim/serving/cache_meter.hpp"
+#include "sim/serving/kv_cache_usage.hpp"
 #include "sim/serving/replica.hpp"
 #include "sim/serving/served_request.hpp"
 #include "sim/serving/token_gaps.hpp"
@@ -18,7 +18,7 @@ struct FinishedRun {
   const Inference& inference;
   const std::vector<ServedRequest>& requests;
   const std::vector<const Replica*>& replicas;
-  const CacheMeter& meter;
+  const KvCacheUsage& meter;
   const TokenGaps& gaps;
   Picoseconds duration_ps = 0;
   const std::vector<std::uint32_t>& kind_of_replica;  ///< empty: all are alike

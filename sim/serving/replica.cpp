@@ -9,64 +9,65 @@ Replica::Replica(const ServingRules& rules, const ReplicaShape& shape, Iteration
       number_(shape.number),
       limit_(shape.limit),
       pages_(shape.pages, shape.lasting_pages, shape.state_pages),
-      line_(cost, rules.inference.speculation) {
-  std::int64_t lanes = cost.stages();
-  if (limit_ > 0) lanes = std::min(lanes, limit_);
-  for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    lanes_.emplace_back(rules, shape.role, (limit_ + lanes - 1 - lane) / lanes, pages_);
-    ready_.push_back(static_cast<std::uint32_t>(lane));
+      pipeline_(cost, rules.inference.speculation) {
+  std::int64_t schedulers = cost.stages();
+  if (limit_ > 0) schedulers = std::min(schedulers, limit_);
+  for (std::int64_t scheduler = 0; scheduler < schedulers; ++scheduler) {
+    schedulers_.emplace_back(rules, shape.role, (limit_ + schedulers - 1 - scheduler) / schedulers, pages_);
+    ready_.push_back(static_cast<std::uint32_t>(scheduler));
   }
-  in_lane_.resize(lanes_.size());
+  in_scheduler_.resize(schedulers_.size());
 }
 
 /// Lanes may take fewer than the replica: what they decode has to fit into an iteration.
-bool Replica::has_place() const {
-  const std::uint32_t lane = emptiest_lane();
-  return lanes_[lane].limit() == 0 || in_lane_[lane] < lanes_[lane].limit();
+bool Replica::has_free_slot() const {
+  const std::uint32_t scheduler = emptiest_scheduler();
+  return schedulers_[scheduler].limit() == 0 || in_scheduler_[scheduler] < schedulers_[scheduler].limit();
 }
 
 bool Replica::is_waiting() const {
-  return std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.is_waiting(); });
+  return std::ranges::any_of(schedulers_, [](const Scheduler& scheduler) { return scheduler.is_waiting(); });
 }
 
 std::int64_t Replica::waiting() const {
   std::int64_t sum = 0;
-  for (const Lane& lane : lanes_) sum += lane.waiting();
+  for (const Scheduler& scheduler : schedulers_) sum += scheduler.waiting();
   return sum;
 }
 
 /// The one with most places left; of equal ones the first.
-std::uint32_t Replica::emptiest_lane() const {
+std::uint32_t Replica::emptiest_scheduler() const {
   std::uint32_t emptiest = 0;
-  for (std::uint32_t lane = 1; lane < lanes_.size(); ++lane) {
-    if (in_lane_[lane] - lanes_[lane].limit() < in_lane_[emptiest] - lanes_[emptiest].limit())
-      emptiest = lane;
+  for (std::uint32_t scheduler = 1; scheduler < schedulers_.size(); ++scheduler) {
+    if (in_scheduler_[scheduler] - schedulers_[scheduler].limit() <
+        in_scheduler_[emptiest] - schedulers_[emptiest].limit())
+      emptiest = scheduler;
   }
   return emptiest;
 }
 
 void Replica::assign(std::uint32_t request) {
-  const std::uint32_t lane = emptiest_lane();
-  rules_.requests[request].lane = lane;
-  ++in_lane_[lane];
+  const std::uint32_t scheduler = emptiest_scheduler();
+  rules_.requests[request].scheduler = scheduler;
+  ++in_scheduler_[scheduler];
   ++assigned_;
 }
 
 void Replica::enqueue(std::uint32_t request) {
   assign(request);
-  lanes_[rules_.requests[request].lane].enqueue(request);
+  schedulers_[rules_.requests[request].scheduler].enqueue(request);
 }
 
 bool Replica::expect(std::uint32_t number) {
   const ServedRequest& request = rules_.requests[number];
   const std::int64_t tokens =
       rules_.inference.guaranteed_no_evict ? request.most_cached() : request.spec.prompt_tokens;
-  if (!has_place() || !pages_.take(pages_of(request, tokens))) return false;
+  if (!has_free_slot() || !pages_.take(pages_of(request, tokens))) return false;
   assign(number);
   return true;
 }
 
-void Replica::join(std::uint32_t request) { lanes_[rules_.requests[request].lane].join(request); }
+void Replica::join(std::uint32_t request) { schedulers_[rules_.requests[request].scheduler].join(request); }
 
 void Replica::release(std::uint32_t number) {
   const ServedRequest& request = rules_.requests[number];
@@ -75,23 +76,23 @@ void Replica::release(std::uint32_t number) {
 
 std::optional<Picoseconds> Replica::next_start(Picoseconds now) const {
   if (ready_.empty()) return std::nullopt;
-  return std::max(now, line_.free_at());
+  return std::max(now, pipeline_.free_at());
 }
 
-/// A lane that finds nothing to do may have given up pages that a lane before it could use.
+/// A scheduler that finds nothing to do may have given up pages that a scheduler before it could use.
 std::optional<BegunIteration> Replica::begin(Picoseconds now, bool complete) {
   for (;;) {
     const std::int64_t used = pages_.used();
-    if (const auto begun = try_lanes(now, complete)) return begun;
+    if (const auto begun = try_schedulers(now, complete)) return begun;
     if (pages_.used() >= used) return std::nullopt;
   }
 }
 
-/// The lane that has waited longest and has something to do.
-std::optional<BegunIteration> Replica::try_lanes(Picoseconds now, bool complete) {
+/// The scheduler that has waited longest and has something to do.
+std::optional<BegunIteration> Replica::try_schedulers(Picoseconds now, bool complete) {
   for (auto at = ready_.begin(); at != ready_.end(); ++at) {
-    const std::uint32_t lane = *at;
-    const IterationBatch& batch = lanes_[lane].compose(now, complete);
+    const std::uint32_t scheduler = *at;
+    const IterationBatch& batch = schedulers_[scheduler].schedule_batch(now, complete);
     if (batch.tokens() == 0) continue;
     ready_.erase(at);
     if (in_flight_++ == 0) active_since_ = now;
@@ -99,43 +100,43 @@ std::optional<BegunIteration> Replica::try_lanes(Picoseconds now, bool complete)
     ++counts_.iterations;
     counts_.rows += rows;
     counts_.most_rows = std::max(counts_.most_rows, rows);
-    const Picoseconds end = line_.pass(now, batch);
-    if (rules_.recorder != nullptr) rules_.recorder->iteration(number_, batch, line_.spans(), end);
-    return BegunIteration{lane, end};
+    const Picoseconds end = pipeline_.execute(now, batch);
+    if (rules_.recorder != nullptr) rules_.recorder->iteration(number_, batch, pipeline_.spans(), end);
+    return BegunIteration{scheduler, end};
   }
   return std::nullopt;
 }
 
-void Replica::finish(std::uint32_t lane, Picoseconds now, IterationOutcome& outcome) {
+void Replica::finish(std::uint32_t scheduler, Picoseconds now, IterationOutcome& outcome) {
   outcome.clear();
-  lanes_[lane].finish(now, outcome);
+  schedulers_[scheduler].finish(now, outcome);
   const std::int64_t gone = outcome.places + static_cast<std::int64_t>(outcome.prefilled.size());
-  in_lane_[lane] -= gone;
+  in_scheduler_[scheduler] -= gone;
   assigned_ -= gone;
-  ready_.push_back(lane);
+  ready_.push_back(scheduler);
   if (--in_flight_ == 0) active_ps_ += now - active_since_;
 }
 
-LaneCounts Replica::lane_counts() const {
-  LaneCounts sum;
-  for (const Lane& lane : lanes_) {
-    sum.preemptions += lane.counts().preemptions;
-    sum.recomputed_tokens += lane.counts().recomputed_tokens;
+SchedulerCounts Replica::scheduler_counts() const {
+  SchedulerCounts sum;
+  for (const Scheduler& scheduler : schedulers_) {
+    sum.preemptions += scheduler.counts().preemptions;
+    sum.recomputed_tokens += scheduler.counts().recomputed_tokens;
   }
   return sum;
 }
 
 ServingTimes Replica::times(Picoseconds duration) const {
-  ServingTimes times = line_.times();
-  times.idle_ps = static_cast<Int128>(duration - active_ps_) * line_.stages();
-  times.bubble_ps = static_cast<Int128>(duration) * line_.stages() - times.total_ps();
+  ServingTimes times = pipeline_.times();
+  times.idle_ps = static_cast<Int128>(duration - active_ps_) * pipeline_.stages();
+  times.bubble_ps = static_cast<Int128>(duration) * pipeline_.stages() - times.total_ps();
   return times;
 }
 
 /// Waiting for a message between stages is a part of the bubble.
 ServingWork Replica::work(Picoseconds duration) const {
   const ServingTimes all = times(duration);
-  ServingWork work = line_.work();
+  ServingWork work = pipeline_.work();
   work.idle_ps = all.idle_ps;
   work.bubble_ps = all.total_ps() - work.total_ps();
   return work;

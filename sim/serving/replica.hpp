@@ -1,5 +1,5 @@
-// One copy of the model that serves: its stages, its cache, and its requests in as many lanes as there are
-// stages, so that each stage has an iteration to work on.
+// One copy of the model that serves: its stages, its cache, and its requests in as many schedulers as there
+// are stages, so that each stage has an iteration to work on.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/serving/lane.hpp"
-#include "sim/serving/stage_line.hpp"
+#include "sim/serving/scheduler.hpp"
+#include "sim/serving/serving_pipeline.hpp"
 
 namespace orrery {
 
@@ -23,7 +23,7 @@ struct ReplicaShape {
 
 /// An iteration that has begun.
 struct BegunIteration {
-  std::uint32_t lane = 0;
+  std::uint32_t scheduler = 0;
   Picoseconds end_ps = 0;
 };
 
@@ -42,7 +42,7 @@ class Replica {
 
   /// Requests that are its own now, until they have ended or are handed over.
   [[nodiscard]] std::int64_t assigned() const { return assigned_; }
-  [[nodiscard]] bool has_place() const;
+  [[nodiscard]] bool has_free_slot() const;
   /// Whether requests wait to be computed.
   [[nodiscard]] bool is_waiting() const;
   /// How many of them.
@@ -56,15 +56,15 @@ class Replica {
   /// The keys and values of a request that was handed over are no longer needed.
   void release(std::uint32_t request);
 
-  /// When the next iteration can begin, `now` at the earliest; nothing where all lanes are in flight.
+  /// When the next iteration can begin, `now` at the earliest; nothing where all schedulers are in flight.
   [[nodiscard]] std::optional<Picoseconds> next_start(Picoseconds now) const;
   /// @param complete  no more requests will come
   std::optional<BegunIteration> begin(Picoseconds now, bool complete);
-  void finish(std::uint32_t lane, Picoseconds now, IterationOutcome& outcome);
+  void finish(std::uint32_t scheduler, Picoseconds now, IterationOutcome& outcome);
 
   [[nodiscard]] const PagePool& pages() const { return pages_; }
   [[nodiscard]] const ReplicaCounts& counts() const { return counts_; }
-  [[nodiscard]] LaneCounts lane_counts() const;
+  [[nodiscard]] SchedulerCounts scheduler_counts() const;
   /// All parts, of a run that took so long.
   [[nodiscard]] ServingTimes times(Picoseconds duration) const;
   [[nodiscard]] ServingWork work(Picoseconds duration) const;
@@ -75,17 +75,17 @@ class Replica {
     return pages_.with_state(rules_.own_pages(request, tokens));
   }
   void assign(std::uint32_t request);
-  [[nodiscard]] std::uint32_t emptiest_lane() const;
-  std::optional<BegunIteration> try_lanes(Picoseconds now, bool complete);
+  [[nodiscard]] std::uint32_t emptiest_scheduler() const;
+  std::optional<BegunIteration> try_schedulers(Picoseconds now, bool complete);
 
   const ServingRules& rules_;
   std::uint32_t number_;
   std::int64_t limit_;
   PagePool pages_;
-  StageLine line_;
-  std::deque<Lane> lanes_;
-  std::vector<std::int64_t> in_lane_;  ///< requests by lane
-  std::deque<std::uint32_t> ready_;    ///< lanes without an iteration in flight, the longest first
+  ServingPipeline pipeline_;
+  std::deque<Scheduler> schedulers_;
+  std::vector<std::int64_t> in_scheduler_;  ///< requests by scheduler
+  std::deque<std::uint32_t> ready_;         ///< schedulers without an iteration in flight, the longest first
   std::int64_t assigned_ = 0;
   std::uint32_t in_flight_ = 0;
   Picoseconds active_since_ = 0;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "orrery/units.hpp"
-#include "sim/serving/draws.hpp"
+#include "sim/serving/random_stream.hpp"
 
 namespace orrery {
 namespace {
@@ -52,7 +52,7 @@ class LengthSource {
   }
 
   const TokenLengths& lengths_;
-  Draws draws_;
+  RandomStream draws_;
   double scale_ = 0;
   double shift_ = 0;
   bool was_cut_ = false;
@@ -70,7 +70,7 @@ MadeRequests make_requests(const Inference& inference, std::int64_t context, std
   if (inference.trace.has_value()) return {*inference.trace};
   LengthSource prompts(inference.prompt, seed, kPrompts);
   LengthSource outputs(inference.output, seed, kOutputs);
-  Draws arrivals(seed, kArrivals);
+  RandomStream arrivals(seed, kArrivals);
   MadeRequests made;
   made.requests.resize(static_cast<std::size_t>(count));
   Picoseconds now = 0;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "orrery/error.hpp"
-#include "sim/serving/cache_meter.hpp"
+#include "sim/serving/kv_cache_usage.hpp"
 #include "sim/serving/measure.hpp"
 #include "sim/serving/replica.hpp"
 #include "sim/serving/requests.hpp"
@@ -29,7 +29,7 @@ struct ServingEvent {
   ServingEventKind kind{};
   std::uint64_t order = 0;  ///< of their making
   std::uint32_t replica = 0;
-  std::uint32_t subject = 0;  ///< the lane that finishes, the request that was transferred or enters
+  std::uint32_t subject = 0;  ///< the scheduler that finishes, the request that was transferred or enters
 
   friend bool operator>(const ServingEvent& a, const ServingEvent& b) {
     if (a.at_ps != b.at_ps) return a.at_ps > b.at_ps;
@@ -50,7 +50,7 @@ struct ReplicaServer {
       : replica(rules, shape, cost) {}
 };
 
-/// Replicas of one role: those with a place before those without, the one with the fewest requests first, of
+/// Replicas of one role: those with a slot before those without, the one with the fewest requests first, of
 /// equal ones the fastest kind, and of that the lowest number.
 class LoadOrder {
  public:
@@ -58,12 +58,12 @@ class LoadOrder {
 
   /// @param limit  requests that it has places for; 0: there is no such number
   void set(std::uint32_t replica, std::int64_t load, std::int64_t limit, std::size_t kind) {
-    const Place place{limit > 0 && load >= limit, load, kind, replica};
+    const Place slot{limit > 0 && load >= limit, load, kind, replica};
     std::optional<Place>& known = known_[replica];
-    if (known == place) return;
+    if (known == slot) return;
     if (known) order_.erase(*known);
-    order_.insert(place);
-    known = place;
+    order_.insert(slot);
+    known = slot;
   }
   [[nodiscard]] std::uint32_t emptiest() const { return std::get<3>(*order_.begin()); }
 
@@ -221,19 +221,19 @@ class ServingLoop {
     add_used(server.replica.pages().used() - used);
     note(number);
     if (!begun) return;
-    push(begun->end_ps, ServingEventKind::finish, number, begun->lane);
+    push(begun->end_ps, ServingEventKind::finish, number, begun->scheduler);
     wake(number);
   }
 
-  void finish(std::uint32_t number, std::uint32_t lane) {
+  void finish(std::uint32_t number, std::uint32_t scheduler) {
     ReplicaServer& server = servers_[number];
     const std::int64_t used = server.replica.pages().used();
-    server.replica.finish(lane, now_, outcome_);
+    server.replica.finish(scheduler, now_, outcome_);
     add_used(server.replica.pages().used() - used);
     count_load(number);
     note(number);
     end_requests(outcome_.ended.size());
-    for (const std::uint32_t request : outcome_.prefilled) hand_over(request);
+    for (const std::uint32_t request : outcome_.prefilled) transfer_kv(request);
     if (inference_.is_closed_loop()) replace(outcome_.places);
     if (!server.expected.empty()) expect_next(number);
     wake(number);
@@ -256,7 +256,7 @@ class ServingLoop {
   }
 
   /// To the replica for outputs with the fewest requests, whose turn comes when it has pages.
-  void hand_over(std::uint32_t request) {
+  void transfer_kv(std::uint32_t request) {
     const std::uint32_t to = for_outputs_.emptiest();
     servers_[to].expected.push_back(request);
     count_load(to);
@@ -338,7 +338,7 @@ class ServingLoop {
   std::size_t ended_ = 0;
   std::size_t entered_ = 0;  ///< requests that are or were in the queue of a replica
   Picoseconds now_ = 0;
-  CacheMeter meter_;
+  KvCacheUsage meter_;
   std::int64_t used_ = 0;  ///< pages of all replicas
   std::int64_t in_system_ = 0;
   Int128 in_system_ps_ = 0;
@@ -362,7 +362,7 @@ ServedRun serve(const ServingSetup& setup, std::span<IterationCost* const> costs
   ServingLoop loop(setup, load, requests, costs, record != nullptr ? &recorder : nullptr, observer);
   loop.run();
   run = loop.result();
-  run.serving.cut_requests = load.cut;
+  run.serving.truncated_requests = load.cut;
   if (record != nullptr) {
     recorder.add_requests(requests);
     record->pages = load.kinds.front().room.pages;

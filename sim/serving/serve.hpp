@@ -28,7 +28,7 @@ struct ServingSetup {
   std::int64_t replicas = 1;        ///< of which Disaggregation has its two shares
   ServingMemory memory;             ///< of each of them, where they are alike
   std::uint64_t seed = 0;
-  Picoseconds front_end_ps = 0;  ///< from a request's arrival to its place in the queue of a replica
+  Picoseconds front_end_ps = 0;  ///< from a request's arrival to its slot in the queue of a replica
   ReplicaMix mix{};
   std::int64_t lengthened =
       1;  ///< times the requests of the experiment, or the usual ones where it gives none
@@ -90,6 +90,6 @@ struct CacheRoom {
 
 /// Requests in flight on a replica at most: of the experiment, or else how many mean ones `pages` hold where
 /// their number has to be known. 0: there is no such number.
-[[nodiscard]] std::int64_t most_in_flight(const Inference& inference, const CacheRoom& room);
+[[nodiscard]] std::int64_t max_num_seqs(const Inference& inference, const CacheRoom& room);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ struct ServedRequest {
   RequestSpec spec;
   std::int64_t made = 0;             ///< tokens, as of its last prompt's pass or preemption
   Picoseconds token_ps = kNotYet;    ///< its latest token was there, as of the same time
-  std::uint32_t lane = 0;            ///< of the replica that it is assigned to
+  std::uint32_t scheduler = 0;       ///< of the replica that it is assigned to
   std::uint32_t replica = 0;         ///< to which it came, and which makes its first token
   std::uint32_t decode_replica = 0;  ///< which makes the others, where keys and values travel
   Picoseconds start_ps = kNotYet;    ///< its first iteration begins

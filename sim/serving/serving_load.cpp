@@ -64,7 +64,7 @@ ServingLoad load_of(const ServingSetup& setup) {
   // The room is known before the requests are, but for what they need of it.
   ServingLoad load;
   for (std::size_t kind = 0; kind < setup.kinds(); ++kind)
-    load.kinds.push_back({most_in_flight(inference, cache_room(setup, kind, {})), {}});
+    load.kinds.push_back({max_num_seqs(inference, cache_room(setup, kind, {})), {}});
   for (std::int64_t r = setup.prompt_replicas(); r < setup.replicas; ++r)
     load.in_flight += load.kinds[setup.kind_of(r)].limit;
   const std::int64_t count = count_of(inference, load.in_flight, setup.lengthened);

@@ -21,7 +21,7 @@ std::uint32_t number(const std::vector<ContentHash>& signatures, std::vector<std
 class Refinement {
  public:
   Refinement(const Workload& workload, const Channels& channels, const Topology& topology,
-             const SharedLinks& shared, const PriceColours& colours, const RankSpeeds& rank_speeds,
+             const SharedLinks& shared, const CostSignatures& colours, const RankSpeeds& rank_speeds,
              const Replicas& replicas)
       : workload_(workload), channels_(channels), topology_(topology), shared_(shared), replicas_(replicas) {
     list_ranks(rank_speeds);
@@ -63,7 +63,7 @@ class Refinement {
   };
 
   void list_ranks(const RankSpeeds& rank_speeds);
-  void list_groups(const PriceColours& colours);
+  void list_groups(const CostSignatures& colours);
   void list_links();
   void list_loads(std::uint32_t group, std::vector<std::uint32_t>& place);
   std::uint64_t refine();
@@ -128,7 +128,7 @@ void Refinement::list_ranks(const RankSpeeds& rank_speeds) {
   rank_colours_ = number(kinds, rank_colour_);
 }
 
-void Refinement::list_groups(const PriceColours& colours) {
+void Refinement::list_groups(const CostSignatures& colours) {
   std::vector<std::uint32_t> place(workload_.groups(), kNone);
   std::vector<ContentHash> kinds;
   for (const std::uint32_t rank : ranks_) {
@@ -332,7 +332,7 @@ Partition each_alone(std::uint32_t count) {
 
 Folded fold(const Workload& workload, const Channels& channels, const PriceList& prices,
             const Topology& topology, SharedLinks shared) {
-  const PriceColours colours(channels, prices, shared);
+  const CostSignatures colours(channels, prices, shared);
   const Replicas replicas = fold_replicas(workload, channels, shared, colours, prices.rank_speeds, topology);
   Folded folded =
       Refinement(workload, channels, topology, shared, colours, prices.rank_speeds, replicas).run();

@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-PriceColours::PriceColours(const Channels& channels, const PriceList& prices, const SharedLinks& shared)
+CostSignatures::CostSignatures(const Channels& channels, const PriceList& prices, const SharedLinks& shared)
     : channels_(channels), prices_(prices), shared_(shared) {
   ContentTable times;
   ContentTable legs;
@@ -20,7 +20,7 @@ PriceColours::PriceColours(const Channels& channels, const PriceList& prices, co
   }
 }
 
-void PriceColours::number(const CallPrice& price, ContentTable& times, ContentTable& legs) {
+void CostSignatures::number(const CallPrice& price, ContentTable& times, ContentTable& legs) {
   for (std::uint32_t at = 0; at < price.costs.size(); ++at) {
     const Cost& cost = price.costs[at];
     ContentHash content = content_of(cost.duration_ps, price.lead(at));
@@ -35,7 +35,7 @@ void PriceColours::number(const CallPrice& price, ContentTable& times, ContentTa
   }
 }
 
-bool PriceColours::takes_equally_long(std::uint32_t call) const {
+bool CostSignatures::takes_equally_long(std::uint32_t call) const {
   const auto times = std::span(times_).subspan(first_[call], prices_.calls[call].costs.size());
   return std::ranges::all_of(times, [&](std::uint32_t time) { return time == times.front(); });
 }
@@ -45,7 +45,7 @@ namespace {
 class ReplicaFolding {
  public:
   ReplicaFolding(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                 const PriceColours& colours, const RankSpeeds& rank_speeds, const Topology& topology)
+                 const CostSignatures& colours, const RankSpeeds& rank_speeds, const Topology& topology)
       : workload_(workload),
         channels_(channels),
         shared_(shared),
@@ -94,7 +94,7 @@ class ReplicaFolding {
   const Workload& workload_;
   const Channels& channels_;
   const SharedLinks& shared_;
-  const PriceColours& colours_;
+  const CostSignatures& colours_;
   const RankSpeeds& rank_speeds_;
   const Topology& topology_;
   Replicas result_;
@@ -241,7 +241,8 @@ void ReplicaFolding::sign_uses(std::uint32_t group, ContentHash& signature) {
 }  // namespace
 
 Replicas fold_replicas(const Workload& workload, const Channels& channels, const SharedLinks& shared,
-                       const PriceColours& colours, const RankSpeeds& rank_speeds, const Topology& topology) {
+                       const CostSignatures& colours, const RankSpeeds& rank_speeds,
+                       const Topology& topology) {
   return ReplicaFolding(workload, channels, shared, colours, rank_speeds, topology).fold();
 }
 

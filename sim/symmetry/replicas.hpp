@@ -15,9 +15,9 @@ namespace orrery {
 
 /// What folding sees of a price: the whole of it where transfers meet others on links, else how long
 /// it takes.
-class PriceColours {
+class CostSignatures {
  public:
-  PriceColours(const Channels& channels, const PriceList& prices, const SharedLinks& shared);
+  CostSignatures(const Channels& channels, const PriceList& prices, const SharedLinks& shared);
 
   /// Of the call of that number, for the group.
   [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const {
@@ -57,7 +57,7 @@ struct Replicas {
 };
 
 [[nodiscard]] Replicas fold_replicas(const Workload& workload, const Channels& channels,
-                                     const SharedLinks& shared, const PriceColours& colours,
+                                     const SharedLinks& shared, const CostSignatures& colours,
                                      const RankSpeeds& rank_speeds, const Topology& topology);
 
 }  // namespace orrery

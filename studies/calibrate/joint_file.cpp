@@ -42,7 +42,7 @@ std::vector<std::string> tables_of(const JointProblem& problem, const std::strin
 
 /// Whether the calibration has to say what the fit found for it.
 bool differs(const JointProblem& problem, const JointFit& fit, std::size_t j) {
-  const Heritage& heritage = problem.heritage[j];
+  const Prior& heritage = problem.heritage[j];
   if (heritage.is_root()) return true;
   const double parent = heritage.parent ? fit.values[*heritage.parent] : *heritage.parent_value;
   return std::abs(fit.values[j] / parent - 1) > kSameValue;

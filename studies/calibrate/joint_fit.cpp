@@ -142,7 +142,7 @@ class JointFitter {
 
   /// Logarithm of the value over its parent's; 0 of a root.
   [[nodiscard]] double distance(std::size_t j, const Values& values) const {
-    const Heritage& heritage = problem_.heritage[j];
+    const Prior& heritage = problem_.heritage[j];
     if (heritage.is_root()) return 0;
     return std::log(values[j] / (heritage.parent ? values[*heritage.parent] : *heritage.parent_value));
   }
@@ -173,7 +173,7 @@ class JointFitter {
 
   void add_spreads(const Values& values, Eigen::MatrixXd& curvature, Eigen::VectorXd& slope) const {
     for (std::size_t j = 0; j < values.size(); ++j) {
-      const Heritage& heritage = problem_.heritage[j];
+      const Prior& heritage = problem_.heritage[j];
       const double deviation = heritage.is_root() ? kRootDeviation : heritage.spread;
       const double weight = 1 / (deviation * deviation);
       const double off = distance(j, values);

@@ -124,10 +124,10 @@ class JointMaker {
   }
 
   /// After the nearest ancestor in which the effect is present.
-  Heritage heritage_of(std::size_t j) {
+  Prior heritage_of(std::size_t j) {
     const FitVariable& variable = out_.fit.variables[j];
     const std::vector<const Lineage*> chain = chain_of(variable.base);
-    Heritage out;
+    Prior out;
     for (std::size_t i = 1; i < chain.size(); ++i) {
       if (const auto spread = chain[i]->number(variable.constant.name, "spread"); spread && out.spread == 0)
         out.spread = *spread;
@@ -136,7 +136,7 @@ class JointMaker {
       const double value = calibrated_value(context_.catalog, chain[i]->name, variable.constant).value;
       if (!out.parent && value > 0) out.parent_value = value;
     }
-    return out.spread > 0 ? out : Heritage{};
+    return out.spread > 0 ? out : Prior{};
   }
 
   /// The variables that `row` takes from the calibrations it names.

@@ -11,7 +11,7 @@
 namespace orrery {
 
 /// Whom a variable takes after.
-struct Heritage {
+struct Prior {
   std::optional<std::size_t> parent;   ///< the variable of the calibration it inherits from
   std::optional<double> parent_value;  ///< that calibration's value where it is not fitted
   double spread = 0;                   ///< standard deviation of the logarithm of a value over its parent's
@@ -22,7 +22,7 @@ struct Heritage {
 
 struct JointProblem {
   FitProblem fit;
-  std::vector<Heritage> heritage;  ///< as fit.variables
+  std::vector<Prior> heritage;  ///< as fit.variables
 };
 
 /// The variables are all constants of the rows' calibrations for which the calibration, or one it inherits

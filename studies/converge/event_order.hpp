@@ -1,5 +1,5 @@
 // The order in which workers that wait for nobody end their steps, and whom they meet then. Internal to
-// convergence/.
+// studies/converge/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Averages with neighbours, of all workers at once. Internal to convergence/ and its tests.
+// Averages with neighbours, of all workers at once. Inside studies/converge/ and its tests.
 #pragma once
 
 #include "orrery/gossip_graph.hpp"

@@ -1,4 +1,4 @@
-// The makers behind make_objective(). Internal to convergence/.
+// The makers behind make_objective(). Inside studies/converge/.
 #pragma once
 
 #include "studies/converge/objective.hpp"

@@ -1,4 +1,4 @@
-// What the workers have: features and labels. Internal to convergence/.
+// What the workers have: features and labels. Inside studies/converge/.
 #pragma once
 
 #include <cmath>

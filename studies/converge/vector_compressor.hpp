@@ -1,5 +1,5 @@
 // Lossy forms of what travels, really applied: vector in, what the receiver makes of it out. Internal to
-// convergence/ and its tests. The wire format is of no interest here.
+// studies/converge/ and its tests. The wire format is of no interest here.
 #pragma once
 
 #include "orrery/data_parallel_sync.hpp"

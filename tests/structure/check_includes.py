@@ -77,7 +77,7 @@ MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.starts
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("planner/emit/sheet", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
+    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("planner/emit/export_report", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],

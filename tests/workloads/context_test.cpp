@@ -111,8 +111,8 @@ TEST_CASE("heads are exchanged in groups, and keys and values go around between 
     CHECK(sent(w, Stream::send_context, Phase::forward) == 4 * 2 * (c / 2 - 1) * block);
     CHECK(sent(w, Stream::send_context, Phase::backward) == 2 * 4 * 2 * (c / 2 - 1) * block);
     for (std::uint32_t rank = 0; rank < c; ++rank) {
-      const std::uint32_t group =
-          w.group(rank, SlotNumbers(SyncLayout(shared(model, c, kTypes[2]), {}).spec())[Slot::context]);
+      const std::uint32_t group = w.group(
+          rank, SlotNumbers(CommunicatorLayout(shared(model, c, kTypes[2]), {}).spec())[Slot::context]);
       CHECK(w.members(group).size() == 2);
       CHECK(w.members(group)[0] == rank / 2 * 2);
     }

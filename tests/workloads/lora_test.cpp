@@ -124,7 +124,7 @@ TEST_CASE("frozen weights move no gradients") {
     Experiment e = experiment(adapted(gpt(8, 512, 8, 256, 4096), 16, kQkv), 1, 2, 4, 4);
     e.plan.zero_stage = static_cast<int>(zero);
     const Workload w = lower(e);
-    const SlotNumbers slots(SyncLayout(e, {}).spec());
+    const SlotNumbers slots(CommunicatorLayout(e, {}).spec());
     const Bytes adapters = 2 * 4 * 16 * (512 + 1536);
     for (const std::size_t program : {0u, 1u}) {
       // With ZeRO-1 gradients are scattered and updated adapters gathered.

@@ -143,7 +143,7 @@ TEST_CASE("DualPipe holds the model twice, and mirror images add up their gradie
     for (std::size_t r = 0; r < 4; ++r)
       CHECK(w.stage_memory[r].parameters_count == w.stage_memory[3 - r].parameters_count);
     CHECK(reductions(w, Part::bucket) == 4);
-    const std::uint16_t slot = SlotNumbers(SyncLayout(e, {}).spec())[Slot::data];
+    const std::uint16_t slot = SlotNumbers(CommunicatorLayout(e, {}).spec())[Slot::data];
     for (std::uint32_t rank = 0; rank < 4 * replicas; ++rank) {
       const std::uint32_t group = w.group_of[std::size_t{rank} * w.slots + slot];
       CHECK(w.group_begin[group + 1] - w.group_begin[group] == 2 * replicas);

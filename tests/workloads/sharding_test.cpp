@@ -191,7 +191,7 @@ TEST_CASE("at the loss no unit is gathered ahead, and its gradients are the firs
   Experiment e = four_replicas(3);  // embedding, eight layers, head
   e.plan.prefetch = 2;
   const auto blocks = [&] {
-    const Outline outlined = outline(e, SyncLayout(e, {}));
+    const Outline outlined = outline(e, CommunicatorLayout(e, {}));
     const auto all = outlined.stages.list()[0].chunks[0].blocks;
     return std::vector<PlacedBlock>(all.begin(), all.end());
   };
@@ -226,7 +226,7 @@ TEST_CASE("the traffic told of a stage is that of its program") {
           e.plan.gradient_reduction = reduction;
           e.plan.reshard_after_forward = reshard;
           const Workload w = lower(e);
-          const Outline outlined = outline(e, SyncLayout(e, {}));
+          const Outline outlined = outline(e, CommunicatorLayout(e, {}));
           for (std::size_t s = 0; s < 2; ++s) {
             const WeightTraffic told = weight_traffic(e, outlined.stages.list()[s]);
             CHECK(told.gathered == weights_moved(w, Collective::all_gather, s).bytes);

@@ -50,9 +50,6 @@ Mixing bit_round(std::uint32_t workers, int first, int last) {
   return rows.take();
 }
 
-int log2_ceiling(std::int64_t value) {
-  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value) - 1));
-}
 int log2_floor(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
 }

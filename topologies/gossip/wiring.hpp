@@ -47,8 +47,6 @@ class RowWriter {
 /// Worker i receives from i xor 2^bit for every bit of [first, last).
 [[nodiscard]] Mixing bit_round(std::uint32_t workers, int first, int last);
 
-/// Smallest t with 2^t >= value; value >= 1.
-[[nodiscard]] int log2_ceiling(std::int64_t value);
 /// Largest t with 2^t <= value; value >= 1.
 [[nodiscard]] int log2_floor(std::int64_t value);
 

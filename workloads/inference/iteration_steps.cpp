@@ -337,11 +337,12 @@ Steps IterationSteps::write_stage(const ServedStage& stage, const IterationBatch
   return std::move(to).finish();
 }
 
-Bytes IterationSteps::handed_over(std::int64_t tokens) const { return own_tokens(tokens) * row(); }
+Bytes IterationSteps::stage_output_bytes(std::int64_t tokens) const { return own_tokens(tokens) * row(); }
 
-Bytes IterationSteps::sent_over(std::int64_t tokens) const {
+Bytes IterationSteps::stage_message_bytes(std::int64_t tokens) const {
   const Plan& plan = experiment_.plan;
-  return plan.scatter_gather ? divide_up(handed_over(tokens), plan.tensor_parallel) : handed_over(tokens);
+  return plan.scatter_gather ? divide_up(stage_output_bytes(tokens), plan.tensor_parallel)
+                             : stage_output_bytes(tokens);
 }
 
 std::optional<ServingObstacle> serving_obstacle(const Experiment& experiment) {

@@ -61,8 +61,8 @@ class IterationSteps {
   [[nodiscard]] Steps write_stage(const ServedStage& stage, const IterationBatch& batch, bool graphs,
                                   Workload& workload) const;
   /// What a tensor group hands to the next stage; of it, what each rank sends.
-  [[nodiscard]] Bytes handed_over(std::int64_t tokens) const;
-  [[nodiscard]] Bytes sent_over(std::int64_t tokens) const;
+  [[nodiscard]] Bytes stage_output_bytes(std::int64_t tokens) const;
+  [[nodiscard]] Bytes stage_message_bytes(std::int64_t tokens) const;
 
   /// Tokens of a rank, where ranks share sequences.
   [[nodiscard]] std::int64_t own_tokens(std::int64_t tokens) const {

@@ -41,7 +41,7 @@ Bytes kept_weight_gradients(const Stage& stage, const ModelBlocks& blocks) {
 }
 
 /// What the method keeps between steps, and what compressors have lost.
-void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std::int64_t trained,
+void add_sync_memory(const DataParallelSync& sync, const CommunicatorLayout& layout, std::int64_t trained,
                      StageMemory& memory) {
   constexpr Bytes kModel = 4;
   const Bytes states =
@@ -51,7 +51,8 @@ void add_sync_memory(const DataParallelSync& sync, const SyncLayout& layout, std
                                 : trained;
   memory.optimizer_states += states * held;
   std::uint32_t neighbours = sync_method(sync.method).meets == Meets::in_pairs ? 1 : 0;
-  for (const SyncLayout::Round& round : layout.rounds()) neighbours = std::max(neighbours, round.in_degree);
+  for (const CommunicatorLayout::Round& round : layout.rounds())
+    neighbours = std::max(neighbours, round.in_degree);
   memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * held;
 }
 
@@ -116,7 +117,7 @@ Bytes outside_allocator(const Experiment& experiment) {
 
 }  // namespace
 
-StageMemory memory_of(const Stage& stage, const Experiment& experiment, const SyncLayout& layout,
+StageMemory memory_of(const Stage& stage, const Experiment& experiment, const CommunicatorLayout& layout,
                       const ModelBlocks& blocks) {
   const Plan& plan = experiment.plan;
   StageMemory memory;

@@ -10,6 +10,6 @@ namespace orrery {
 /// in mixed precision, 4 + 4 + 8 in 32 bits); activations and workspace by find_peak(). What keeps replicas
 /// in step adds its states to the optimizer's, and models received to the workspace.
 [[nodiscard]] StageMemory memory_of(const Stage& stage, const Experiment& experiment,
-                                    const SyncLayout& layout, const ModelBlocks& blocks);
+                                    const CommunicatorLayout& layout, const ModelBlocks& blocks);
 
 }  // namespace orrery

@@ -102,10 +102,10 @@ std::int32_t Transformer::run_cross(StepBuilder& to, PassKind kind, const SubBlo
   const EncoderOutput encoded(model_, plan_, shape_);
   std::int32_t at = after;
   if (kind == PassKind::forward || completes_gradients(kind))
-    at = enter(to, Part::attention, at, encoded.bytes);
+    at = gather_input(to, Part::attention, at, encoded.bytes);
   at = run(to, kind, Part::attention, SubBlocks(&sub, 1), at);
   if (kind == PassKind::forward || !hands_on(kind)) return at;
-  at = leave(to, Part::attention, at, encoded.bytes);
+  at = reduce_output(to, Part::attention, at, encoded.bytes);
   return to.compute(Part::attention, {elementwise(3 * encoded.cut)}, at);
 }
 

@@ -31,7 +31,7 @@ Steps Transformer::project(Phase phase, Workload& workload) const {
   const std::int32_t normed =
       to.compute(Part::embedding, {elementwise(2 * stream), elementwise(2 * stream), elementwise(4 * stream)},
                  kBlockInput);
-  const std::int32_t input = enter(to, Part::embedding, normed, 2 * shape_.residual());
+  const std::int32_t input = gather_input(to, Part::embedding, normed, 2 * shape_.residual());
   std::int32_t out = to.compute(Part::embedding, {projection()}, input);
   if (tensor_parallel()) out = to.collective(Part::embedding, Collective::all_gather, shape_.residual(), out);
   return std::move(to).finish(out);
@@ -43,8 +43,8 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   StepBuilder to(experiment_, workload, phase_of(kind));
   const bool trains = completes_gradients(kind);
   std::int32_t at = kBlockInput;
-  if (hands_on(kind)) at = enter(to, Part::embedding, at, shape_.residual());
-  if (trains) at = enter(to, Part::embedding, at, 2 * shape_.residual());
+  if (hands_on(kind)) at = gather_input(to, Part::embedding, at, shape_.residual());
+  if (trains) at = gather_input(to, Part::embedding, at, 2 * shape_.residual());
   std::vector<Kernel> kernels;
   if (hands_on(kind)) kernels.push_back(input_gradient(projection()));
   if (trains) {
@@ -53,7 +53,7 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   }
   at = to.compute(Part::embedding, std::move(kernels), at);
   if (hands_on(kind)) {
-    at = leave(to, Part::embedding, at, 2 * shape_.residual());
+    at = reduce_output(to, Part::embedding, at, 2 * shape_.residual());
     // Both norms; what they leave of the stream is added to the gradient of the loss before.
     const Kernel pass = elementwise(3 * shape_.cut_residual());
     at = to.compute(Part::embedding, {pass, pass, pass}, at);

@@ -24,13 +24,13 @@ std::int32_t Transformer::run_product(StepBuilder& to, PassKind kind, MlpPart pa
                                       std::int32_t after) const {
   std::int32_t ready = after;
   if (part == MlpPart::first_run) {
-    ready = enter(to, Part::experts, ready, shape_.residual());
-    if (kind == PassKind::backward) ready = enter(to, Part::experts, ready, shape_.residual());
+    ready = gather_input(to, Part::experts, ready, shape_.residual());
+    if (kind == PassKind::backward) ready = gather_input(to, Part::experts, ready, shape_.residual());
   }
   std::vector<Kernel> kernels;
   add_products(kind, part, sub, kernels);
   const std::int32_t done = to.compute(Part::experts, std::move(kernels), ready);
-  return part == MlpPart::first_run ? done : leave(to, Part::experts, done, shape_.residual());
+  return part == MlpPart::first_run ? done : reduce_output(to, Part::experts, done, shape_.residual());
 }
 
 void Transformer::add_products(PassKind kind, MlpPart part, const SubBlock& sub,

@@ -26,29 +26,29 @@ void append(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
 }  // namespace
 
 /// Before a product cut by columns: sequence parallelism gathers its input, of which products may hide all.
-std::int32_t Transformer::enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
+std::int32_t Transformer::gather_input(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
   if (!tensor_parallel() || !plan_.sequence_parallel || bytes == 0) return after;
   return to.collective(part, Collective::all_gather, bytes, after);
 }
 
 /// After a product cut by rows: its partial sums are added up.
-std::int32_t Transformer::leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
+std::int32_t Transformer::reduce_output(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const {
   if (!tensor_parallel() || bytes == 0) return after;
   const auto sum = plan_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
   return to.collective(part, sum, bytes, after);
 }
 
 /// Products that work chunk by chunk hide part of their collectives: it moves while they compute.
-void Transformer::move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const {
-  if (hidden() == 0) return;
-  for (int i = 0; i < gathers; ++i) to.collective(part, Collective::all_gather, hidden(), after);
-  to.collective(part, Collective::reduce_scatter, hidden(), after);
+void Transformer::overlap_collectives(StepBuilder& to, Part part, std::int32_t after, int gathers) const {
+  if (overlapped_bytes() == 0) return;
+  for (int i = 0; i < gathers; ++i) to.collective(part, Collective::all_gather, overlapped_bytes(), after);
+  to.collective(part, Collective::reduce_scatter, overlapped_bytes(), after);
 }
 
 /// Adds what lies between the two products. Where ranks share attention, `kernels` run as a step before it,
 /// and what comes next follows the step that is returned.
-std::int32_t Transformer::core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
-                               std::vector<Kernel>& kernels, std::int32_t after) const {
+std::int32_t Transformer::run_core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
+                                   std::vector<Kernel>& kernels, std::int32_t after) const {
   const std::vector<Kernel>& own = back ? sub.core_backward : sub.core;
   if (sub.half == SubBlock::Half::recurrence && plan_.context_parallel > 1)
     return exchange_heads(to, part, sub, back, kernels, after);
@@ -79,8 +79,8 @@ std::int32_t Transformer::exchange_heads(StepBuilder& to, Part part, const SubBl
 }
 
 std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
-  move_beside(to, part, ready, 1);
+  const std::int32_t ready = gather_input(to, part, after, shape_.residual() - overlapped_bytes());
+  overlap_collectives(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
   append(kernels, subs.front().before);  // a parallel block has one norm
@@ -88,19 +88,20 @@ std::int32_t Transformer::forward(StepBuilder& to, Part part, SubBlocks subs, st
   for (const SubBlock& sub : subs) {
     for (const Weight& weight : sub.first) products_.add(weight, kernels);
     append(kernels, sub.inner_norms);
-    at = core(to, part, sub, false, kernels, at);
+    at = run_core(to, part, sub, false, kernels, at);
     append(kernels, sub.gate);
     products_.add(sub.second, kernels);
   }
   append(kernels, subs.front().after);
-  return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
+  return reduce_output(to, part, to.compute(part, std::move(kernels), at),
+                       shape_.residual() - overlapped_bytes());
 }
 
 std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
+  const std::int32_t ready = gather_input(to, part, after, shape_.residual() - overlapped_bytes());
   // With sequence parallelism the input is gathered again for the weight gradient, beside the products.
-  const std::int32_t input = enter(to, part, ready, shape_.residual() - hidden());
-  move_beside(to, part, ready, 2);
+  const std::int32_t input = gather_input(to, part, ready, shape_.residual() - overlapped_bytes());
+  overlap_collectives(to, part, ready, 2);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
   append(kernels, subs.front().after);
@@ -111,7 +112,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     products_.add_input_gradient(sub.second, kernels);
     products_.add_weight_gradient(sub.second, kernels);
     append(kernels, sub.gate_backward);
-    at = core(to, part, sub, true, kernels, at);
+    at = run_core(to, part, sub, true, kernels, at);
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
     for (const Weight& weight : sub.first) products_.add_weight_gradient(weight, late);
@@ -124,18 +125,18 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     rest.push_back(elementwise(3 * shape_.cut_residual()));
     std::int32_t done = to.compute(part, std::move(kernels), at);
     if (input != ready) done = to.compute(part, std::move(late), input);
-    return leave(to, part, done, shape_.residual() - hidden());
+    return reduce_output(to, part, done, shape_.residual() - overlapped_bytes());
   }
-  const std::int32_t sum =
-      leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
+  const std::int32_t sum = reduce_output(to, part, to.compute(part, std::move(kernels), at),
+                                         shape_.residual() - overlapped_bytes());
   to.compute(part, std::move(late), input);
   return to.compute(part, {elementwise(3 * shape_.cut_residual())}, sum);
 }
 
 std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks subs,
                                          std::int32_t after) const {
-  const std::int32_t ready = enter(to, part, after, shape_.residual() - hidden());
-  move_beside(to, part, ready, 1);
+  const std::int32_t ready = gather_input(to, part, after, shape_.residual() - overlapped_bytes());
+  overlap_collectives(to, part, ready, 1);
   std::vector<Kernel> kernels;
   kernels.reserve(kMostKernels);
   append(kernels, subs.front().after);
@@ -143,12 +144,13 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
   for (const SubBlock& sub : subs) {
     products_.add_input_gradient(sub.second, kernels);
     append(kernels, sub.gate_backward);
-    at = core(to, part, sub, true, kernels, at);
+    at = run_core(to, part, sub, true, kernels, at);
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
   }
   kernels.push_back(elementwise(3 * shape_.cut_residual()));
-  return leave(to, part, to.compute(part, std::move(kernels), at), shape_.residual() - hidden());
+  return reduce_output(to, part, to.compute(part, std::move(kernels), at),
+                       shape_.residual() - overlapped_bytes());
 }
 
 /// The gradients of the outputs are still whole; sequence parallelism gathers the input again.
@@ -162,8 +164,8 @@ std::int32_t Transformer::backward_weight(StepBuilder& to, Part part, SubBlocks 
     accumulate_products(kernels, trained_in(sub));
   }
   if (kernels.empty()) return after;  // all of it is frozen
-  const std::int32_t input = enter(to, part, after, shape_.residual() - hidden());
-  if (hidden() > 0) to.collective(part, Collective::all_gather, hidden(), input);
+  const std::int32_t input = gather_input(to, part, after, shape_.residual() - overlapped_bytes());
+  if (overlapped_bytes() > 0) to.collective(part, Collective::all_gather, overlapped_bytes(), input);
   return to.compute(part, std::move(kernels), input);
 }
 
@@ -255,7 +257,7 @@ Steps Transformer::recompute_modules(const LayerHalves& halves, ModuleSet module
     out = to.compute(Part::recurrence, halves.subs[0].before, out);
   if (halves.cross) {
     if (modules.has(Module::attention))
-      out = enter(to, Part::attention, out, EncoderOutput(model_, plan_, shape_).bytes);
+      out = gather_input(to, Part::attention, out, EncoderOutput(model_, plan_, shape_).bytes);
     out = run_again(to, Part::attention, *halves.cross, modules, out);
   }
   if (halves.experts) {
@@ -281,7 +283,7 @@ std::int32_t Transformer::run_again(StepBuilder& to, Part part, SubBlock sub, Mo
   if (sub.attends() && modules.has(Module::latent_projection))
     append(kernels, latent_projections(model_, shape_.own_heads(), shape_.tokens));
   if (modules.has(sub.attends() ? Module::core_attention : Module::activation))
-    at = core(to, part, sub, false, kernels, at);
+    at = run_core(to, part, sub, false, kernels, at);
   return kernels.empty() ? at : to.compute(part, std::move(kernels), at);
 }
 
@@ -294,7 +296,7 @@ std::int32_t Transformer::run_operations_again(StepBuilder& to, Part part, const
   if (!sub.attends() && model_.gated_mlp) kernels.push_back(gemm(shape_.tokens, shape_.ffn, model_.hidden));
   if (!sub.attends()) append(kernels, sub.core);
   if (sub.attends() || !model_.gated_mlp) products_.add(sub.second, kernels);
-  return to.compute(part, std::move(kernels), enter(to, part, after, shape_.residual()));
+  return to.compute(part, std::move(kernels), gather_input(to, part, after, shape_.residual()));
 }
 
 Block Transformer::layer(const LayerKind& kind) const {

@@ -51,7 +51,7 @@ class Transformer {
 
  private:
   /// Bytes of a tensor-parallel collective that pass while the products beside it compute.
-  [[nodiscard]] Bytes hidden() const {
+  [[nodiscard]] Bytes overlapped_bytes() const {
     if (!plan_.hides_tensor_collectives()) return 0;
     return static_cast<Bytes>(static_cast<double>(shape_.residual()) * software_.tensor_overlap);
   }
@@ -77,11 +77,11 @@ class Transformer {
   [[nodiscard]] bool shards_gradients() const { return plan_.zero_stage == 3 && plan_.sharding_ranks() > 1; }
   [[nodiscard]] bool frozen() const { return model_.lora_rank > 0; }
 
-  std::int32_t enter(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
-  std::int32_t leave(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
-  void move_beside(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
-  std::int32_t core(StepBuilder& to, Part part, const SubBlock& sub, bool back, std::vector<Kernel>& kernels,
-                    std::int32_t after) const;
+  std::int32_t gather_input(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  std::int32_t reduce_output(StepBuilder& to, Part part, std::int32_t after, Bytes bytes) const;
+  void overlap_collectives(StepBuilder& to, Part part, std::int32_t after, int gathers) const;
+  std::int32_t run_core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
+                        std::vector<Kernel>& kernels, std::int32_t after) const;
   std::int32_t exchange_heads(StepBuilder& to, Part part, const SubBlock& sub, bool back,
                               std::vector<Kernel>& kernels, std::int32_t after) const;
   std::int32_t forward(StepBuilder& to, Part part, SubBlocks subs, std::int32_t after) const;

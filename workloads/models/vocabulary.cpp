@@ -30,8 +30,8 @@ Steps Transformer::look_up(Workload& workload) const {
       2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
-      leave(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
-            shape_.residual());
+      reduce_output(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
+                    shape_.residual());
   return std::move(ahead).finish(looked_up);
 }
 
@@ -45,7 +45,7 @@ void Transformer::write_embedding(Block& block, Workload& workload) const {
 Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
   StepBuilder back(experiment_, workload, phase_of(kind));
   if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
-  const std::int32_t ready = enter(back, Part::embedding, kBlockInput, shape_.residual());
+  const std::int32_t ready = gather_input(back, Part::embedding, kBlockInput, shape_.residual());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
   std::vector<Kernel> kernels{memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element)};
   accumulate(kernels, shape_.embedding_parameters());
@@ -105,7 +105,7 @@ std::vector<Kernel> Transformer::chunked_loss() const {
 Steps Transformer::head_forward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   StepBuilder to(experiment_, workload, Phase::forward);
-  const std::int32_t ready = enter(to, Part::head, kBlockInput, shape_.residual());
+  const std::int32_t ready = gather_input(to, Part::head, kBlockInput, shape_.residual());
   std::vector<Kernel> kernels{elementwise(2 * shape_.cut_residual())};
   if (loss_chunks() > 1) {
     std::ranges::move(chunked_loss(), std::back_inserter(kernels));
@@ -130,7 +130,8 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const bool trains = completes_gradients(kind) && !frozen() && !chunked;
   if (kind == PassKind::backward_weight && !trains) return std::move(to).finish(kBlockInput);
   // Before the weight gradient, sequence parallelism gathers the input again.
-  const std::int32_t input = trains ? enter(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
+  const std::int32_t input =
+      trains ? gather_input(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
   std::vector<Kernel> gradient;
   if (!chunked) gradient = {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
   std::vector<Kernel> kernels;
@@ -142,7 +143,7 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   }
   if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
-  const std::int32_t sum = hands_on(kind) ? leave(to, Part::head, done, shape_.residual()) : done;
+  const std::int32_t sum = hands_on(kind) ? reduce_output(to, Part::head, done, shape_.residual()) : done;
   return std::move(to).finish(sum);
 }
 

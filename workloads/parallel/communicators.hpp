@@ -56,7 +56,7 @@ struct SharedAttention {
 };
 
 /// Says what is wrong at the first of the keys of the plan that is given.
-using Complain = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
+using ReportProblem = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 /// A row of the menu.
 struct CommunicatorKind {
@@ -74,7 +74,7 @@ struct CommunicatorKind {
   /// nullptr: it leaves attention alone.
   const SharedAttention* attention = nullptr;
   /// Checks the degree of its dimension, and what goes with it. nullptr: nothing to check.
-  void (*check)(const Experiment& experiment, const Complain& complain) = nullptr;
+  void (*check)(const Experiment& experiment, const ReportProblem& complain) = nullptr;
 };
 
 /// Those that join some replicas with others come last.

@@ -226,7 +226,7 @@ std::int32_t share_backward(StepBuilder& to, const AttentionWork& work, std::int
 constexpr SharedAttention kContextAttention{share_forward, share_backward};
 
 void check_divisor(std::string_view what, std::int64_t value, std::int64_t divisor, std::string_view divisors,
-                   const Complain& complain) {
+                   const ReportProblem& complain) {
   if (value % divisor == 0) return;
   complain({"context_parallel"}, "found " + std::string(divisors) + " = " + std::to_string(divisor) +
                                      ", allowed a divisor of " + std::string(what) + " " +
@@ -235,7 +235,7 @@ void check_divisor(std::string_view what, std::int64_t value, std::int64_t divis
 
 /// Heads of a layer that ranks exchange for tokens: each gets as many queries, and keys and values of its own
 /// or a copy.
-void check_heads(const Plan& plan, std::int64_t heads, std::int64_t kv_heads, const Complain& complain) {
+void check_heads(const Plan& plan, std::int64_t heads, std::int64_t kv_heads, const ReportProblem& complain) {
   const std::int64_t ranks = exchanging_ranks(plan);
   const bool all = ranks == plan.context_parallel;
   check_divisor(
@@ -250,7 +250,7 @@ void check_heads(const Plan& plan, std::int64_t heads, std::int64_t kv_heads, co
                                      "of them");
 }
 
-void check_exchange(const Experiment& e, const Complain& complain) {
+void check_exchange(const Experiment& e, const ReportProblem& complain) {
   if (exchanging_ranks(e.plan) == 1) return;
   if (e.model.layer_pattern.empty()) check_heads(e.plan, e.model.heads, e.model.kv_heads, complain);
   for (const LayerRun& run : e.model.layer_pattern) check_heads(e.plan, run.heads, run.kv_heads, complain);
@@ -260,7 +260,7 @@ void check_exchange(const Experiment& e, const Complain& complain) {
 }
 
 /// Layers that recur exchange tokens for heads, whatever those that attend do.
-void check_recurrences(const Experiment& e, const Complain& complain) {
+void check_recurrences(const Experiment& e, const ReportProblem& complain) {
   const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
   const auto check = [&](std::string_view what, std::int64_t heads) {
     if (heads > 0) check_divisor(what, heads, ranks, "tensor_parallel x context_parallel", complain);
@@ -274,7 +274,7 @@ void check_recurrences(const Experiment& e, const Complain& complain) {
 }
 
 /// Masks are balanced by two chunks per rank, of one sequence, in fused attention.
-void check_chunks(const Experiment& e, const Complain& complain) {
+void check_chunks(const Experiment& e, const ReportProblem& complain) {
   check_divisor("seq_length", e.model.seq_length, 2 * e.plan.context_parallel, "2 x context_parallel",
                 complain);
   const std::string type(kContextParallelTypeNames[static_cast<std::size_t>(e.plan.context_parallel_type)]);
@@ -292,7 +292,7 @@ void check_chunks(const Experiment& e, const Complain& complain) {
     refuse("window", "none", "\"all-to-all\" or \"all-gather\"");
 }
 
-void check_inner(const Experiment& e, const Complain& complain) {
+void check_inner(const Experiment& e, const ReportProblem& complain) {
   const std::int64_t inner = e.plan.hierarchical_context_parallel_size;
   if (inner == 0 || e.plan.context_parallel % inner == 0) return;
   complain({"hierarchical_context_parallel_size"}, "found " + std::to_string(inner) +
@@ -300,7 +300,7 @@ void check_inner(const Experiment& e, const Complain& complain) {
                                                        std::to_string(e.plan.context_parallel));
 }
 
-void check_context(const Experiment& e, const Complain& complain) {
+void check_context(const Experiment& e, const ReportProblem& complain) {
   if (e.plan.context_parallel == 1) return;
   if (!e.model.attends())
     return complain({"context_parallel"}, "found " + std::to_string(e.plan.context_parallel) +

@@ -21,7 +21,7 @@ void form_replica_groups(const CommunicatorSpec& spec, std::uint32_t slot, Group
 }
 
 /// Replicas with unequal batches meet once per step, after their last micro-batches.
-void check_batches(const Experiment& e, const Complain& complain) {
+void check_batches(const Experiment& e, const ReportProblem& complain) {
   const Plan& plan = e.plan;
   if (batch_classes(plan).samples.size() < 2 && !plan.balance_replica_batches) return;
   const auto refuse = [&](const std::string& what, const std::string& allowed) {
@@ -42,7 +42,7 @@ void check_batches(const Experiment& e, const Complain& complain) {
 }
 
 /// Other methods pair single replicas, and groups of ZeRO single ranks, which have one copy of the model.
-void check_replicas(const Experiment& experiment, const Complain& complain) {
+void check_replicas(const Experiment& experiment, const ReportProblem& complain) {
   check_batches(experiment, complain);
   if (experiment.plan.model_copies() == 1) return;
   const SyncMethod method = experiment.data_parallel_sync.method;

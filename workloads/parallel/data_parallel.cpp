@@ -21,8 +21,9 @@ std::uint32_t add_optimizer(const Experiment& experiment, std::int64_t parameter
 
 }  // namespace
 
-DataParallel::DataParallel(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                           const Stage& stage, Workload& workload, ProgramWriter& writer)
+DataParallel::DataParallel(const Experiment& experiment, const CommunicatorLayout& layout,
+                           const ModelBlocks& blocks, const Stage& stage, Workload& workload,
+                           ProgramWriter& writer)
     : experiment_(experiment),
       plan_(experiment.plan),
       layout_(layout),

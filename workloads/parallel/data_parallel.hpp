@@ -33,7 +33,7 @@ namespace orrery {
 
 class DataParallel {
  public:
-  DataParallel(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+  DataParallel(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramWriter& writer);
 
   /// A step begins. Returns what its first operation has to wait for.
@@ -97,7 +97,7 @@ class DataParallel {
 
   const Experiment& experiment_;
   const Plan& plan_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Workload& workload_;

@@ -58,7 +58,7 @@ void form_expert_replicas(const CommunicatorSpec& spec, std::uint32_t slot, Grou
   to.add_along(spec.experts.grid, {Axis::data}, slot);
 }
 
-void check_without_experts(const Plan& plan, const Complain& complain) {
+void check_without_experts(const Plan& plan, const ReportProblem& complain) {
   const auto refuse = [&](std::string_view key, bool given) {
     if (given) complain({key}, "found a value that does nothing, allowed only for kind moe-transformer");
   };
@@ -72,7 +72,7 @@ void check_without_experts(const Plan& plan, const Complain& complain) {
   refuse("token_imbalance", plan.token_imbalance != TokenImbalance::uniform);
 }
 
-void check_histogram(const Model& model, const Plan& plan, const Complain& complain) {
+void check_histogram(const Model& model, const Plan& plan, const ReportProblem& complain) {
   const bool asked = plan.token_imbalance == TokenImbalance::histogram;
   const auto entries = static_cast<std::int64_t>(plan.token_histogram.size());
   if (!asked && entries > 0)
@@ -86,7 +86,7 @@ void check_histogram(const Model& model, const Plan& plan, const Complain& compl
     complain({"token_histogram", "token_imbalance"}, "found no tokens, allowed a sum above 0");
 }
 
-void check_degrees(const Experiment& e, const Complain& complain) {
+void check_degrees(const Experiment& e, const ReportProblem& complain) {
   const Plan& plan = e.plan;
   const std::string experts = std::to_string(e.model.experts);
   if (e.model.experts % plan.expert_parallel != 0)
@@ -109,7 +109,7 @@ void check_degrees(const Experiment& e, const Complain& complain) {
 }
 
 /// Both grids must put the same ranks in a stage.
-void check_stages(const Plan& plan, const Complain& complain) {
+void check_stages(const Plan& plan, const ReportProblem& complain) {
   const RankGrid all(plan);
   const RankGrid experts = RankGrid::of_experts(plan);
   if (plan.pipeline_parallel == 1 || all.stride(Axis::pipeline) == experts.stride(Axis::pipeline)) return;
@@ -119,7 +119,7 @@ void check_stages(const Plan& plan, const Complain& complain) {
                "the end, or degrees whose products before pp are equal");
 }
 
-void check_dispatcher(const Experiment& e, const Complain& complain) {
+void check_dispatcher(const Experiment& e, const ReportProblem& complain) {
   if (e.plan.dispatcher == Dispatcher::all_to_all || expert_ranks_in_node(e) > 0) return;
   complain({"dispatcher"},
            "found \"" + std::string(kDispatcherNames[static_cast<std::size_t>(e.plan.dispatcher)]) +
@@ -130,7 +130,7 @@ void check_dispatcher(const Experiment& e, const Complain& complain) {
 /// In other orders backward passes wait for the forward pass before them, if over other ranks; passes of a
 /// pair end together, so that a micro-batch needs two for each stage, the warm-up of interleaved 1F1B.
 /// Gradients that are reduced, or parameters gathered, within passes need one order on all ranks.
-void check_overlap(const Plan& plan, const Complain& complain) {
+void check_overlap(const Plan& plan, const ReportProblem& complain) {
   if (!plan.overlap_expert_parallel) return;
   const std::string& schedule = plan.pipeline_schedule;
   const bool alone = schedule == "1f1b" && plan.pipeline_parallel == 1;
@@ -145,7 +145,7 @@ void check_overlap(const Plan& plan, const Complain& complain) {
                  ", allowed with 0 | 1, or 2 with gradient_reduction \"every-step\"");
 }
 
-void check_experts(const Experiment& e, const Complain& complain) {
+void check_experts(const Experiment& e, const ReportProblem& complain) {
   const Plan& plan = e.plan;
   if (e.model.experts == 0) return check_without_experts(plan, complain);
   if (plan.overlap_shared_experts && e.model.shared_experts == 0)

@@ -66,7 +66,7 @@ void form_tied_embeddings(const CommunicatorSpec& spec, std::uint32_t slot, Grou
 }
 
 /// The rank of a bridge between encoder and decoder is known where chunks lie in turn on the ranks.
-void check_encoder(const Experiment& e, const Complain& complain) {
+void check_encoder(const Experiment& e, const ReportProblem& complain) {
   if (e.model.encoder_layers == 0 || chunk_map(e.plan).placement == ChunkPlacement::wraps_around) return;
   complain({"pipeline_schedule"}, "found \"" + e.plan.pipeline_schedule +
                                       "\" with encoder_layers, allowed schedules whose chunks lie in turn on "

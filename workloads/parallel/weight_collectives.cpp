@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-bool reduces_gradients(const Experiment& experiment, const SyncLayout& layout, std::int64_t copies) {
+bool reduces_gradients(const Experiment& experiment, const CommunicatorLayout& layout, std::int64_t copies) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   if (copies == 1 || sync.method == SyncMethod::none) return false;
   return averages_gradients(sync) || layout.joins_replicas();
@@ -24,7 +24,7 @@ bool averages_gradients(const DataParallelSync& sync) {
   return sync_method(sync.method).travels == Travels::gradients;
 }
 
-WeightCollectives::WeightCollectives(const Experiment& experiment, const SyncLayout& layout,
+WeightCollectives::WeightCollectives(const Experiment& experiment, const CommunicatorLayout& layout,
                                      const ModelBlocks& blocks, const Stage& stage, Workload& workload,
                                      ProgramWriter& writer)
     : layout_(layout),

@@ -31,7 +31,7 @@ inline constexpr std::array kAllWeights{Weights::common, Weights::experts};
 
 class WeightCollectives {
  public:
-  WeightCollectives(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+  WeightCollectives(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                     const Stage& stage, Workload& workload, ProgramWriter& writer);
 
   void begin_step(std::int32_t step) { step_ = step; }
@@ -65,7 +65,7 @@ class WeightCollectives {
   [[nodiscard]] Op label(Stream stream, const Pass* pass) const;
   OpId cast(const Kernel& kernel, Stream stream, const Pass* pass, OpId dep);
 
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
   Workload& workload_;

@@ -8,7 +8,7 @@ namespace {
 
 class StageMovements {
  public:
-  StageMovements(const Experiment& experiment, const SyncLayout& layout, const Stage& stage)
+  StageMovements(const Experiment& experiment, const CommunicatorLayout& layout, const Stage& stage)
       : experiment_(experiment), plan_(experiment.plan), layout_(layout), stage_(stage) {}
 
   std::vector<WeightMovement> list() {
@@ -60,14 +60,14 @@ class StageMovements {
 
   const Experiment& experiment_;
   const Plan& plan_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   const Stage& stage_;
   std::vector<WeightMovement> movements_;
 };
 
 }  // namespace
 
-std::vector<WeightMovement> weight_movements(const Experiment& experiment, const SyncLayout& layout,
+std::vector<WeightMovement> weight_movements(const Experiment& experiment, const CommunicatorLayout& layout,
                                              const Stage& stage) {
   const DataParallelSync& sync = experiment.data_parallel_sync;
   const bool plain =

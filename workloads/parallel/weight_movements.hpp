@@ -7,7 +7,7 @@
 
 #include "orrery/experiment.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
@@ -22,6 +22,7 @@ struct WeightMovement {
 /// Those of one step, gathers on Stream::gather and sums on Stream::data. Empty where replicas are kept in
 /// step otherwise than by plain sums of their gradients.
 [[nodiscard]] std::vector<WeightMovement> weight_movements(const Experiment& experiment,
-                                                           const SyncLayout& layout, const Stage& stage);
+                                                           const CommunicatorLayout& layout,
+                                                           const Stage& stage);
 
 }  // namespace orrery

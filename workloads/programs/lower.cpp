@@ -22,8 +22,8 @@ namespace {
 constexpr std::int64_t kMostOperations = 50'000'000;
 
 /// `blocks` have their steps.
-std::int64_t count_all(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                       std::span<const Stage> stages) {
+std::int64_t count_all(const Experiment& experiment, const CommunicatorLayout& layout,
+                       const ModelBlocks& blocks, std::span<const Stage> stages) {
   std::int64_t operations = 0;
   for_each_batch_class(experiment, [&](const Experiment& of_class) {
     for (const Stage& stage : stages) operations += count_operations(of_class, layout, blocks, stage);
@@ -31,7 +31,7 @@ std::int64_t count_all(const Experiment& experiment, const SyncLayout& layout, c
   return operations;
 }
 
-void check_size(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+void check_size(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                 std::span<const Stage> stages) {
   const std::int64_t operations = count_all(experiment, layout, blocks, stages);
   if (operations <= kMostOperations) return;
@@ -57,11 +57,11 @@ void check_passes(const Plan& plan, const Model& model) {
 }  // namespace
 
 Workload lower(const Experiment& experiment, const GossipGraph& graph) {
-  const SyncLayout layout(experiment, graph);
+  const CommunicatorLayout layout(experiment, graph);
   return write_workload(experiment, layout, outline(experiment, layout));
 }
 
-Outline outline(const Experiment& experiment, const SyncLayout& layout) {
+Outline outline(const Experiment& experiment, const CommunicatorLayout& layout) {
   const Plan& plan = experiment.plan;
   check_passes(plan, experiment.model);
   Outline result;
@@ -90,7 +90,7 @@ Outline outline(const Experiment& experiment, const SyncLayout& layout) {
   return result;
 }
 
-void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
+void write_programs(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload) {
   model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
   copy_steps_to_offloaded(blocks);
@@ -102,7 +102,7 @@ void write_programs(const Experiment& experiment, const SyncLayout& layout, Mode
   });
 }
 
-bool can_be_written(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
+bool can_be_written(const Experiment& experiment, const CommunicatorLayout& layout, const Outline& outlined) {
   Workload workload = outlined.workload;
   ModelBlocks blocks = outlined.blocks;
   model_family(experiment.model.kind).write_steps(experiment, blocks, workload);
@@ -110,7 +110,8 @@ bool can_be_written(const Experiment& experiment, const SyncLayout& layout, cons
   return count_all(experiment, layout, blocks, outlined.stages.list()) <= kMostOperations;
 }
 
-Workload write_workload(const Experiment& experiment, const SyncLayout& layout, const Outline& outlined) {
+Workload write_workload(const Experiment& experiment, const CommunicatorLayout& layout,
+                        const Outline& outlined) {
   Workload workload = outlined.workload;
   write_programs(experiment, layout, outlined.blocks, outlined.stages.list(), workload);
   add_communicators(layout.spec(), workload);
@@ -120,7 +121,7 @@ Workload write_workload(const Experiment& experiment, const SyncLayout& layout, 
 std::int64_t parameter_count(const Model& model) { return model_family(model.kind).parameters(model); }
 
 std::vector<StageMemory> stage_memory(const Experiment& experiment, const GossipGraph& graph) {
-  return outline(experiment, SyncLayout(experiment, graph)).workload.stage_memory;
+  return outline(experiment, CommunicatorLayout(experiment, graph)).workload.stage_memory;
 }
 
 }  // namespace orrery

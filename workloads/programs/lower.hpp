@@ -9,7 +9,7 @@
 #include "orrery/workload.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
@@ -27,22 +27,22 @@ struct Outline {
 };
 
 /// `layout` is that of the graph.
-[[nodiscard]] Outline outline(const Experiment& experiment, const SyncLayout& layout);
+[[nodiscard]] Outline outline(const Experiment& experiment, const CommunicatorLayout& layout);
 
 /// Programs of `stages`, for each class of replicas (BatchClasses), of an experiment that may differ from the
 /// one outlined in its micro-batches, and the work, messages and passes they need. `blocks`: as outlined.
 /// @throws InputError if the programs would not fit into memory.
-void write_programs(const Experiment& experiment, const SyncLayout& layout, ModelBlocks blocks,
+void write_programs(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload);
 
 /// Whether the programs of all stages would fit into memory.
-[[nodiscard]] bool can_be_written(const Experiment& experiment, const SyncLayout& layout,
+[[nodiscard]] bool can_be_written(const Experiment& experiment, const CommunicatorLayout& layout,
                                   const Outline& outlined);
 
 /// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
 /// one outlined in its micro-batches.
 /// @throws as write_programs().
-[[nodiscard]] Workload write_workload(const Experiment& experiment, const SyncLayout& layout,
+[[nodiscard]] Workload write_workload(const Experiment& experiment, const CommunicatorLayout& layout,
                                       const Outline& outlined);
 
 /// A step of so many micro-batches, otherwise as `experiment`.

@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
+std::int64_t count_operations(const Experiment& experiment, const CommunicatorLayout& layout,
                               const ModelBlocks& blocks, const Stage& stage) {
   const std::int64_t micro_batches = experiment.plan.micro_batches();
   const bool whole = has_fused_passes(experiment) && !experiment.plan.moves_weights_every_micro_batch() &&
@@ -29,7 +29,7 @@ std::int64_t count_operations(const Experiment& experiment, const SyncLayout& la
   const std::int64_t bucket = bucket_elements(experiment);
   const std::int64_t buckets = bucket > 0 ? stage.trained() / bucket + 1 : 1;
   std::size_t neighbours = 0;
-  for (const SyncLayout::Round& round : layout.rounds())
+  for (const CommunicatorLayout::Round& round : layout.rounds())
     neighbours = std::max(neighbours, round.colours.size());
   const std::int64_t times = experiment.plan.reduces_every_micro_batch() ? micro_batches : 1;
   // per bucket: two messages with each neighbour for low-rank; reduction, shares, compression, sums

@@ -5,12 +5,12 @@
 
 #include "orrery/experiment.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
 /// Operations that the program will have at most.
-[[nodiscard]] std::int64_t count_operations(const Experiment& experiment, const SyncLayout& layout,
+[[nodiscard]] std::int64_t count_operations(const Experiment& experiment, const CommunicatorLayout& layout,
                                             const ModelBlocks& blocks, const Stage& stage);
 
 }  // namespace orrery

@@ -16,8 +16,8 @@ Slot stage_slot(bool reversed, bool ahead, bool sent) {
 
 }  // namespace
 
-StageMessages::StageMessages(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
-                             ProgramWriter& writer)
+StageMessages::StageMessages(const Experiment& experiment, const CommunicatorLayout& layout,
+                             Workload& workload, ProgramWriter& writer)
     : plan_(experiment.plan),
       layout_(layout),
       workload_(workload),

@@ -6,14 +6,14 @@
 #include "workloads/models/blocks.hpp"
 #include "workloads/parallel/wire_width.hpp"
 #include "workloads/programs/program_writer.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
 class StageMessages {
  public:
   /// Keeps references; writes to `writer`, and the messages to `workload`.
-  StageMessages(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+  StageMessages(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
                 ProgramWriter& writer);
 
   /// Receives what passes a boundary, `ahead` or back; the operation after which all of it is there.
@@ -35,7 +35,7 @@ class StageMessages {
   void put_on(Op& op, Slot slot) const;
 
   const Plan& plan_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   Workload& workload_;
   ProgramWriter& writer_;
   WireWidth width_;

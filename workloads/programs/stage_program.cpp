@@ -21,7 +21,7 @@ constexpr std::size_t kUsualOps = 256;  // of a program with few micro-batches
 
 class StageProgram {
  public:
-  StageProgram(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+  StageProgram(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramParts& parts)
       : plan_(experiment.plan),
         layout_(layout),
@@ -99,7 +99,7 @@ class StageProgram {
   [[nodiscard]] OpId handed_on(const Pass& pass, std::int32_t chunk);
 
   const Plan& plan_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   std::int32_t steps_;
   const ModelBlocks& blocks_;
   const Stage& stage_;
@@ -387,8 +387,9 @@ const FusedPass& StageProgram::fused_pass(const Pass& pass) {
 
 }  // namespace
 
-Program write_stage_program(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                            const Stage& stage, Workload& workload, ProgramParts& parts) {
+Program write_stage_program(const Experiment& experiment, const CommunicatorLayout& layout,
+                            const ModelBlocks& blocks, const Stage& stage, Workload& workload,
+                            ProgramParts& parts) {
   return StageProgram(experiment, layout, blocks, stage, workload, parts).write();
 }
 

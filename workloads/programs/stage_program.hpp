@@ -5,11 +5,11 @@
 #include "orrery/experiment.hpp"
 #include "workloads/programs/program_parts.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 
-[[nodiscard]] Program write_stage_program(const Experiment& experiment, const SyncLayout& layout,
+[[nodiscard]] Program write_stage_program(const Experiment& experiment, const CommunicatorLayout& layout,
                                           const ModelBlocks& blocks, const Stage& stage, Workload& workload,
                                           ProgramParts& parts);
 

@@ -11,7 +11,7 @@
 #include "orrery/experiment.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/schedules/schedules.hpp"
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 

@@ -94,7 +94,7 @@ std::vector<Pass> interleaved_order(const ScheduleShape& shape, std::int64_t sta
 }
 
 /// Groups of micro-batches.
-SteadyState interleaved_rhythm(const ScheduleShape& shape) {
+SteadyState interleaved_period(const ScheduleShape& shape) {
   if (shape.chunks == 1) return one_by_one(shape);
   return {group_of(shape), 2 * group_of(shape) + shape.warm_up, 1};
 }

@@ -36,7 +36,7 @@ std::optional<ScheduleObstacle> dualpipe_v_obstacle(const ScheduleShape& shape);
 inline SteadyState one_by_one(const ScheduleShape& shape) { return {1, shape.stages + shape.warm_up, 2}; }
 /// The same after two for each stage; gradients may come from two periods ago.
 inline SteadyState after_two_rounds(const ScheduleShape& shape) { return {1, 2 * shape.stages, 3}; }
-SteadyState interleaved_rhythm(const ScheduleShape& shape);
+SteadyState interleaved_period(const ScheduleShape& shape);
 
 inline Pass forward_pass(std::int64_t micro_batch, std::int64_t chunk = 0) {
   return {Pass::Kind::forward, static_cast<std::int32_t>(micro_batch), static_cast<std::int32_t>(chunk)};

@@ -29,7 +29,7 @@ std::span<const PipelineSchedule> pipeline_schedules() {
       {{"interleaved-1f1b", "1F1B over several model chunks per rank (Narayanan et al. 2021)."},
        interleaved_order,
        one_f_one_b_kept,
-       interleaved_rhythm,
+       interleaved_period,
        ChunkPlacement::wraps_around,
        kAnyChunks,
        BackwardSplit::whole,

@@ -5,7 +5,7 @@
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
-Averaging::Averaging(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+Averaging::Averaging(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
                      ProgramWriter& writer)
     : experiment_(experiment),
       method_(sync_method(experiment.data_parallel_sync.method)),
@@ -135,8 +135,8 @@ OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std
   return share(payload, like, compute(unpack(payload), like, {arrived}));
 }
 
-std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like,
-                                      OpId dep, bool first) {
+std::vector<OpId> Averaging::exchange(const Payload& payload, const CommunicatorLayout::Round& round,
+                                      const Op& like, OpId dep, bool first) {
   const OpId ready = compute(compressed(payload), like, {dep});
   std::vector<OpId> arrived;
   for (Bytes bytes : compressor_.wire_bytes(payload)) {
@@ -147,8 +147,10 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const SyncLayout::
     if (std::exchange(first, false))
       message.wait_ps += from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
     for (std::size_t c = 0; c < round.colours.size(); ++c) {
-      arrived.push_back(transfer(message, send_stream(c), SyncLayout::out_slot(round, c), like, ready));
-      arrived.push_back(transfer(message, recv_stream(c), SyncLayout::in_slot(round, c), like, ready));
+      arrived.push_back(
+          transfer(message, send_stream(c), CommunicatorLayout::out_slot(round, c), like, ready));
+      arrived.push_back(
+          transfer(message, recv_stream(c), CommunicatorLayout::in_slot(round, c), like, ready));
     }
   }
   return arrived;

@@ -6,8 +6,8 @@
 
 #include "orrery/experiment.hpp"
 #include "workloads/programs/program_writer.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/compressor.hpp"
-#include "workloads/sync/sync_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
@@ -15,7 +15,7 @@ namespace orrery {
 class Averaging {
  public:
   /// Keeps references.
-  Averaging(const Experiment& experiment, const SyncLayout& layout, Workload& workload,
+  Averaging(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
             ProgramWriter& writer);
 
   /// Over the workers, and within each of them where a node is one. `like` has the labels of what is
@@ -35,8 +35,8 @@ class Averaging {
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
   /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.
-  std::vector<OpId> exchange(const Payload& payload, const SyncLayout::Round& round, const Op& like, OpId dep,
-                             bool first);
+  std::vector<OpId> exchange(const Payload& payload, const CommunicatorLayout::Round& round, const Op& like,
+                             OpId dep, bool first);
   /// The kernels that make values of what came from so many neighbours.
   [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload, std::int64_t neighbours) const {
     return compressor_.decompress(payload, neighbours);
@@ -61,7 +61,7 @@ class Averaging {
 
   const Experiment& experiment_;
   const SyncMethodRow& method_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   Workload& workload_;
   ProgramWriter& writer_;
   Compressor compressor_;

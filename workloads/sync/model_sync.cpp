@@ -12,8 +12,8 @@ constexpr Bytes kModelWidth = 4;  // the fp32 copy travels
 
 }  // namespace
 
-ModelSync::ModelSync(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
-                     const Stage& stage, Averaging& averaging)
+ModelSync::ModelSync(const Experiment& experiment, const CommunicatorLayout& layout,
+                     const ModelBlocks& blocks, const Stage& stage, Averaging& averaging)
     : experiment_(experiment),
       sync_(experiment.data_parallel_sync),
       method_(sync_method(sync_.method)),

@@ -16,7 +16,7 @@ namespace orrery {
 class ModelSync {
  public:
   /// Keeps references.
-  ModelSync(const Experiment& experiment, const SyncLayout& layout, const ModelBlocks& blocks,
+  ModelSync(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
             const Stage& stage, Averaging& averaging);
 
   /// A block of the stage.
@@ -75,7 +75,7 @@ class ModelSync {
   const Experiment& experiment_;
   const DataParallelSync& sync_;
   const SyncMethodRow& method_;
-  const SyncLayout& layout_;
+  const CommunicatorLayout& layout_;
   SyncOverlap overlap_;  ///< only neighbours' exchanges have others than none
   const Stage& stage_;
   ModelParts parts_;

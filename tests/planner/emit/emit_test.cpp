@@ -13,7 +13,7 @@
 #include "config/experiment/resolved.hpp"
 #include "config/schema/fields.hpp"
 #include "orrery/error.hpp"
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 using namespace orrery;
 

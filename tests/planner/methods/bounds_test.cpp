@@ -10,7 +10,7 @@
 #include "orrery/simulate.hpp"
 #include "planner/space/points.hpp"
 #include "sim/run/concrete_plan.hpp"
-#include "sim/run/least_step_time.hpp"
+#include "sim/run/step_time_bound.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
@@ -85,7 +85,7 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
       if (point == nullptr) continue;
       ++checked;
       INFO(bound_case.name << ": " << words_of(space.keys(), point->values));
-      const Picoseconds bound = with_concrete_plan(
+      const Picoseconds bound = with_resolved_plan(
           point->experiment, memo,
           [&](const Experiment& experiment) { return bound_of_concrete(experiment, memo); });
       Experiment experiment = point->experiment;
@@ -105,7 +105,7 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
 /// Nothing where a fabric drawn by lot has no room for the cluster.
 std::optional<Picoseconds> bound_of(const Experiment& experiment, Memo& memo) {
   try {
-    return with_concrete_plan(experiment, memo,
+    return with_resolved_plan(experiment, memo,
                               [&](const Experiment& concrete) { return bound_of_concrete(concrete, memo); });
   } catch (const InputError&) {
     return {};

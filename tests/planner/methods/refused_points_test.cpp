@@ -34,7 +34,7 @@ SearchResult found_by(const char* method, const Space& space) {
 }
 
 bool tells(const SearchResult& result, const std::string& part) {
-  return std::ranges::any_of(result.losers,
+  return std::ranges::any_of(result.rejected,
                              [&](const auto& loser) { return loser.first.find(part) != std::string::npos; });
 }
 

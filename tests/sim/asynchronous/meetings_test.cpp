@@ -1,8 +1,6 @@
-// Meetings of workers whose local steps are given by hand. A worker is a GPU of its own node on a switch:
+// Exchanges of workers whose local steps are given by hand. A worker is a GPU of its own node on a switch:
 // B = 1.008 GB/s a direction, L = 0.1 ms a message; a model of 4,032,000 bytes takes 4 ms at B, so X = 4.1 ms
 // alone.
-#include "sim/asynchronous/meetings.hpp"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -10,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "sim/asynchronous/exchanges.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/topologies.hpp"
@@ -37,7 +36,7 @@ struct Workers {
         nothing(tenths.size(), 0) {
     for (const Picoseconds tenth : tenths) workers.emplace_back(std::vector<Picoseconds>{tenth * kTenth});
   }
-  [[nodiscard]] MeetingInput input(std::int64_t steps, bool shares_links = true) {
+  [[nodiscard]] ExchangeInput input(std::int64_t steps, bool shares_links = true) {
     return {workers, steps, *topology, shares_links, routes, nothing};
   }
   [[nodiscard]] GossipGraph graph(const std::string& name) const {
@@ -57,25 +56,25 @@ struct Workers {
 }  // namespace
 
 TEST_CASE("two workers that wait for their meetings end N (D + X) + X after N steps") {
-  // At D both ask; worker 0 goes first, and its k-th meeting ends at k (D + X), that of worker 1 X later.
+  // At D both ask; worker 0 goes first, and its k-th exchange ends at k (D + X), that of worker 1 X later.
   Workers two({100, 100});
-  const MeetingRun run = meet_in_pairs(two.input(5), {two.graph("complete")});
+  const ExchangeRun run = average_in_pairs(two.input(5), {two.graph("complete")});
   CHECK(run.makespan == 5 * (100 * kTenth + kExchange) + kExchange);
   CHECK(run.steps == std::vector<std::int64_t>{5, 5});
-  CHECK(run.meetings.size() == 10);
+  CHECK(run.exchanges.size() == 10);
   CHECK(run.bytes == 10 * 2 * kModel);
-  // While the last meeting of worker 1 goes on, worker 0 has begun another step.
+  // While the last exchange of worker 1 goes on, worker 0 has begun another step.
   CHECK(run.busy == std::vector<Picoseconds>{500 * kTenth + kExchange, 500 * kTenth});
 }
 
 TEST_CASE("meetings beside the next step cost nothing while they fit into it") {
-  Workers two({100, 100});  // two meetings of X fit into D
+  Workers two({100, 100});  // two exchanges of X fit into D
   const PairRules rules{two.graph("complete"), 1, true};
-  CHECK(meet_in_pairs(two.input(5), rules).makespan == 500 * kTenth);
-  // They do not fit into 6 ms: the k-th pair of meetings ends at D + 2 k X. Worker 0 waits from 18 to 18.3 ms
-  // for the end of its second meeting, and so on.
+  CHECK(average_in_pairs(two.input(5), rules).makespan == 500 * kTenth);
+  // They do not fit into 6 ms: the k-th pair of exchanges ends at D + 2 k X. Worker 0 waits from 18 to 18.3
+  // ms for the end of its second exchange, and so on.
   Workers faster({60, 60});
-  const MeetingRun run = meet_in_pairs(faster.input(40), rules);
+  const ExchangeRun run = average_in_pairs(faster.input(40), rules);
   CHECK(run.makespan > 39 * 2 * kExchange);
   CHECK(run.makespan < 41 * 2 * kExchange);
 }
@@ -83,7 +82,7 @@ TEST_CASE("meetings beside the next step cost nothing while they fit into it") {
 TEST_CASE("a worker four times slower costs its own share alone") {
   // 65 steps of 4 workers: at 80 D the slow one has done 20, the three others 80 each, 260 in all.
   Workers four({4000, 1000, 1000, 1000});
-  const MeetingRun run = meet_in_pairs(four.input(65), {four.graph("complete"), 1, true});
+  const ExchangeRun run = average_in_pairs(four.input(65), {four.graph("complete"), 1, true});
   CHECK(run.makespan == 80 * 1000 * kTenth);
   CHECK(run.steps == std::vector<std::int64_t>{20, 80, 80, 80});
   // While it does a step, the others do 4 each.
@@ -95,17 +94,17 @@ TEST_CASE("who is in a meeting is in one, with a neighbour") {
     CAPTURE(seed);
     Workers eight({61, 47, 83, 55, 49, 90, 71, 66});
     const GossipGraph graph = eight.graph("ring");
-    const MeetingRun run = meet_in_pairs(eight.input(20, false), {graph, seed, seed % 2 == 0});
+    const ExchangeRun run = average_in_pairs(eight.input(20, false), {graph, seed, seed % 2 == 0});
     std::map<std::uint32_t, Picoseconds> free_at;
-    for (const Meeting& meeting : run.meetings) {
-      const std::uint32_t apart = (meeting.worker + 8 - meeting.partner) % 8;
+    for (const Exchange& exchange : run.exchanges) {
+      const std::uint32_t apart = (exchange.worker + 8 - exchange.partner) % 8;
       CHECK((apart == 1 || apart == 7));
-      for (const std::uint32_t one : {meeting.worker, meeting.partner}) {
-        CHECK(free_at[one] <= meeting.at - kExchange);  // nobody else slows it down under alpha-beta
-        free_at[one] = meeting.at;
+      for (const std::uint32_t one : {exchange.worker, exchange.partner}) {
+        CHECK(free_at[one] <= exchange.at - kExchange);  // nobody else slows it down under alpha-beta
+        free_at[one] = exchange.at;
       }
     }
-    CHECK(run.bytes >= static_cast<Int128>(run.meetings.size()) * 2 * kModel);
+    CHECK(run.bytes >= static_cast<Int128>(run.exchanges.size()) * 2 * kModel);
   }
 }
 
@@ -113,7 +112,7 @@ TEST_CASE("a run is a function of its seed") {
   const auto partners = [](std::uint64_t seed) {
     Workers eight({61, 47, 83, 55, 49, 90, 71, 66});
     std::vector<std::pair<Picoseconds, std::uint32_t>> list;
-    for (const Meeting& one : meet_in_pairs(eight.input(10), {eight.graph("complete"), seed}).meetings)
+    for (const Exchange& one : average_in_pairs(eight.input(10), {eight.graph("complete"), seed}).exchanges)
       list.emplace_back(one.at, one.partner);
     return list;
   };
@@ -131,16 +130,16 @@ TEST_CASE("workers that come at different times share the server's link") {
   Workers three({500, 100, 120});
   const std::vector<Picoseconds> update(3, 10 * kTenth);
   const CentreRules rules{1, {0}, three.nothing, update};
-  const MeetingRun run = meet_at_centre(three.input(1), rules);
-  REQUIRE(run.meetings.size() == 4);
-  CHECK(run.meetings[0].at == 171 * kTenth);
-  CHECK(run.meetings[0].worker == 1);
-  CHECK(run.meetings[1].at == 191 * kTenth);
+  const ExchangeRun run = run_parameter_server(three.input(1), rules);
+  REQUIRE(run.exchanges.size() == 4);
+  CHECK(run.exchanges[0].at == 171 * kTenth);
+  CHECK(run.exchanges[0].worker == 1);
+  CHECK(run.exchanges[1].at == 191 * kTenth);
   // The third step of all is the second of worker 1, from 23.2 to 33.2 ms, which meets the centre until 42.4
   // ms. Worker 2 sends again from 37.3 ms, when the link is free, and is taken in until 42.3 ms.
   CHECK(run.makespan == 424 * kTenth);
-  CHECK(run.meetings[2].at == 383 * kTenth);
-  CHECK(run.meetings[3].at == 423 * kTenth);
+  CHECK(run.exchanges[2].at == 383 * kTenth);
+  CHECK(run.exchanges[3].at == 423 * kTenth);
   CHECK(run.busy == std::vector<Picoseconds>{424 * kTenth, 200 * kTenth, 240 * kTenth});
   CHECK(run.steps == std::vector<std::int64_t>{0, 2, 2});
   // Each but the first model does not know of the one that was taken in before.
@@ -148,7 +147,7 @@ TEST_CASE("workers that come at different times share the server's link") {
   CHECK(run.staleness == 3);
   CHECK(run.bytes == 7 * kModel);
   // Alone, worker 1 is back 9.2 ms after each of its steps.
-  CHECK(meet_at_centre(three.input(1, false), rules).makespan == 384 * kTenth);
+  CHECK(run_parameter_server(three.input(1, false), rules).makespan == 384 * kTenth);
 }
 
 TEST_CASE("a server takes in one model after the other, and every server its part") {
@@ -158,26 +157,26 @@ TEST_CASE("a server takes in one model after the other, and every server its par
   // server.
   Workers two({100, 100});
   const std::vector<Picoseconds> update(2, 50 * kTenth);
-  const MeetingRun one = meet_at_centre(two.input(2), {1, {0}, two.nothing, update});
-  REQUIRE(one.meetings.size() == 4);
-  CHECK(one.meetings[0].at == 150 * kTenth);
-  CHECK(one.meetings[1].at == 200 * kTenth);
-  CHECK(one.meetings[2].at == 300 * kTenth);
-  CHECK(one.meetings[3].at == 432 * kTenth);
+  const ExchangeRun one = run_parameter_server(two.input(2), {1, {0}, two.nothing, update});
+  REQUIRE(one.exchanges.size() == 4);
+  CHECK(one.exchanges[0].at == 150 * kTenth);
+  CHECK(one.exchanges[1].at == 200 * kTenth);
+  CHECK(one.exchanges[2].at == 300 * kTenth);
+  CHECK(one.exchanges[3].at == 432 * kTenth);
   CHECK(one.makespan == 473 * kTenth);
   // Both are servers: each is taken in by itself in [10, 15] ms and by the other in [15, 20] ms, and back at
   // 24.1 ms.
-  const MeetingRun both = meet_at_centre(two.input(2), {1, {0, 1}, two.nothing, update});
-  CHECK(both.meetings[0].at == 200 * kTenth);
-  CHECK(both.meetings[1].at == 200 * kTenth);
+  const ExchangeRun both = run_parameter_server(two.input(2), {1, {0, 1}, two.nothing, update});
+  CHECK(both.exchanges[0].at == 200 * kTenth);
+  CHECK(both.exchanges[1].at == 200 * kTenth);
   CHECK(both.makespan == 2 * 241 * kTenth);
 }
 
 TEST_CASE("a period goes by without the centre") {
   Workers two({100, 100});
-  const MeetingRun run = meet_at_centre(two.input(7), {8, {0}, two.nothing, two.nothing});
+  const ExchangeRun run = run_parameter_server(two.input(7), {8, {0}, two.nothing, two.nothing});
   CHECK(run.makespan == 700 * kTenth);
-  CHECK(run.meetings.empty());
+  CHECK(run.exchanges.empty());
   CHECK(run.bytes == 0);
 }
 

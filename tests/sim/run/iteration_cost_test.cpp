@@ -100,15 +100,15 @@ struct StagePrograms {
     for (std::size_t s = 0; s < stages.size(); ++s) {
       Program program;
       if (s > 0) {
-        send(program, Slot::forward_in, steps.sent_over(batch.tokens()), Dimension::pipeline,
+        send(program, Slot::forward_in, steps.stage_message_bytes(batch.tokens()), Dimension::pipeline,
              Collective::send_recv);
-        if (steps.sent_over(batch.tokens()) < steps.handed_over(batch.tokens()))
-          send(program, Slot::tensor, steps.handed_over(batch.tokens()), Dimension::tensor,
+        if (steps.stage_message_bytes(batch.tokens()) < steps.stage_output_bytes(batch.tokens()))
+          send(program, Slot::tensor, steps.stage_output_bytes(batch.tokens()), Dimension::tensor,
                Collective::all_gather);
       }
       for (const Step& step : steps.write_stage(stages[s], batch, false, workload).list) add(program, step);
       if (s + 1 < stages.size())
-        send(program, Slot::forward_out, steps.sent_over(batch.tokens()), Dimension::pipeline,
+        send(program, Slot::forward_out, steps.stage_message_bytes(batch.tokens()), Dimension::pipeline,
              Collective::send_recv);
       workload.programs.push_back(std::move(program));
     }

@@ -118,14 +118,14 @@ TEST_CASE("the throughput of a pipeline is that of its slowest stage") {
   cost.handover = 11;
   const ServedRun run = served(fixed_lengths(1, 1000, 8, 8), cost);
   REQUIRE(keeps_laws(run, 4));
-  // Four lanes of two requests: the slowest stage takes 5 * 200 ps for each of 1000 passes of a lane, and is
-  // never idle from the first to the last one.
+  // Four schedulers of two requests: the slowest stage takes 5 * 200 ps for each of 1000 passes of a
+  // scheduler, and is never idle from the first to the last one.
   CHECK(run.serving.duration_ps == 2 * 200 + 11 + 4 * 1000 * 5 * 200 + 11 + 3 * 200 + 11 + 4 * 200);
 }
 
 TEST_CASE("N pipelines pass N tokens in the time of their slowest stage") {
   // The law of throughput: of N instances whose slowest stage takes t, N / t once they are full. Four stages
-  // hold four lanes of one request; a pass of a lane through the slowest stage takes 5 * 100 ps.
+  // hold four schedulers of one request; a pass of a scheduler through the slowest stage takes 5 * 100 ps.
   for (const std::int64_t instances : {1, 2, 4}) {
     LinearCost cost;
     cost.prompt_ps = 100;
@@ -330,8 +330,8 @@ TEST_CASE("replicas of two kinds serve at their own pace, and the free one is pr
   slow.prompt_ps = 2 * fast.prompt_ps;
   slow.request_ps = 2 * fast.request_ps;
   const std::array<IterationCost*, 2> costs{&fast, &slow};
-  // A place each. The first request goes to the fast one, number 1, and the second to the other: 10'000 +
-  // 100, and twice that. The third comes when the first has ended, to where a place is, and ends with the
+  // A slot each. The first request goes to the fast one, number 1, and the second to the other: 10'000 +
+  // 100, and twice that. The third comes when the first has ended, to where a slot is, and ends with the
   // second.
   const Inference inference = fixed_lengths(10, 2, 1, 3);
   ServingSetup setup{inference, 1'000'000, 2, {}, 1};

@@ -5,11 +5,11 @@
 #include <thread>
 
 #include "serving_support.hpp"
-#include "sim/serving/cache_meter.hpp"
-#include "sim/serving/decode_set.hpp"
-#include "sim/serving/draws.hpp"
+#include "sim/serving/kv_cache_usage.hpp"
 #include "sim/serving/measure.hpp"
+#include "sim/serving/random_stream.hpp"
 #include "sim/serving/requests.hpp"
+#include "sim/serving/running_batch.hpp"
 
 namespace orrery {
 namespace {
@@ -28,7 +28,7 @@ struct RandomRun {
 
 /// Any combination of what an experiment may ask for, with a cache that is often too small.
 RandomRun random_run(std::uint64_t seed) {
-  Draws draws(seed, 100);
+  RandomStream draws(seed, 100);
   RandomRun run;
   Inference& i = run.inference;
   i.prompt = {static_cast<LengthKind>(draws.integer(0, 2)), 40, 30, 1, 120};
@@ -201,7 +201,7 @@ TEST_CASE("percentiles are nearest ranks") {
 }
 
 TEST_CASE("means over intervals keep the sum over time") {
-  CacheMeter meter;
+  KvCacheUsage meter;
   meter.set(0, 3);
   meter.set(2'500'000'000, 8);
   meter.set(4'000'000'001, 0);

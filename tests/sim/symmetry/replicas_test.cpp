@@ -83,7 +83,7 @@ struct Run {
   }
   [[nodiscard]] Replicas folded_replicas() const {
     const SharedLinks on_links = shared();
-    return fold_replicas(workload, channels, on_links, PriceColours(channels, prices, on_links),
+    return fold_replicas(workload, channels, on_links, CostSignatures(channels, prices, on_links),
                          prices.rank_speeds, topology);
   }
   [[nodiscard]] Folded folded() const { return fold(workload, channels, prices, topology, shared()); }

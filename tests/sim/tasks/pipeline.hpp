@@ -83,7 +83,7 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
     for (const std::int64_t count : c.stage_layers) layers += count;
   }
   Workload workload;
-  const SyncLayout layout(e, {});
+  const CommunicatorLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
   ProgramParts parts(e, workload);
   const Stages stages(e.plan, blocks);

@@ -15,15 +15,15 @@ namespace {
 
 using Tasks = std::vector<std::uint32_t>;
 
-struct Meeting {
+struct Exchange {
   Slot slot;
   Stream stream;
 };
-constexpr Meeting kTensor{Slot::tensor, Stream::tensor};
-constexpr Meeting kSend{Slot::forward_out, Stream::send_forward};
-constexpr Meeting kReceive{Slot::forward_in, Stream::recv_forward};
-constexpr Meeting kSendBack{Slot::backward_out, Stream::send_backward};
-constexpr Meeting kReceiveBack{Slot::backward_in, Stream::recv_backward};
+constexpr Exchange kTensor{Slot::tensor, Stream::tensor};
+constexpr Exchange kSend{Slot::forward_out, Stream::send_forward};
+constexpr Exchange kReceive{Slot::forward_in, Stream::recv_forward};
+constexpr Exchange kSendBack{Slot::backward_out, Stream::send_backward};
+constexpr Exchange kReceiveBack{Slot::backward_in, Stream::recv_backward};
 
 /// Ranks 0 and 1 run program 0, ranks 2 and 3 run program 1. Each pair is a tensor group; ranks 0 and 2
 /// exchange messages in both directions, and so do ranks 1 and 3.
@@ -51,7 +51,7 @@ struct TwoStages {
     op.work = work;
     add(program, op, deps);
   }
-  void meet(std::uint32_t program, Meeting meeting, std::vector<std::uint32_t> deps,
+  void meet(std::uint32_t program, Exchange meeting, std::vector<std::uint32_t> deps,
             Op::Kind kind = Op::Kind::communicate) {
     Op op;
     op.kind = kind;

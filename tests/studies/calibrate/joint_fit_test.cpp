@@ -70,7 +70,7 @@ TEST_CASE("stacks that differ get their own constants, and what they share lies 
   REQUIRE(problem.fit.rows.size() == 18);
   REQUIRE(problem.fit.variables.size() == 6);  // two constants of root, first and second
   CHECK(problem.heritage[variable(problem, "root", "gemm_speed")].is_root());
-  const Heritage& first = problem.heritage[variable(problem, "first", "gemm_speed")];
+  const Prior& first = problem.heritage[variable(problem, "first", "gemm_speed")];
   CHECK(first.parent == variable(problem, "root", "gemm_speed"));
   CHECK(first.spread == 1);
 
@@ -141,7 +141,7 @@ TEST_CASE("a pinned constant and one that is 0 are not fitted") {
       make_joint_problem({runs_of("first", kFast), runs_of("second", kFast)}, family_context(pinned));
   for (const FitVariable& v : problem.fit.variables)
     CHECK_FALSE((v.base == "first" && v.constant.name == "gemm_speed"));
-  const Heritage& heir = problem.heritage[variable(problem, "second", "gemm_speed")];
+  const Prior& heir = problem.heritage[variable(problem, "second", "gemm_speed")];
   CHECK_FALSE(heir.parent.has_value());
   CHECK(heir.parent_value == 1.05);
 }

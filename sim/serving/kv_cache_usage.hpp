@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-class CacheMeter {
+class KvCacheUsage {
  public:
   /// So many pages are held from `now` on; times do not fall.
   void set(Picoseconds now, std::int64_t pages);

@@ -10,17 +10,17 @@
 namespace orrery {
 
 /// A request that makes tokens.
-struct DecodeMember {
+struct RunningSequence {
   std::uint32_t request = 0;
   std::int64_t cached = 0;  ///< tokens whose keys and values are in the cache
   std::int64_t left = 0;    ///< tokens to make
   std::int64_t room = 0;    ///< tokens that its pages hold at least
 };
 
-class DecodeSet {
+class RunningBatch {
  public:
   /// @param keeps_rows  ended requests stay in the batch until all have ended
-  DecodeSet(const Inference& inference, std::uint64_t seed);
+  RunningBatch(const Inference& inference, std::uint64_t seed);
 
   void add(std::uint32_t request, std::int64_t cached, std::int64_t left);
 
@@ -36,30 +36,30 @@ class DecodeSet {
 
   /// A pass: each request gets its next tokens. Appends those that have made all of theirs. Before it,
   /// their new pages were taken.
-  void step(std::vector<DecodeMember>& ended);
+  void step(std::vector<RunningSequence>& ended);
   /// The request that joined last, which leaves.
-  DecodeMember remove_youngest();
+  RunningSequence remove_youngest();
   /// Rows of ended requests leave.
   void clear_ended();
 
  private:
   void catch_up();
   void step_drafted();
-  void collect(std::vector<DecodeMember>& ended);
+  void collect(std::vector<RunningSequence>& ended);
   [[nodiscard]] std::int64_t pages_of(std::int64_t tokens) const {
     return (tokens + page_tokens_ - 1) / page_tokens_;
   }
-  [[nodiscard]] std::int64_t next_room(const DecodeMember& member) const;
-  [[nodiscard]] std::int64_t made(const DecodeMember& member) const;
-  [[nodiscard]] std::int64_t& full_with(const DecodeMember& member);
-  void leave(const DecodeMember& member);
+  [[nodiscard]] std::int64_t next_room(const RunningSequence& member) const;
+  [[nodiscard]] std::int64_t made(const RunningSequence& member) const;
+  [[nodiscard]] std::int64_t& full_with(const RunningSequence& member);
+  void leave(const RunningSequence& member);
 
   std::int64_t page_tokens_;
   std::int64_t drafts_;
   bool keeps_rows_;
   std::uint64_t seed_;
-  std::vector<double> taken_;          ///< probability that so many proposed tokens and more are taken
-  std::vector<DecodeMember> members_;  ///< in the order in which they joined, behind by `behind_` passes
+  std::vector<double> taken_;             ///< probability that so many proposed tokens and more are taken
+  std::vector<RunningSequence> members_;  ///< in the order in which they joined, behind by `behind_` passes
   std::int64_t behind_ = 0;
   std::int64_t passes_ = 0;
   std::int64_t cached_ = 0;      ///< sum over rows

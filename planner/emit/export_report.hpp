@@ -24,17 +24,17 @@ struct Setting {
 
 /// Of a key of the experiment.
 struct Entry {
-  enum class Fate { open, set, usual, idle, lacking };
+  enum class ExportOutcome { open, set, usual, idle, lacking };
 
   std::string key;    ///< "plan.tensor_parallel"
   std::string value;  ///< as an experiment has it
-  Fate fate = Fate::open;
+  ExportOutcome fate = ExportOutcome::open;
   std::vector<Setting> settings;
   std::string remark;  ///< what to know of the settings, or why there are none
 
   void set(std::string path, EmitJson setting) {
     settings.push_back({std::move(path), std::move(setting)});
-    fate = Fate::set;
+    fate = ExportOutcome::set;
   }
   /// An argument without a value.
   void raise(std::string argument) { set(std::move(argument), true); }
@@ -43,15 +43,15 @@ struct Entry {
     remark += text;
   }
   /// The framework does so without being told.
-  void usual(std::string_view why = "") { settle(Fate::usual, why); }
+  void usual(std::string_view why = "") { settle(ExportOutcome::usual, why); }
   /// The key does nothing beside the others, or is no matter of the framework.
-  void idle() { settle(Fate::idle, ""); }
+  void idle() { settle(ExportOutcome::idle, ""); }
   /// The framework has nothing like it, or not with this value.
-  void lacks(std::string_view why) { settle(Fate::lacking, why); }
+  void lacks(std::string_view why) { settle(ExportOutcome::lacking, why); }
 
  private:
-  void settle(Fate how, std::string_view why) {
-    if (fate != Fate::set) fate = how;
+  void settle(ExportOutcome how, std::string_view why) {
+    if (fate != ExportOutcome::set) fate = how;
     if (!why.empty()) note(why);
   }
 };
@@ -94,11 +94,11 @@ void whole_loss(const Subject& s, const EmitJson& value, Entry& out);
 void wide_weights(const Subject& s, const EmitJson& value, Entry& out);
 
 /// What an experiment says, and what of it the framework is told.
-class Sheet {
+class ExportReport {
  public:
   /// @throws std::logic_error for a key without a row, or a row that leaves its key open: a mistake in
   /// `rows`.
-  Sheet(const Experiment& experiment, std::span<const KeyRow> rows);
+  ExportReport(const Experiment& experiment, std::span<const KeyRow> rows);
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// Gives settings other paths.
@@ -127,14 +127,14 @@ std::string write_deepspeed(const Experiment& experiment);
 std::string write_nemo(const Experiment& experiment);
 
 /// An array of the shell with a line for each setting that is an argument.
-std::string shell_arguments(std::string_view name, const Sheet& sheet);
+std::string shell_arguments(std::string_view name, const ExportReport& sheet);
 /// A word that the shell takes as it is.
 std::string shell_quoted(std::string_view text);
 /// The other settings: objects within objects, by the parts of their paths.
-std::string settings_as_json(const Sheet& sheet);
+std::string settings_as_json(const ExportReport& sheet);
 /// Comments that say which keys those come from, as JSON has none.
-std::string settings_as_comments(const Sheet& sheet);
-std::string settings_as_toml(const Sheet& sheet);
-std::string settings_as_yaml(const Sheet& sheet);
+std::string settings_as_comments(const ExportReport& sheet);
+std::string settings_as_toml(const ExportReport& sheet);
+std::string settings_as_yaml(const ExportReport& sheet);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "sim/serving/decode_set.hpp"
+#include "sim/serving/running_batch.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-DecodeSet::DecodeSet(const Inference& inference, std::uint64_t seed)
+RunningBatch::RunningBatch(const Inference& inference, std::uint64_t seed)
     : page_tokens_(inference.page_tokens),
       drafts_(inference.speculation.tokens),
       keeps_rows_(inference.batching == Batching::fixed),
@@ -19,7 +19,7 @@ DecodeSet::DecodeSet(const Inference& inference, std::uint64_t seed)
     taken_.push_back(all *= inference.speculation.acceptance);
 }
 
-void DecodeSet::add(std::uint32_t request, std::int64_t cached, std::int64_t left) {
+void RunningBatch::add(std::uint32_t request, std::int64_t cached, std::int64_t left) {
   catch_up();
   least_left_ = members_.empty() ? left : std::min(least_left_, left);
   members_.push_back({request, cached, left, cached});
@@ -29,24 +29,24 @@ void DecodeSet::add(std::uint32_t request, std::int64_t cached, std::int64_t lef
 
 /// The count in full_at_ of the passes before which the member has cached whole pages. Each pass moves on by
 /// one, and so does the member.
-std::int64_t& DecodeSet::full_with(const DecodeMember& member) {
+std::int64_t& RunningBatch::full_with(const RunningSequence& member) {
   const std::int64_t offset = (passes_ - member.cached) % page_tokens_;
   return full_at_[static_cast<std::size_t>(offset < 0 ? offset + page_tokens_ : offset)];
 }
 
-std::int64_t DecodeSet::next_room(const DecodeMember& member) const {
+std::int64_t RunningBatch::next_room(const RunningSequence& member) const {
   return std::max(member.room, member.cached + std::min(member.left, tokens_per_row()));
 }
 
-std::int64_t DecodeSet::new_pages() const {
+std::int64_t RunningBatch::new_pages() const {
   if (drafts_ == 0) return full_at_[static_cast<std::size_t>(passes_ % page_tokens_)];
   std::int64_t pages = 0;
-  for (const DecodeMember& member : members_) pages += pages_of(next_room(member)) - pages_of(member.room);
+  for (const RunningSequence& member : members_) pages += pages_of(next_room(member)) - pages_of(member.room);
   return pages;
 }
 
 /// Tokens of a pass: those proposed up to the first that is not taken, and the model's own one after them.
-std::int64_t DecodeSet::made(const DecodeMember& member) const {
+std::int64_t RunningBatch::made(const RunningSequence& member) const {
   const std::uint64_t key = (std::uint64_t{member.request} << 32) ^ static_cast<std::uint64_t>(member.left);
   const std::uint64_t bits = ContentHash::mix(ContentHash::scramble(seed_ ^ key), 0xe7037ed1a0b428db);
   const double draw = static_cast<double>(bits >> 11) * (1.0 / 9007199254740992.0);  // 2^-53
@@ -55,9 +55,9 @@ std::int64_t DecodeSet::made(const DecodeMember& member) const {
   return std::min(tokens, member.left);
 }
 
-void DecodeSet::step_drafted() {
+void RunningBatch::step_drafted() {
   least_left_ = std::numeric_limits<std::int64_t>::max();
-  for (DecodeMember& member : members_) {
+  for (RunningSequence& member : members_) {
     const std::int64_t tokens = made(member);
     member.room = next_room(member);
     member.cached += tokens;
@@ -67,7 +67,7 @@ void DecodeSet::step_drafted() {
   }
 }
 
-void DecodeSet::step(std::vector<DecodeMember>& ended) {
+void RunningBatch::step(std::vector<RunningSequence>& ended) {
   if (members_.empty()) return;
   if (drafts_ > 0) {
     step_drafted();
@@ -79,9 +79,9 @@ void DecodeSet::step(std::vector<DecodeMember>& ended) {
   if (least_left_ == behind_) collect(ended);
 }
 
-void DecodeSet::catch_up() {
+void RunningBatch::catch_up() {
   if (behind_ == 0) return;
-  for (DecodeMember& member : members_) {
+  for (RunningSequence& member : members_) {
     member.cached += behind_;
     member.left -= behind_;
     member.room = member.cached;
@@ -91,11 +91,11 @@ void DecodeSet::catch_up() {
 }
 
 /// Takes out the members that have nothing left to make.
-void DecodeSet::collect(std::vector<DecodeMember>& ended) {
+void RunningBatch::collect(std::vector<RunningSequence>& ended) {
   catch_up();
   least_left_ = std::numeric_limits<std::int64_t>::max();
   std::size_t kept = 0;
-  for (const DecodeMember& member : members_) {
+  for (const RunningSequence& member : members_) {
     if (member.left > 0) {
       least_left_ = std::min(least_left_, member.left);
       members_[kept++] = member;
@@ -111,22 +111,22 @@ void DecodeSet::collect(std::vector<DecodeMember>& ended) {
   members_.resize(kept);
 }
 
-void DecodeSet::leave(const DecodeMember& member) {
+void RunningBatch::leave(const RunningSequence& member) {
   cached_ -= member.cached;
   if (drafts_ == 0) --full_with(member);
 }
 
-DecodeMember DecodeSet::remove_youngest() {
+RunningSequence RunningBatch::remove_youngest() {
   catch_up();
-  const DecodeMember youngest = members_.back();
+  const RunningSequence youngest = members_.back();
   leave(youngest);
   members_.pop_back();
   least_left_ = std::numeric_limits<std::int64_t>::max();
-  for (const DecodeMember& member : members_) least_left_ = std::min(least_left_, member.left);
+  for (const RunningSequence& member : members_) least_left_ = std::min(least_left_, member.left);
   return youngest;
 }
 
-void DecodeSet::clear_ended() {
+void RunningBatch::clear_ended() {
   cached_ -= std::exchange(ended_cached_, 0);
   ended_rows_ = 0;
 }

@@ -6,15 +6,15 @@
 
 namespace orrery {
 
-/// e^x, for |x| < 700, to within a few units in the last place.
+/// e^x, for |x| < 700, to within a few units in the last slot.
 [[nodiscard]] double portable_exp(double x);
 /// Natural logarithm of x >= 1, likewise.
 [[nodiscard]] double portable_log(double x);
 
 /// A sequence of numbers; sequences of different streams of one seed have nothing in common.
-class Draws {
+class RandomStream {
  public:
-  Draws(std::uint64_t seed, std::uint64_t stream);
+  RandomStream(std::uint64_t seed, std::uint64_t stream);
   std::uint64_t next();
   double uniform();      ///< from 0, below 1
   double exponential();  ///< of mean 1

@@ -24,12 +24,12 @@ struct SyncWorkers {
 /// The same whatever the method: the replicas of a node together, or each replica.
 [[nodiscard]] SyncWorkers workers_at(SyncLevel level, const Experiment& experiment);
 
-class SyncLayout {
+class CommunicatorLayout {
  public:
   /// `graph` is over the workers of `experiment`; empty where the method has none. Worker w sits where the
   /// graph says: rows are replicas, or nodes, in order.
   /// @throws InputError at /data_parallel_sync/topology if it needs too many communicators.
-  SyncLayout(const Experiment& experiment, const GossipGraph& graph);
+  CommunicatorLayout(const Experiment& experiment, const GossipGraph& graph);
 
   using Round = GossipRound;
 

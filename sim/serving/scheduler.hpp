@@ -1,5 +1,5 @@
-// A share of a replica's requests that has one iteration in flight at a time: a replica has as many lanes as
-// pipeline stages. Decides what goes into an iteration, the way vLLM's scheduler does.
+// A share of a replica's requests that has one iteration in flight at a time: a replica has as many
+// schedulers as pipeline stages. Decides what goes into an iteration, the way vLLM's scheduler does.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "orrery/inference.hpp"
-#include "sim/serving/decode_set.hpp"
 #include "sim/serving/iteration.hpp"
 #include "sim/serving/page_pool.hpp"
 #include "sim/serving/recorder.hpp"
+#include "sim/serving/running_batch.hpp"
 #include "sim/serving/served_request.hpp"
 #include "sim/serving/token_gaps.hpp"
 
@@ -23,7 +23,7 @@ enum class ReplicaRole : std::uint8_t {
   decode,   ///< gets them there; prompts are only computed again
 };
 
-/// What all lanes of a run have in common. Refers to all.
+/// What all schedulers of a run have in common. Refers to all.
 struct ServingRules {
   const Inference& inference;
   std::vector<ServedRequest>& requests;
@@ -48,15 +48,15 @@ struct IterationOutcome {
   void clear();
 };
 
-struct LaneCounts {
+struct SchedulerCounts {
   std::int64_t preemptions = 0;
   std::int64_t recomputed_tokens = 0;
 };
 
-class Lane {
+class Scheduler {
  public:
   /// @param limit  requests in a batch at most; 0: as many as there are pages for
-  Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages);
+  Scheduler(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages);
 
   /// A request to begin with its prompt.
   void enqueue(std::uint32_t request) { waiting_.push_back(request); }
@@ -69,11 +69,11 @@ class Lane {
 
   /// The next iteration; one without tokens where nothing can be done.
   /// @param complete  no more requests will come
-  const IterationBatch& compose(Picoseconds now, bool complete);
+  const IterationBatch& schedule_batch(Picoseconds now, bool complete);
   /// The iteration composed last is over.
   void finish(Picoseconds now, IterationOutcome& outcome);
 
-  [[nodiscard]] const LaneCounts& counts() const { return counts_; }
+  [[nodiscard]] const SchedulerCounts& counts() const { return counts_; }
 
  private:
   /// A prompt that has its pages.
@@ -83,14 +83,14 @@ class Lane {
     std::int64_t total = 0;
   };
 
-  void compose_static(Picoseconds now, bool complete);
-  void compose_whole(Picoseconds now);
-  void compose_chunked(Picoseconds now);
+  void schedule_static(Picoseconds now, bool complete);
+  void schedule_whole_prompts(Picoseconds now);
+  void schedule_chunked_prefill(Picoseconds now);
   bool admit(bool whole_length);
   void add_decode();
-  void add_prompts(std::int64_t budget, Picoseconds now);
-  void add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now);
-  bool make_room();
+  void add_prefill(std::int64_t budget, Picoseconds now);
+  void add_chunk(Prompt& prompt, std::int64_t tokens, Picoseconds now);
+  bool reserve_blocks();
   void preempt_youngest();
   void begin_decoding(std::uint32_t number, std::int64_t cached);
   void note_gaps(Picoseconds now);
@@ -100,7 +100,7 @@ class Lane {
   [[nodiscard]] std::int64_t in_batch() const {
     return decode_.rows() + static_cast<std::int64_t>(prompts_.size());
   }
-  [[nodiscard]] bool has_place() const { return limit_ == 0 || in_batch() < limit_; }
+  [[nodiscard]] bool has_free_slot() const { return limit_ == 0 || in_batch() < limit_; }
   [[nodiscard]] ServedRequest& request(std::uint32_t number) const { return rules_.requests[number]; }
   /// What a request of so many tokens holds of the cache, its state among it.
   [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
@@ -119,14 +119,14 @@ class Lane {
   std::deque<std::uint32_t> waiting_;
   std::vector<std::uint32_t> joining_;
   std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
-  DecodeSet decode_;
+  RunningBatch decode_;
   Picoseconds last_pass_ps_ = 0;  ///< the latest tokens of those that decode were there, but for the youngest
   std::vector<Picoseconds> first_pass_after_;  ///< ones, whose next pass is their first: theirs
   IterationBatch batch_;
-  std::vector<DecodeMember> ended_;
+  std::vector<RunningSequence> ended_;
   std::int64_t static_requests_ = 0;  ///< of the static batch that runs, with
   std::int64_t static_pages_ = 0;     ///< pages that it holds until all of them have ended
-  LaneCounts counts_;
+  SchedulerCounts counts_;
 };
 
 }  // namespace orrery

@@ -15,19 +15,19 @@ std::uint64_t split_mix(std::uint64_t x) {
   return z ^ (z >> 31);
 }
 
-/// A worker computes in one thread and communicates in another, which is in one meeting at a time. Both ends
-/// of a meeting are taken at once, so no two workers wait for each other.
+/// A worker computes in one thread and communicates in another, which is in one exchange at a time. Both ends
+/// of an exchange are taken at once, so no two workers wait for each other.
 class PairLoop final : public EventLoop {
  public:
-  PairLoop(const MeetingInput& input, const PairRules& rules)
+  PairLoop(const ExchangeInput& input, const PairRules& rules)
       : EventLoop(input), rules_(rules), of_(workers()) {}
 
  private:
   struct Worker {
     bool meets = false;         ///< its communication thread is taken
-    bool asks = false;          ///< the meeting it asked for is not over
-    bool holds = false;         ///< it has done its next step and waits for that meeting
-    std::uint32_t partner = 0;  ///< of the meeting it asked for
+    bool asks = false;          ///< the exchange it asked for is not over
+    bool holds = false;         ///< it has done its next step and waits for that exchange
+    std::uint32_t partner = 0;  ///< of the exchange it asked for
     std::int64_t read_at = 0;   ///< steps of all when its step began
   };
 
@@ -39,10 +39,10 @@ class PairLoop final : public EventLoop {
 
   void on_arrival(std::uint32_t worker) override {
     const std::uint32_t partner = of_[worker].partner;
-    after(std::max(input_.takes_in[worker], input_.takes_in[partner]), worker);
+    after(std::max(input_.merge_time[worker], input_.merge_time[partner]), worker);
   }
 
-  /// The meeting that `worker` asked for is over.
+  /// The exchange that `worker` asked for is over.
   void on_timer(std::uint32_t worker) override {
     Worker& one = of_[worker];
     count_meeting(worker, one.partner);
@@ -97,7 +97,7 @@ std::uint32_t pick_neighbour(std::uint64_t seed, std::uint32_t worker, std::int6
   return static_cast<std::uint32_t>(split_mix(of_worker + static_cast<std::uint64_t>(step)) % neighbours);
 }
 
-MeetingRun meet_in_pairs(const MeetingInput& input, const PairRules& rules) {
+ExchangeRun average_in_pairs(const ExchangeInput& input, const PairRules& rules) {
   return PairLoop(input, rules).run();
 }
 

@@ -11,17 +11,17 @@
 
 namespace orrery {
 
-class StageLine {
+class ServingPipeline {
  public:
   /// Refers to `cost`.
-  StageLine(IterationCost& cost, const Speculation& speculation);
+  ServingPipeline(IterationCost& cost, const Speculation& speculation);
 
   [[nodiscard]] std::uint32_t stages() const { return static_cast<std::uint32_t>(free_at_.size()); }
   /// When the first stage can begin another iteration.
   [[nodiscard]] Picoseconds free_at() const { return free_at_.front(); }
   /// An iteration that begins then, not before free_at().
   /// @return when its tokens are chosen, and the next iteration of its requests may begin
-  Picoseconds pass(Picoseconds start, const IterationBatch& batch);
+  Picoseconds execute(Picoseconds start, const IterationBatch& batch);
 
   /// busy_ps() and host_ps so far, over all stages.
   [[nodiscard]] const ServingTimes& times() const { return times_; }

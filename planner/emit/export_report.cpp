@@ -1,4 +1,4 @@
-#include "planner/emit/sheet.hpp"
+#include "planner/emit/export_report.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string shown(const EmitJson& value) {
 }
 
 Entry fill_in(const Subject& subject, const KeyRow& row, const EmitJson& value) {
-  Entry entry{std::string(row.key), shown(value), Entry::Fate::open, {}, ""};
+  Entry entry{std::string(row.key), shown(value), Entry::ExportOutcome::open, {}, ""};
   if (!row.lacking.empty()) {
     entry.lacks(row.lacking);
   } else if (row.write != nullptr) {
@@ -40,7 +40,8 @@ Entry fill_in(const Subject& subject, const KeyRow& row, const EmitJson& value) 
   } else {
     entry.set(std::string(row.setting), value);
   }
-  if (entry.fate == Entry::Fate::open) throw std::logic_error("the row of " + entry.key + " does nothing");
+  if (entry.fate == Entry::ExportOutcome::open)
+    throw std::logic_error("the row of " + entry.key + " does nothing");
   return entry;
 }
 
@@ -54,8 +55,8 @@ void drop_repeated(std::vector<Entry>& entries) {
       if (!fresh) with = known->second;
       return !fresh && known->second != entry.key;
     });
-    if (entry.fate == Entry::Fate::set && entry.settings.empty()) {
-      entry.fate = Entry::Fate::usual;
+    if (entry.fate == Entry::ExportOutcome::set && entry.settings.empty()) {
+      entry.fate = Entry::ExportOutcome::usual;
       entry.note("stands with " + with);
     }
   }
@@ -91,7 +92,8 @@ void wide_weights(const Subject&, const EmitJson& value, Entry& out) {
                          : out.lacks("weights that are not trained are kept as they are computed");
 }
 
-Sheet::Sheet(const Experiment& experiment, std::span<const KeyRow> rows) : experiment_(experiment) {
+ExportReport::ExportReport(const Experiment& experiment, std::span<const KeyRow> rows)
+    : experiment_(experiment) {
   const Subject subject(experiment);
   const EmitJson keys = resolved_keys(experiment, menus());
   for (const std::string_view part : kParts) {
@@ -107,12 +109,12 @@ Sheet::Sheet(const Experiment& experiment, std::span<const KeyRow> rows) : exper
   drop_repeated(entries_);
 }
 
-void Sheet::rename(std::string (*renamed)(const std::string& path)) {
+void ExportReport::rename(std::string (*renamed)(const std::string& path)) {
   for (Entry& entry : entries_)
     for (Setting& setting : entry.settings) setting.path = renamed(setting.path);
 }
 
-std::string Sheet::heading(std::string_view framework, std::string_view how) const {
+std::string ExportReport::heading(std::string_view framework, std::string_view how) const {
   const Experiment& e = experiment_;
   const std::string name = e.name.empty() ? "" : one_line(e.name) + ": ";
   const std::string model = e.model.name.empty() ? "a model" : one_line(e.model.name);
@@ -120,23 +122,24 @@ std::string Sheet::heading(std::string_view framework, std::string_view how) con
                      framework, how);
 }
 
-std::string Sheet::remainder(std::string_view framework) const {
+std::string ExportReport::remainder(std::string_view framework) const {
   std::vector<std::string> reasons;
   std::vector<std::string> usual;
   std::vector<std::string> idle;
   for (const Entry& entry : entries_) {
     const std::string word = entry.key + " = " + entry.value;
-    if (entry.fate == Entry::Fate::usual)
+    if (entry.fate == Entry::ExportOutcome::usual)
       usual.push_back(word + (entry.remark.empty() ? "" : " (" + entry.remark + ")"));
-    if (entry.fate == Entry::Fate::idle) idle.push_back(word);
-    if (entry.fate == Entry::Fate::lacking && std::ranges::find(reasons, entry.remark) == reasons.end())
+    if (entry.fate == Entry::ExportOutcome::idle) idle.push_back(word);
+    if (entry.fate == Entry::ExportOutcome::lacking &&
+        std::ranges::find(reasons, entry.remark) == reasons.end())
       reasons.push_back(entry.remark);
   }
   std::string text;
   for (const std::string& reason : reasons) {
     std::vector<std::string> words;
     for (const Entry& entry : entries_)
-      if (entry.fate == Entry::Fate::lacking && entry.remark == reason)
+      if (entry.fate == Entry::ExportOutcome::lacking && entry.remark == reason)
         words.push_back(entry.key + " = " + entry.value);
     text += titled("No counterpart: " + reason, words);
   }

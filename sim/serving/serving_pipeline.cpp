@@ -1,4 +1,4 @@
-#include "sim/serving/stage_line.hpp"
+#include "sim/serving/serving_pipeline.hpp"
 
 #include <algorithm>
 
@@ -30,10 +30,10 @@ IterationBatch without_speculation(const IterationBatch& batch) {
 
 }  // namespace
 
-StageLine::StageLine(IterationCost& cost, const Speculation& speculation)
+ServingPipeline::ServingPipeline(IterationCost& cost, const Speculation& speculation)
     : cost_(cost), speculation_(speculation), free_at_(cost.stages()), spans_(cost.stages()) {}
 
-Picoseconds StageLine::stage_ps(std::uint32_t stage, const IterationBatch& batch) {
+Picoseconds ServingPipeline::stage_ps(std::uint32_t stage, const IterationBatch& batch) {
   const StageWork pass = cost_.stage_work(stage, batch);
   const Picoseconds drafts = drafts_ps(stage, batch);
   add(pass, work_);
@@ -42,7 +42,7 @@ Picoseconds StageLine::stage_ps(std::uint32_t stage, const IterationBatch& batch
 }
 
 /// The proposals of its part of the draft: one after the other, each a share of a pass without them.
-Picoseconds StageLine::drafts_ps(std::uint32_t stage, const IterationBatch& batch) {
+Picoseconds ServingPipeline::drafts_ps(std::uint32_t stage, const IterationBatch& batch) {
   if (speculation_.tokens == 0 || batch.decode_requests == 0) return 0;
   const Picoseconds plain = cost_.stage_ps(stage, without_speculation(batch));
   const double drafts =
@@ -50,7 +50,7 @@ Picoseconds StageLine::drafts_ps(std::uint32_t stage, const IterationBatch& batc
   return static_cast<Picoseconds>(drafts + 0.5);
 }
 
-Picoseconds StageLine::pass(Picoseconds start, const IterationBatch& batch) {
+Picoseconds ServingPipeline::execute(Picoseconds start, const IterationBatch& batch) {
   Int128& busy = busy_time_of(times_, batch);
   Picoseconds message = 0;  // to the stage
   for (std::uint32_t stage = 0; stage < stages(); ++stage) {

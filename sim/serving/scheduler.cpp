@@ -1,4 +1,4 @@
-#include "sim/serving/lane.hpp"
+#include "sim/serving/scheduler.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ void IterationOutcome::clear() {
   places = 0;
 }
 
-Lane::Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages)
+Scheduler::Scheduler(const ServingRules& rules, ReplicaRole role, std::int64_t limit, PagePool& pages)
     : rules_(rules), role_(role), limit_(limit), pages_(pages), decode_(rules.inference, rules.seed) {
   if (!rules.inference.chunked_prefill) return;
   // Every request that decodes is in every iteration.
@@ -25,63 +25,63 @@ Lane::Lane(const ServingRules& rules, ReplicaRole role, std::int64_t limit, Page
   limit_ = limit_ == 0 ? most : std::min(limit_, most);
 }
 
-const IterationBatch& Lane::compose(Picoseconds now, bool complete) {
+const IterationBatch& Scheduler::schedule_batch(Picoseconds now, bool complete) {
   batch_ = {};
   for (const std::uint32_t number : joining_)  // not while an iteration without them was in flight
     begin_decoding(number, request(number).spec.prompt_tokens);
   joining_.clear();
   if (is_static()) {
-    compose_static(now, complete);
+    schedule_static(now, complete);
   } else if (rules_.inference.chunked_prefill) {
-    compose_chunked(now);
+    schedule_chunked_prefill(now);
   } else {
-    compose_whole(now);
+    schedule_whole_prompts(now);
   }
   return batch_;
 }
 
-void Lane::begin_decoding(std::uint32_t number, std::int64_t cached) {
+void Scheduler::begin_decoding(std::uint32_t number, std::int64_t cached) {
   decode_.add(number, cached, request(number).left());
   first_pass_after_.push_back(request(number).token_ps);
 }
 
 /// The whole batch is there before any of it begins, with the pages for all it will ever need.
-void Lane::compose_static(Picoseconds now, bool complete) {
+void Scheduler::schedule_static(Picoseconds now, bool complete) {
   if (in_batch() == 0 && (complete || static_cast<std::int64_t>(waiting_.size()) >= limit_)) {
     while (admit(true)) {
     }
     static_requests_ = in_batch();
   }
   if (prompts_.empty()) return add_decode();
-  add_prompts(rules_.token_budget, now);
+  add_prefill(rules_.token_budget, now);
 }
 
 /// Prompts come first, and while they are computed nobody decodes.
-void Lane::compose_whole(Picoseconds now) {
+void Scheduler::schedule_whole_prompts(Picoseconds now) {
   std::int64_t tokens = 0;
   while (!waiting_.empty()) {
     const ServedRequest& next = request(waiting_.front());
     tokens += next.to_cache() - reused_tokens(rules_.inference, next.spec.prompt_tokens);
     if ((!prompts_.empty() && tokens > rules_.token_budget) || !admit(reserves())) break;
   }
-  if (!prompts_.empty()) return add_prompts(tokens, now);
-  if (make_room()) add_decode();
+  if (!prompts_.empty()) return add_prefill(tokens, now);
+  if (reserve_blocks()) add_decode();
 }
 
 /// Requests that decode come first, prompts get what is left of the budget (Agrawal et al. 2024, section 4).
-void Lane::compose_chunked(Picoseconds now) {
-  if (make_room()) add_decode();
+void Scheduler::schedule_chunked_prefill(Picoseconds now) {
+  if (reserve_blocks()) add_decode();
   std::int64_t budget = rules_.token_budget - batch_.decode_tokens;
   std::int64_t admitted = 0;
   for (const Prompt& prompt : prompts_) admitted += prompt.total - prompt.done;
   while (admitted < budget && admit(reserves())) admitted += prompts_.back().total - prompts_.back().done;
-  add_prompts(budget, now);
+  add_prefill(budget, now);
 }
 
-/// Takes the next request into the batch, where it has a place and pages for its prompt, or for its whole
+/// Takes the next request into the batch, where it has a slot and pages for its prompt, or for its whole
 /// length.
-bool Lane::admit(bool whole_length) {
-  if (waiting_.empty() || !has_place()) return false;
+bool Scheduler::admit(bool whole_length) {
+  if (waiting_.empty() || !has_free_slot()) return false;
   const ServedRequest& next = request(waiting_.front());
   const std::int64_t pages = pages_of(next, whole_length ? next.most_cached() : next.to_cache());
   if (!pages_.take(pages)) return false;
@@ -92,7 +92,7 @@ bool Lane::admit(bool whole_length) {
   return true;
 }
 
-void Lane::add_decode() {
+void Scheduler::add_decode() {
   if (decode_.live() == 0) return;
   batch_.decode_requests = decode_.rows();
   batch_.decode_tokens = decode_.rows() * decode_.tokens_per_row();
@@ -102,18 +102,18 @@ void Lane::add_decode() {
 
 /// Of the prompts in the batch, in order, as many tokens as the budget allows, of the first one at least
 /// one where nothing else is in the iteration.
-void Lane::add_prompts(std::int64_t budget, Picoseconds now) {
+void Scheduler::add_prefill(std::int64_t budget, Picoseconds now) {
   const bool in_pieces = rules_.inference.chunked_prefill;
   for (Prompt& prompt : prompts_) {
     const std::int64_t rest = prompt.total - prompt.done;
     const std::int64_t tokens = in_pieces ? std::min(rest, budget) : rest;
     if (in_pieces ? tokens <= 0 : batch_.prompt_tokens > 0 && tokens > budget) return;
-    add_piece(prompt, tokens, now);
+    add_chunk(prompt, tokens, now);
     budget -= tokens;
   }
 }
 
-void Lane::add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now) {
+void Scheduler::add_chunk(Prompt& prompt, std::int64_t tokens, Picoseconds now) {
   batch_.prompt_tokens += tokens;
   ++batch_.prompt_requests;
   batch_.prompt_pairs += tokens * prompt.done + tokens * (tokens + 1) / 2;
@@ -126,7 +126,7 @@ void Lane::add_piece(Prompt& prompt, std::int64_t tokens, Picoseconds now) {
 
 /// Pages for the next pass of all that decode, where need be those of the youngest requests; whether anybody
 /// decodes.
-bool Lane::make_room() {
+bool Scheduler::reserve_blocks() {
   if (reserves()) return decode_.live() > 0;
   while (decode_.live() > 0 && !pages_.take(decode_.new_pages())) preempt_youngest();
   return decode_.live() > 0;
@@ -134,7 +134,7 @@ bool Lane::make_room() {
 
 /// The request that came into the batch last loses its pages, and is computed again from its beginning when
 /// there are some (Kwon et al. 2023, section 4.5).
-void Lane::preempt_youngest() {
+void Scheduler::preempt_youngest() {
   ++counts_.preemptions;
   std::uint32_t number = 0;
   if (!prompts_.empty()) {
@@ -145,7 +145,7 @@ void Lane::preempt_youngest() {
     counts_.recomputed_tokens +=
         prompt.done - reused_tokens(rules_.inference, request(number).spec.prompt_tokens);
   } else {
-    const DecodeMember member = decode_.remove_youngest();
+    const RunningSequence member = decode_.remove_youngest();
     number = member.request;
     pages_.give_back(pages_of(request(number), member.room));
     counts_.recomputed_tokens +=
@@ -158,12 +158,12 @@ void Lane::preempt_youngest() {
   waiting_.push_front(number);
 }
 
-void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
+void Scheduler::finish(Picoseconds now, IterationOutcome& outcome) {
   if (batch_.decode_requests > 0) {
     ended_.clear();
     note_gaps(now);
     decode_.step(ended_);
-    for (const DecodeMember& member : ended_)
+    for (const RunningSequence& member : ended_)
       end(member.request, pages_of(request(member.request), member.room), now, outcome);
   }
   while (!prompts_.empty() && prompts_.front().done == prompts_.front().total) {
@@ -174,14 +174,14 @@ void Lane::finish(Picoseconds now, IterationOutcome& outcome) {
 }
 
 /// A pass brings tokens to all that decode, at one time.
-void Lane::note_gaps(Picoseconds now) {
+void Scheduler::note_gaps(Picoseconds now) {
   rules_.gaps->add(now - last_pass_ps_, decode_.live() - static_cast<std::int64_t>(first_pass_after_.size()));
   for (const Picoseconds before : first_pass_after_) rules_.gaps->add(now - before, 1);
   first_pass_after_.clear();
   last_pass_ps_ = now;
 }
 
-void Lane::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome) {
+void Scheduler::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome) {
   ServedRequest& done = request(prompt.request);
   ++done.made;
   if (done.first_token_ps == ServedRequest::kNotYet) {
@@ -198,7 +198,7 @@ void Lane::finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome
   }
 }
 
-void Lane::end(std::uint32_t number, std::int64_t pages, Picoseconds now, IterationOutcome& outcome) {
+void Scheduler::end(std::uint32_t number, std::int64_t pages, Picoseconds now, IterationOutcome& outcome) {
   request(number).made = request(number).spec.output_tokens;
   request(number).end_ps = now;
   outcome.ended.push_back(number);
@@ -207,7 +207,7 @@ void Lane::end(std::uint32_t number, std::int64_t pages, Picoseconds now, Iterat
   ++outcome.places;
 }
 
-void Lane::finish_static(IterationOutcome& outcome) {
+void Scheduler::finish_static(IterationOutcome& outcome) {
   if (decode_.live() > 0 || !prompts_.empty()) return;
   decode_.clear_ended();
   pages_.give_back(std::exchange(static_pages_, 0));

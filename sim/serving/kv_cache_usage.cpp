@@ -1,15 +1,15 @@
-#include "sim/serving/cache_meter.hpp"
+#include "sim/serving/kv_cache_usage.hpp"
 
 #include <algorithm>
 
 namespace orrery {
 
-void CacheMeter::set(Picoseconds now, std::int64_t pages) {
+void KvCacheUsage::set(Picoseconds now, std::int64_t pages) {
   if (now > now_) add(now);
   pages_ = pages;
 }
 
-void CacheMeter::add(Picoseconds until) {
+void KvCacheUsage::add(Picoseconds until) {
   total_ += static_cast<Int128>(until - now_) * pages_;
   while ((until - 1) / length_ >= static_cast<Picoseconds>(kMostIntervals)) make_longer();
   while (now_ < until) {
@@ -21,7 +21,7 @@ void CacheMeter::add(Picoseconds until) {
   }
 }
 
-void CacheMeter::make_longer() {
+void KvCacheUsage::make_longer() {
   length_ *= 2;
   for (std::size_t i = 0; i < intervals_.size(); ++i) {
     const Int128 sum = intervals_[i];
@@ -31,7 +31,7 @@ void CacheMeter::make_longer() {
   intervals_.resize((intervals_.size() + 1) / 2);
 }
 
-std::vector<CacheUse> CacheMeter::use(std::int64_t pages, Picoseconds end) const {
+std::vector<CacheUse> KvCacheUsage::use(std::int64_t pages, Picoseconds end) const {
   std::vector<CacheUse> use;
   for (std::size_t i = 0; i < intervals_.size(); ++i) {
     const Picoseconds from = static_cast<Picoseconds>(i) * length_;

@@ -1,4 +1,4 @@
-#include "sim/run/least_step_time.hpp"
+#include "sim/run/step_time_bound.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,8 +21,8 @@ class LeastPassTimes {
       : experiment_(experiment), times_(times.blocks), stages_(times.stages), weights_(times.weights) {}
 
   /// Of the pipeline ranks that are bound to take longest.
-  [[nodiscard]] LeastMakespan longest() const {
-    LeastMakespan longest;
+  [[nodiscard]] StepTimeBound longest() const {
+    StepTimeBound longest;
     for (const Stage& stage : stages_.list()) {
       longest.passes = std::max(longest.passes, passes(stage));
       const LeastWeightTime& weights = weights_[static_cast<std::size_t>(stage.index)];
@@ -155,15 +155,15 @@ class LeastPassTimes {
 
 }  // namespace
 
-LeastMakespan least_makespan(const Experiment& experiment, Memo& memo) {
-  if (keeps_no_step(experiment)) return {};
-  const LeastTimes times = least_times(experiment, sync_layout_of(experiment, memo), memo);
+StepTimeBound least_makespan(const Experiment& experiment, Memo& memo) {
+  if (is_asynchronous(experiment)) return {};
+  const LeastTimes times = least_times(experiment, communicator_layout_of(experiment, memo), memo);
   return LeastPassTimes(experiment, times).longest();
 }
 
 Picoseconds least_scheduled_makespan(const Experiment& experiment, Memo& memo) {
-  if (keeps_no_step(experiment)) return 0;
-  return scheduled_passes(experiment, least_times(experiment, sync_layout_of(experiment, memo), memo,
+  if (is_asynchronous(experiment)) return 0;
+  return scheduled_passes(experiment, least_times(experiment, communicator_layout_of(experiment, memo), memo,
                                                   experiment.plan.overlap_expert_parallel));
 }
 

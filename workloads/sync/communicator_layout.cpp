@@ -1,4 +1,4 @@
-#include "workloads/sync/sync_layout.hpp"
+#include "workloads/sync/communicator_layout.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -165,7 +165,7 @@ SyncWorkers workers_at(SyncLevel level, const Experiment& experiment) {
   return result;
 }
 
-SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
+CommunicatorLayout::CommunicatorLayout(const Experiment& experiment, const GossipGraph& graph)
     : workers_(sync_workers(experiment)), spec_(spec_of(experiment)) {
   spec_.replicas_per_worker = workers_.replicas_per_worker;
   if (experiment.plan.zero_stage > 0 && joins_replicas())
@@ -179,7 +179,7 @@ SyncLayout::SyncLayout(const Experiment& experiment, const GossipGraph& graph)
 }
 
 /// First fit. Lists that name the neighbours of all workers in one order get a colour per place.
-void SyncLayout::colour(const Mixing& mixing, Round& round) const {
+void CommunicatorLayout::colour(const Mixing& mixing, Round& round) const {
   std::vector<ColourSet> sends(mixing.workers());
   std::vector<ColourSet> receives(mixing.workers());
   for (std::uint32_t to = 0; to < mixing.workers(); ++to)
@@ -198,7 +198,7 @@ void SyncLayout::colour(const Mixing& mixing, Round& round) const {
   }
 }
 
-void SyncLayout::number_rounds() {
+void CommunicatorLayout::number_rounds() {
   std::int64_t slots = 0;
   std::size_t neighbours = 0;
   for (const Round& round : spec_.rounds) {

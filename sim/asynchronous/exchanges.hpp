@@ -3,7 +3,7 @@
 // its input.
 //
 //   in pairs       asynchronous decentralised SGD (Lian et al. 2018): who has done a step picks a neighbour
-//                  by seed; once neither is in a meeting, both send their model and both take the mean
+//                  by seed; once neither is in an exchange, both send their model and both take the mean
 //   at a centre    EASGD (Zhang, Choromanska, LeCun 2015), asynchronous local SGD (Liu et al. 2024): every
 //                  period a worker sends its model to the centre, which takes it in and answers
 #pragma once
@@ -18,21 +18,21 @@
 
 namespace orrery {
 
-/// What all runs of meetings need.
-struct MeetingInput {
+/// What all runs of exchanges need.
+struct ExchangeInput {
   const std::vector<LocalSteps>& workers;
   /// A worker's on average: the run ends when so many for each are over, with the exchanges they wait for.
   std::int64_t steps = 1;
   const Topology& topology;
-  bool shares_links = true;           ///< messages slow each other down
-  ModelRoutes& routes;                ///< of a model, or of a server's part of it
-  std::vector<Picoseconds> takes_in;  ///< per worker: kernels that bring in what came
+  bool shares_links = true;             ///< messages slow each other down
+  ModelRoutes& routes;                  ///< of a model, or of a server's part of it
+  std::vector<Picoseconds> merge_time;  ///< per worker: kernels that bring in what came
 };
 
 struct PairRules {
   GossipGraph graph;
   std::uint64_t seed = 1;
-  bool while_computing = false;  ///< the next step goes on beside the meeting
+  bool while_computing = false;  ///< the next step goes on beside the exchange
 };
 
 struct CentreRules {
@@ -43,17 +43,17 @@ struct CentreRules {
 };
 
 /// Two workers that averaged; or a worker and the centre, under its own number.
-struct Meeting {
+struct Exchange {
   Picoseconds at = 0;  ///< when the models are taken in
   std::uint32_t worker = 0;
   std::uint32_t partner = 0;
 };
 
-struct MeetingRun {
+struct ExchangeRun {
   Picoseconds makespan = 0;
   std::vector<std::int64_t> steps;  ///< per worker: done
   std::vector<Picoseconds> busy;    ///< per worker: of local steps, with the one that the end cut off
-  std::vector<Meeting> meetings;    ///< that are over, in order of time
+  std::vector<Exchange> exchanges;  ///< that are over, in order of time
   std::int64_t updates = 0;         ///< whose staleness is counted
   std::int64_t staleness = 0;       ///< of all: updates by others since what it rests on was read
   std::int64_t most_stale = 0;
@@ -63,9 +63,9 @@ struct MeetingRun {
 };
 
 /// @throws InputError at /simulation if it would take more simulated time than there is.
-[[nodiscard]] MeetingRun meet_in_pairs(const MeetingInput& input, const PairRules& rules);
-/// @throws as meet_in_pairs()
-[[nodiscard]] MeetingRun meet_at_centre(const MeetingInput& input, const CentreRules& rules);
+[[nodiscard]] ExchangeRun average_in_pairs(const ExchangeInput& input, const PairRules& rules);
+/// @throws as average_in_pairs()
+[[nodiscard]] ExchangeRun run_parameter_server(const ExchangeInput& input, const CentreRules& rules);
 
 /// Number of the neighbour that a worker picks after its step, of so many: by SplitMix64 of all three.
 [[nodiscard]] std::uint32_t pick_neighbour(std::uint64_t seed, std::uint32_t worker, std::int64_t step,

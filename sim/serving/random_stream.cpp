@@ -1,4 +1,4 @@
-#include "sim/serving/draws.hpp"
+#include "sim/serving/random_stream.hpp"
 
 #include <cmath>
 
@@ -33,17 +33,17 @@ double portable_log(double x) {
   return y;
 }
 
-Draws::Draws(std::uint64_t seed, std::uint64_t stream)
+RandomStream::RandomStream(std::uint64_t seed, std::uint64_t stream)
     : state_(ContentHash::scramble(seed + kGolden) ^ ContentHash::scramble(kGolden * (stream + 1))) {}
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
-std::uint64_t Draws::next() { return ContentHash::scramble(state_ += kGolden); }
+std::uint64_t RandomStream::next() { return ContentHash::scramble(state_ += kGolden); }
 
-double Draws::uniform() { return static_cast<double>(next() >> 11) * kTwoToMinus53; }
+double RandomStream::uniform() { return static_cast<double>(next() >> 11) * kTwoToMinus53; }
 
 /// By comparisons alone (von Neumann 1951): a run of falling uniform numbers of odd length accepts the first
 /// as the fraction.
-double Draws::exponential() {
+double RandomStream::exponential() {
   for (int whole = 0;; ++whole) {
     const std::uint64_t first = next() >> 11;
     std::uint64_t before = first;
@@ -57,7 +57,7 @@ double Draws::exponential() {
 }
 
 /// By rejection from an exponential (Devroye 1986, IV.2.1): x is taken with probability e^(-(x - 1)^2 / 2).
-double Draws::normal() {
+double RandomStream::normal() {
   for (;;) {
     const double x = exponential();
     if (2 * exponential() < (x - 1) * (x - 1)) continue;
@@ -65,7 +65,7 @@ double Draws::normal() {
   }
 }
 
-std::int64_t Draws::integer(std::int64_t least, std::int64_t most) {
+std::int64_t RandomStream::integer(std::int64_t least, std::int64_t most) {
   __extension__ using Wide = unsigned __int128;
   const auto count = static_cast<std::uint64_t>(most - least) + 1;
   return least + static_cast<std::int64_t>(static_cast<std::uint64_t>((Wide{next()} * count) >> 64));

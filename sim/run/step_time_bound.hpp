@@ -8,7 +8,7 @@
 namespace orrery {
 
 /// Of all steps of an experiment.
-struct LeastMakespan {
+struct StepTimeBound {
   /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
   /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
   /// hides. Where passes of two micro-batches run through each other it is what its busiest stream does.
@@ -20,8 +20,8 @@ struct LeastMakespan {
 
 /// None is longer than Report::makespan_ps: waits for other ranks, messages between stages and all that slows
 /// kernels are left out. Zeros where workers keep no step. The plan leaves nothing open
-/// (with_concrete_plan()).
-[[nodiscard]] LeastMakespan least_makespan(const Experiment& experiment, Memo& memo);
+/// (with_resolved_plan()).
+[[nodiscard]] StepTimeBound least_makespan(const Experiment& experiment, Memo& memo);
 
 /// The same of one step whose passes wait for each other as their schedule says (scheduled_passes()): tighter
 /// where passes run side by side or stages are unlike, and found in about a millisecond.
