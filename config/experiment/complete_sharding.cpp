@@ -122,6 +122,7 @@ class ShardingCompletion {
       findings_.add_idle("/plan/" + std::string(key),
                          fmt::format("found a value that does nothing with {}", beside));
     };
+    if (plan_.optimizer == Optimizer::muon) check_muon();
     const bool moments = plan_.optimizer != Optimizer::sgd && plan_.optimizer != Optimizer::adam_8bit;
     if (plan_.moment_precision != Precision::fp32 && !moments)
       refuse("moment_precision",
@@ -130,6 +131,18 @@ class ShardingCompletion {
     if (plan_.main_weight_precision != Precision::fp32 && wide)
       refuse("main_weight_precision",
              fmt::format("precision \"{}\"", kPrecisionNames[static_cast<std::size_t>(plan_.precision)]));
+  }
+
+  /// Matrices of layers, whose gradients are summed over all replicas.
+  void check_muon() {
+    const auto refuse = [this](std::string_view beside) {
+      findings_.add("/plan/optimizer",
+                    fmt::format("found \"muon\" {}, allowed are the others there", beside));
+    };
+    if (!model_.attends()) refuse("for a model that is no transformer");
+    if (model_.lora_rank > 0) refuse("with model.lora_rank");
+    if (plan_.offload == Offload::optimizer) refuse("with offload \"optimizer\"");
+    if (sync_.method != SyncMethod::all_reduce) refuse("where data_parallel_sync is not an all-reduce");
   }
 
   /// Compressors have widths of their own; gradients or models travel, as the method says.

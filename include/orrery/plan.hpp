@@ -49,9 +49,10 @@ enum class Optimizer : std::uint8_t {
   lion,          ///< one moment (Chen et al. 2023)
   sgd_momentum,  ///< one moment
   sgd,           ///< nothing
+  muon,  ///< one moment of matrices in layers, made orthogonal (Jordan et al. 2024); Adam for all else
 };
-inline constexpr std::array<std::string_view, 5> kOptimizerNames{"adam", "adam-8bit", "lion", "sgd-momentum",
-                                                                 "sgd"};
+inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adam",         "adam-8bit", "lion",
+                                                                 "sgd-momentum", "sgd",       "muon"};
 
 /// When the gradients of a micro-batch are summed over replicas.
 enum class GradientReduction : std::uint8_t {

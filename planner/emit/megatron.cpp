@@ -243,6 +243,8 @@ void wire(const Subject& s, const EmitJson& value, Entry& out) {
 
 void optimizer(const Subject& s, const EmitJson&, Entry& out) {
   if (s.plan.optimizer == Optimizer::adam) return out.usual();
+  if (s.plan.optimizer == Optimizer::muon)
+    return out.set("--optimizer", s.plan.zero_stage > 0 ? "dist_muon" : "muon");
   if (s.plan.optimizer == Optimizer::adam_8bit || s.plan.optimizer == Optimizer::lion)
     return out.lacks("optimizers are Adam and SGD");
   out.set("--optimizer", "sgd");

@@ -17,8 +17,8 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, kOptimizerNames.size()> kOptimizers{"Adam", "Adam in 8 bits", "Lion",
-                                                                           "SGD with momentum", "SGD"};
+constexpr std::array<std::string_view, kOptimizerNames.size()> kOptimizers{
+    "Adam", "Adam in 8 bits", "Lion", "SGD with momentum", "SGD", "Muon"};
 
 std::string network(const Experiment& experiment) {
   return experiment.simulation.network == Network::flow

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/memory/stage_peak.hpp"
+#include "workloads/parallel/muon.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/fsdp_units.hpp"
@@ -78,7 +79,8 @@ Bytes held_gradient_bytes(const Experiment& experiment) {
   return held > 0 ? held : gradient_bytes(experiment);
 }
 
-void add_states(const Stage& stage, const Experiment& experiment, StageMemory& memory) {
+void add_states(const Stage& stage, const Experiment& experiment, const ModelBlocks& blocks,
+                StageMemory& memory) {
   constexpr int kNever = 4;
   const Plan& plan = experiment.plan;
   // Experts are shared out among the ranks that hold the same ones.
@@ -95,7 +97,8 @@ void add_states(const Stage& stage, const Experiment& experiment, StageMemory& m
   const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
   memory.gradients = sharded(trained, held_gradient_bytes(experiment), gradients_from);
   memory.main_weights = optimizer_memory(stage, plan, main_weight_bytes);
-  memory.optimizer_states = optimizer_memory(stage, plan, optimizer_state_bytes) - memory.main_weights;
+  memory.optimizer_states = optimizer_memory(stage, plan, optimizer_state_bytes) - memory.main_weights +
+                            second_moments_beside_muon(plan, stage, blocks);
 }
 
 Bytes in_bytes(double bytes) { return static_cast<Bytes>(bytes + 0.5); }
@@ -121,7 +124,7 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Co
                       const ModelBlocks& blocks) {
   const Plan& plan = experiment.plan;
   StageMemory memory;
-  add_states(stage, experiment, memory);
+  add_states(stage, experiment, blocks, memory);
   if (plan.data_parallel > 1) add_sync_memory(experiment.data_parallel_sync, layout, stage.trained(), memory);
   memory.workspace.weight_gradients = kept_weight_gradients(stage, blocks);
   memory.workspace.offload_buffers = offload_buffers(stage);

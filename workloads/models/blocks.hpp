@@ -35,6 +35,16 @@ struct Steps {
   std::int32_t output = kBlockInput;
 };
 
+/// Matrices of weights that are alike, on one rank.
+struct WeightMatrices {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t count = 1;
+  bool of_experts = false;
+
+  [[nodiscard]] std::int64_t parameters() const { return rows * columns * count; }
+};
+
 struct Block {
   /// By PassKind; those that the schedule of the plan has none of are empty.
   std::array<Steps, kPassKindCount> steps;
@@ -56,6 +66,7 @@ struct Block {
   std::int64_t tensors = 0;            ///< that hold the parameters
   std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
   std::int64_t expert_tensors = 0;
+  std::vector<WeightMatrices> matrices;  ///< of its parameters, where the optimizer asks for them
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
   std::int64_t frozen_tensors = 0;
   std::int64_t narrow = 0;  ///< of the frozen ones, those in Plan::frozen_precision

@@ -303,6 +303,7 @@ Block Transformer::layer(const LayerKind& kind) const {
   Block block;
   hold_activations(kind, block);
   of(kind.content).size_layer(kind.content, block);
+  if (plan_.optimizer == Optimizer::muon) of(kind.content).list_matrices(kind.content, block);
   block.exchanges = exchanges_of(kind.content);
   block.exchanges_again = exchanges_again(kind);
   if (kind.receives) hold_encoder_output(block);
@@ -338,6 +339,28 @@ void Transformer::size_layer(const LayerContent& content, Block& block) const {
     block.parameters += shape_.attention_half_parameters();
     block.tensors += shape_.attention_half_tensors() + 1;  // keys and values have a matrix of their own
   }
+}
+
+/// Those that its products have; queries, keys and values are one, as the product has them.
+void Transformer::list_matrices(const LayerContent& content, Block& block) const {
+  const LayerHalves halves = halves_of(content);
+  const auto add = [&](const Kernel& product, std::int64_t count = 1, bool of_experts = false) {
+    block.matrices.push_back({product.k, product.n, count, of_experts});
+  };
+  const auto add_half = [&](const SubBlock& half) {
+    for (const Weight& weight : half.first) add(weight.product);
+    add(half.second.product);
+  };
+  if (content.mixes()) add_half(halves.subs[0]);
+  if (halves.cross) add_half(*halves.cross);
+  if (content.mlp == LayerMlp::dense) add_half(halves.subs[1]);
+  if (!content.has_experts()) return;
+  const ExpertShape experts(model_, plan_, shape_);
+  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  add(gemm(1, model_.experts, model_.hidden));
+  add(gemm(1, inputs * experts.ffn, model_.hidden), experts.experts, true);
+  add(gemm(1, model_.hidden, experts.ffn), experts.experts, true);
+  if (experts.shared_ffn > 0) add_half(shared_experts_sub_block(experiment_, shape_, experts.shared_ffn));
 }
 
 void Transformer::add_experts(Block& block) const {

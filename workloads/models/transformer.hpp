@@ -138,6 +138,7 @@ class Transformer {
   [[nodiscard]] std::int32_t exchanges_again(const LayerKind& kind) const;
   [[nodiscard]] Bytes waits_for_weights(const LayerContent& content) const;
   void size_layer(const LayerContent& content, Block& block) const;
+  void list_matrices(const LayerContent& content, Block& block) const;
   void add_experts(Block& block) const;
   void hold_table_gradient(std::int64_t weights, Block& block) const;
   static void hold_at_loss(const Block& loss, Block& block);

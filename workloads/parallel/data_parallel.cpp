@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "workloads/models/step_builder.hpp"
+#include "workloads/parallel/muon.hpp"
 #include "workloads/parallel/optimizer_states.hpp"
 
 namespace orrery {
 namespace {
 
-/// The optimizer step over `parameters` in `tensors` tensors.
+/// The optimizer step over `parameters` in `tensors` tensors, after `kernels` of its own.
 std::uint32_t add_optimizer(const Experiment& experiment, std::int64_t parameters, std::int64_t tensors,
-                            Workload& workload) {
+                            Workload& workload, std::vector<Kernel> kernels = {}) {
   const double bytes = static_cast<double>(parameters) * update_bytes_per_parameter(experiment);
   const Int128 issue = Int128{from_microseconds(experiment.software.parameter_issue_us)} * tensors;
   constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
-  return find_work(workload, {memory(static_cast<Bytes>(bytes + 0.5))},
+  kernels.push_back(memory(static_cast<Bytes>(bytes + 0.5)));
+  return find_work(workload, std::move(kernels),
                    issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
 }
 
@@ -42,7 +45,8 @@ DataParallel::DataParallel(const Experiment& experiment, const CommunicatorLayou
       models_(experiment, layout, blocks, stage, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
-  optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload);
+  optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload,
+                                  muon_kernels(plan_, stage, blocks));
 }
 
 /// Parameters of them that a rank updates.
@@ -272,11 +276,25 @@ void DataParallel::sum_tied_embedding(OpId last) {
   last_reduce_ = writer_.add(op, {last, last_reduce_});
 }
 
+/// Muon takes whole matrices: ranks that share states gather the momentum of the others.
+OpId DataParallel::gather_momentum(OpId last) {
+  OpId gathered = std::max(last, last_reduce_);
+  if (plan_.optimizer != Optimizer::muon || plan_.zero_stage < 1) return gathered;
+  for (const Weights of : kAllWeights) {
+    const std::int64_t matrices = muon_parameters(stage_, blocks_, of);
+    if (!collectives_.reduces(of) || matrices == 0) continue;
+    gathered = collectives_.add(Collective::all_gather, of, matrices, Part::optimizer, Phase::synchronize,
+                                nullptr, gathered);
+  }
+  return gathered;
+}
+
 /// What the GPU updates, and beside it the host.
 OpId DataParallel::update_all(OpId last) {
   const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
-  const OpId own =
-      all ? kNoOp : update(optimizer_work_, nullptr, {last, last_reduce_, models_.before_update(last)});
+  const OpId own = all ? kNoOp
+                       : update(optimizer_work_, nullptr,
+                                {last, last_reduce_, gather_momentum(last), models_.before_update(last)});
   return offload_.parameters() == 0 ? own : offload_.update(step_, {last, last_reduce_}, own);
 }
 

@@ -79,6 +79,7 @@ class DataParallel {
   /// Of what belongs to the pass, or to none.
   [[nodiscard]] Op label(const Pass* pass) const;
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
+  OpId gather_momentum(OpId last);
   OpId update_all(OpId last);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   /// Whether it is the last of its chunk that completes gradients in this step.
