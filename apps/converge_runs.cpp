@@ -16,7 +16,7 @@
 #include "orrery/simulate.hpp"
 #include "planner/space/space_key.hpp"
 #include "sim/run/run.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 
 namespace orrery {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/text_columns.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "reports/page/page.hpp"
 #include "topologies/gossip/analysis.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/option_checks.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

@@ -18,7 +18,7 @@
 #include "apps/text_columns.hpp"
 #include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "face/heap.hpp"
 #include "orrery/error.hpp"
 #include "orrery/printable.hpp"

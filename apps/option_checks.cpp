@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "apps/text_columns.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

@@ -2,30 +2,25 @@
 
 #include "reports/page/run_page.hpp"
 #include "reports/page/serving_page.hpp"
-#include "sim/run/asynchronous_run.hpp"
-#include "sim/run/concrete_plan.hpp"
+#include "sim/choices/concrete_plan.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 
-void write_page_of(const Run& run, const LocatedExperiment& read, const Sink& sink) {
+void write_page_of(const RecordedOutcome& outcome, const LocatedExperiment& read, const Sink& sink) {
   Memo memo;
   with_resolved_plan(read.experiment, memo, [&](const Experiment& experiment) {
-    const RunView view = run.view();
+    const std::string resolved = read.positions.resolved(experiment);
+    if (outcome.requests != nullptr)
+      return write_serving_page({outcome.report(), resolved, *outcome.requests}, sink);
+    const RunView view = outcome.run.view();
     const RankGrid grid(experiment.plan);
-    RunPageInput input{run.report, read.positions.resolved(experiment)};
+    RunPageInput input{outcome.report(), resolved};
     if (!is_asynchronous(experiment)) {
       input.run = &view;
       input.grid = &grid;
     }
     write_run_page(input, sink);
-  });
-}
-
-void write_page_of(const Report& report, const ServingRecord& record, const LocatedExperiment& read,
-                   const Sink& sink) {
-  Memo memo;
-  with_resolved_plan(read.experiment, memo, [&](const Experiment& experiment) {
-    write_serving_page({report, read.positions.resolved(experiment), record}, sink);
   });
 }
 

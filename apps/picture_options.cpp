@@ -8,7 +8,7 @@
 #include "apps/option_checks.hpp"
 #include "apps/rank_list.hpp"
 #include "apps/text_columns.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/file_ending.hpp"
 #include "orrery/rank_grid.hpp"
@@ -131,16 +131,19 @@ Pictures::Pictures(const PictureArguments& arguments, const Experiment& experime
         {Diagnostic{"command line", 0, 0, "", "--draw and another output go to standard output"}});
 }
 
-void Pictures::write(const RunView& run, const Report& report) const {
-  write_file(run.timeline.makespan_ps, [&](const PictureOptions& options, const Sink& sink) {
-    write_picture(run, RankGrid(experiment_.plan), report, options, sink);
+void Pictures::write(const RecordedOutcome& outcome) const {
+  if (file_ == nullptr) return;
+  const Report& report = outcome.report();
+  const Picoseconds end = outcome.requests != nullptr ? outcome.requests->duration_ps : report.makespan_ps;
+  write_file(end, [&](const PictureOptions& options, const Sink& sink) {
+    if (outcome.requests != nullptr) return write_serving_picture(*outcome.requests, report, options, sink);
+    write_picture(outcome.run.view(), RankGrid(experiment_.plan), report, options, sink);
   });
 }
 
-void Pictures::write(const ServingRecord& record, const Report& report) const {
-  write_file(record.duration_ps, [&](const PictureOptions& options, const Sink& sink) {
-    write_serving_picture(record, report, options, sink);
-  });
+std::string Pictures::drawn(const RecordedOutcome& outcome) const {
+  if (arguments_.drawn.empty()) return "";
+  return outcome.requests != nullptr ? drawn(*outcome.requests) : drawn(outcome.run.view(), outcome.report());
 }
 
 void Pictures::write_file(Picoseconds makespan,
@@ -155,14 +158,12 @@ void Pictures::write_file(Picoseconds makespan,
 }
 
 std::string Pictures::drawn(const RunView& run, const Report& report) const {
-  if (arguments_.drawn.empty()) return "";
   const CharacterOptions options = character_options(run.timeline.makespan_ps);
   return as_asked([&] { return drawings_of(run, report, options); });
 }
 
 std::string Pictures::drawn(const ServingRecord& record) const {
   std::string text;
-  if (arguments_.drawn.empty()) return text;
   const CharacterOptions options = character_options(record.duration_ps);
   for (const std::string& name : names_in(arguments_.drawn)) {
     if (!text.empty()) text += "\n";

@@ -13,6 +13,7 @@
 #include "orrery/write.hpp"
 #include "reports/picture/characters.hpp"
 #include "sim/metrics/build_report.hpp"
+#include "sim/run/recorded_outcome.hpp"
 
 namespace CLI {
 class App;
@@ -47,15 +48,15 @@ class Pictures {
   /// @throws InputError for stages that the plan does not have, RunError where no PNG can be written
   Pictures(const PictureArguments& arguments, const Experiment& experiment, Outputs& outputs);
 
+  /// Of an outcome whose operations were recorded.
   /// @throws InputError for a time behind the end of the run
-  void write(const RunView& run, const Report& report) const;
+  void write(const RecordedOutcome& outcome) const;
   /// What --draw asks for, below headings; empty where it asks for nothing.
-  [[nodiscard]] std::string drawn(const RunView& run, const Report& report) const;
-  /// The same of requests that were served.
-  void write(const ServingRecord& record, const Report& report) const;
-  [[nodiscard]] std::string drawn(const ServingRecord& record) const;
+  [[nodiscard]] std::string drawn(const RecordedOutcome& outcome) const;
 
  private:
+  [[nodiscard]] std::string drawn(const RunView& run, const Report& report) const;
+  [[nodiscard]] std::string drawn(const ServingRecord& record) const;
   void write_file(Picoseconds makespan,
                   const std::function<void(const PictureOptions&, const Sink&)>& write) const;
   [[nodiscard]] CharacterOptions character_options(Picoseconds makespan) const;

@@ -20,8 +20,8 @@
 #include "planner/methods/search.hpp"
 #include "planner/methods/usual_space.hpp"
 #include "planner/methods/write_search.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/memo.hpp"
+#include "sim/choices/concrete_plan.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 namespace {

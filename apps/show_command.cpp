@@ -9,7 +9,7 @@
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "config/catalog/catalog.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

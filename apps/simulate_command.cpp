@@ -22,12 +22,11 @@
 #include "orrery/simulate.hpp"
 #include "planner/emit/emit.hpp"
 #include "reports/writers.hpp"
+#include "sim/choices/concrete_plan.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/metrics/replica_memory.hpp"
 #include "sim/run/asynchronous_run.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/run.hpp"
-#include "sim/run/serving_run.hpp"
+#include "sim/run/recorded_outcome.hpp"
 #include "studies/sensitivity/costly_defaults.hpp"
 #include "studies/sensitivity/what_if.hpp"
 
@@ -81,88 +80,66 @@ struct ResultFiles {
   }
 };
 
-/// What happened when is recorded only where something shows it.
-int deliver_served(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
-                   const LocatedExperiment& read) {
-  const Experiment& experiment = read.experiment;
-  const auto begin = std::chrono::steady_clock::now();
-  if (options.what_if) require_one_timeline(experiment);
-  Outputs outputs(options.arguments.experiment);
-  for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
-  const ResultFiles files(outputs, options);
-  TraceOutputs traces(options.trace, experiment, options.arguments.overrides, outputs);
-  OutputFile* html_file = outputs.open(options.html);
-  const Pictures pictures(options.pictures, experiment, outputs);
-  const bool recorded =
-      options.trace.any() || options.pictures.any() || html_file != nullptr || options.memory_timeline;
-  ServingRecord record;
-  Figures figures;
-  figures.capacity = keys.figures().capacity;
-  Report report =
-      observe_serving(experiment, figures, {recorded ? &record : nullptr, progress_on_terminal(common)});
-  measure_process(begin, report.stats);
-  if (!report.feasible && (options.trace.any() || options.pictures.any()))
-    throw InputError("/inference",
-                     "found nothing that can be served, so nothing to draw: " + report.reasons.front());
-  if (options.memory_timeline) report.memory_timeline = replica_memory(record);
-  files.write(report, keys);
-  traces.write(record);
-  if (html_file != nullptr) write_page_of(report, record, read, to(*html_file));
-  pictures.write(record, report);
-  const std::string drawn = pictures.drawn(record);
-  outputs.commit();
-  if (!common.quiet && !outputs.use_standard_output()) {
-    print_summary(report);
-    traces.print_serving_notes();
-  }
-  if (!drawn.empty()) std::printf("%s%s", common.quiet ? "" : "\n", drawn.c_str());
-  return report.feasible ? kDone : kInfeasible;
+/// What happened when is recorded only where something shows it. A report alone is that of a batch, which
+/// leaves out what micro-batches repeat: it refuses the same plans.
+Recording recording_for(const SimulateOptions& options) {
+  if (options.trace.any() || options.pictures.any() || !options.html.empty()) return Recording::operations;
+  return options.memory_timeline ? Recording::timeline : Recording::figures;
 }
 
-/// The report, with all of the run where something of it is shown. A report alone is that of a batch, which
-/// leaves out what micro-batches repeat: it refuses the same plans.
-Run run_for(const SimulateOptions& options, const Experiment& experiment) {
-  const bool drawn = options.trace.any() || options.pictures.any() || !options.html.empty();
-  if (drawn) return run_in_layers(experiment);
-  return options.memory_timeline ? orrery::run(experiment) : Run{{}, simulate(experiment)};
+void add_memory_timeline(RecordedOutcome& outcome) {
+  Report& report = outcome.run.report;
+  report.memory_timeline = outcome.requests != nullptr
+                               ? replica_memory(*outcome.requests)
+                               : memory_of_stages(outcome.run.view(), report.stage_memory.size());
+}
+
+/// The report as the summary shows it, with what the plan leaves off that costs much.
+Report shown_report(const LocatedExperiment& read, const Report& report) {
+  Report shown = report;
+  if (report.serving) return shown;
+  for (std::string& sentence : costly_defaults(
+           read.experiment, report, [&](const std::string& key) { return read.positions.changed(key); }))
+    shown.warnings.push_back(std::move(sentence));
+  return shown;
 }
 
 /// Writes everything a run is asked for; the exit status.
 int deliver(const SimulateOptions& options, const CommonOptions& common, const ResultSelection& keys,
             const LocatedExperiment& read) {
   const Experiment& experiment = read.experiment;
-  if (experiment.inference) return deliver_served(options, common, keys, read);
   const auto begin = std::chrono::steady_clock::now();
+  if (options.what_if && experiment.inference) require_one_timeline(experiment);
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   const ResultFiles files(outputs, options);
   TraceOutputs traces(options.trace, experiment, options.arguments.overrides, outputs);
   OutputFile* html_file = outputs.open(options.html);
   const Pictures pictures(options.pictures, experiment, outputs);
-  Run run = [&] {
+  Figures figures;
+  figures.capacity = keys.figures().capacity;
+  RecordedOutcome outcome = [&] {
     const ProgressReport progress = progress_on_terminal(common);
-    return run_for(options, experiment);
+    return record_outcome(experiment, recording_for(options), figures,
+                          experiment.inference ? progress : ProgressReport{});
   }();
-  measure_process(begin, run.report.stats);
-  if (options.memory_timeline)
-    run.report.memory_timeline = memory_of_stages(run.view(), run.report.stage_memory.size());
-  if (options.what_if) add_what_if(*options.what_if, experiment, run.report);
-  files.write(run.report, keys);
-  if (options.trace.any()) traces.write(run.view(), RankGrid(experiment.plan));
-  if (html_file != nullptr) write_page_of(run, read, to(*html_file));
-  if (options.pictures.any()) pictures.write(run.view(), run.report);
-  const std::string drawn = options.pictures.any() ? pictures.drawn(run.view(), run.report) : "";
+  const Report& report = outcome.report();
+  measure_process(begin, outcome.run.report.stats);
+  if (options.trace.any() || options.pictures.any()) require_something_to_draw(experiment, report);
+  if (options.memory_timeline) add_memory_timeline(outcome);
+  if (options.what_if) add_what_if(*options.what_if, experiment, outcome.run.report);
+  files.write(report, keys);
+  traces.write(outcome, experiment);
+  if (html_file != nullptr) write_page_of(outcome, read, to(*html_file));
+  pictures.write(outcome);
+  const std::string drawn = pictures.drawn(outcome);
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {
-    Report shown = run.report;
-    for (std::string& sentence : costly_defaults(
-             experiment, run.report, [&](const std::string& key) { return read.positions.changed(key); }))
-      shown.warnings.push_back(std::move(sentence));
-    print_summary(shown);
-    traces.print_notes(run.report.gpus);
+    print_summary(shown_report(read, report));
+    traces.print_notes(report);
   }
   if (!drawn.empty()) std::printf("%s%s", common.quiet ? "" : "\n", drawn.c_str());
-  return run.report.feasible ? kDone : kInfeasible;
+  return report.feasible ? kDone : kInfeasible;
 }
 
 /// The whole experiment, or what a framework is told of it, in place of its simulation.

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "apps/text_columns.hpp"
-#include "config/schema/wording.hpp"
-#include "reports/column_table.hpp"
+#include "config/text/wording.hpp"
+#include "reports/text/column_table.hpp"
 
 namespace orrery {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

@@ -8,7 +8,7 @@
 
 #include "apps/option_checks.hpp"
 #include "apps/rank_list.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/asynchronous_run.hpp"
 
@@ -114,7 +114,14 @@ TraceOutputs::TraceOutputs(const TraceArguments& arguments, const Experiment& ex
   folder_ = outputs.open_folder(arguments.kineto);
 }
 
-void TraceOutputs::write(const RunView& run, const RankGrid& grid) {
+void TraceOutputs::write(const RecordedOutcome& outcome, const Experiment& experiment) {
+  if (!arguments_.any()) return;
+  if (outcome.requests != nullptr) {
+    written_ = write_serving_trace(*outcome.requests, options_, to(*file_));
+    return;
+  }
+  const RunView run = outcome.run.view();
+  const RankGrid grid(experiment.plan);
   if (file_ != nullptr) written_ = write_trace(run, grid, options_, to(*file_));
   if (folder_ == nullptr) return;
   written_to_folder_ = write_kineto(
@@ -123,10 +130,6 @@ void TraceOutputs::write(const RunView& run, const RankGrid& grid) {
         write(to(file));
         file.commit();
       });
-}
-
-void TraceOutputs::write(const ServingRecord& record) {
-  if (file_ != nullptr) written_ = write_serving_trace(record, options_, to(*file_));
 }
 
 void TraceOutputs::print_serving_notes() const {
@@ -140,7 +143,9 @@ void TraceOutputs::print_serving_notes() const {
                 static_cast<unsigned long long>(written_.left_out));
 }
 
-void TraceOutputs::print_notes(std::int64_t gpus) const {
+void TraceOutputs::print_notes(const Report& report) const {
+  if (report.serving) return print_serving_notes();
+  const std::int64_t gpus = report.gpus;
   if (file_ != nullptr)
     std::printf("\ntrace: %llu spans of %llu of %lld GPUs in %s; open it at %s\n",
                 static_cast<unsigned long long>(written_.spans),

@@ -9,6 +9,7 @@
 #include "apps/outputs.hpp"
 #include "orrery/experiment.hpp"
 #include "reports/writers.hpp"
+#include "sim/run/recorded_outcome.hpp"
 
 namespace CLI {
 class App;
@@ -37,13 +38,13 @@ class TraceOutputs {
   /// @throws InputError for ranks and steps that the experiment does not have, or where it has no timeline.
   TraceOutputs(const TraceArguments& arguments, const Experiment& experiment,
                const std::vector<std::string>& overrides, Outputs& outputs);
-  void write(const RunView& run, const RankGrid& grid);
-  void write(const ServingRecord& record);
+  void write(const RecordedOutcome& outcome, const Experiment& experiment);
   /// A line on each, after the summary.
-  void print_notes(std::int64_t gpus) const;
-  void print_serving_notes() const;
+  void print_notes(const Report& report) const;
 
  private:
+  void print_serving_notes() const;
+
   const TraceArguments& arguments_;
   TraceOptions options_;
   OutputFile* file_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/cost/collective_cost.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 namespace {
 

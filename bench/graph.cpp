@@ -9,8 +9,8 @@
 #include "sim/run/run.hpp"
 #include "sim/tasks/expand.hpp"
 #include "sim/tasks/interference.hpp"
-#include "topologies/topologies.hpp"
-#include "workloads/programs/lower.hpp"
+#include "topologies/common/topologies.hpp"
+#include "workloads/lowering/lower.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 namespace {
 

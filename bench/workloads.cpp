@@ -25,7 +25,7 @@
 #include "face/heap.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/network/flow_network.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include "config/catalog/catalog.hpp"
 #include "config/experiment/schema.hpp"
 #include "config/schema/menus.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/data_parallel_sync.hpp"
+#include "topologies/common/topologies.hpp"
 #include "topologies/gossip/gossip.hpp"
-#include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
 #include "workloads/schedules/schedules.hpp"
 

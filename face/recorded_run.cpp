@@ -14,21 +14,20 @@ const StreamOps& operations_of(const TracePlan& plan, std::uint32_t rank) {
   return plan.streams[plan.program_of(rank)];
 }
 
-OperationSpan span_of(const RecordedRun::State& state, std::uint32_t rank, std::uint32_t index) {
-  const TracePlan& plan = state.plan;
-  const Op& op = plan.op(rank, index);
-  const std::uint32_t task = plan.task(rank, index);
-  OperationSpan span{state.view.timeline.start_ps[task],
-                     state.view.timeline.finish_ps[task],
-                     state.labels.of(state.view.workload, op).name,
+OperationSpan span_of(const RecordedStep& step, std::uint32_t rank, std::uint32_t index) {
+  const Op& op = step.plan.op(rank, index);
+  const std::uint32_t task = step.plan.task(rank, index);
+  OperationSpan span{step.view.timeline.start_ps[task],
+                     step.view.timeline.finish_ps[task],
+                     step.labels.of(step.view.workload, op).name,
                      op.phase,
                      op.layer,
                      op.micro_batch,
                      op.chunk,
                      op.step};
   if (op.kind == Op::Kind::communicate) {
-    span.bytes = state.view.workload.messages[op.work].bytes;
-    span.ranks = plan.members(rank, op);
+    span.bytes = step.view.workload.messages[op.work].bytes;
+    span.ranks = step.plan.members(rank, op);
   }
   return span;
 }
@@ -41,12 +40,14 @@ RecordedRun& RecordedRun::operator=(RecordedRun&&) noexcept = default;
 RecordedRun::~RecordedRun() = default;
 
 const Experiment& RecordedRun::experiment() const { return state_->experiment; }
-const Report& RecordedRun::report() const { return state_->run.report; }
-std::uint32_t RecordedRun::ranks() const { return state_->view.workload.ranks(); }
+const Report& RecordedRun::report() const { return state_->outcome.report(); }
+const ServingRecord* RecordedRun::requests() const { return state_->outcome.requests.get(); }
+std::uint32_t RecordedRun::ranks() const { return state_->step ? state_->step->view.workload.ranks() : 0; }
 
 std::vector<Stream> RecordedRun::streams(std::uint32_t rank) const {
   std::vector<Stream> used;
-  const StreamOps& operations = operations_of(state_->plan, rank);
+  if (!state_->step) return used;
+  const StreamOps& operations = operations_of(state_->step->plan, rank);
   for (std::size_t s = 0; s < operations.size(); ++s) {
     if (!operations[s].empty()) used.push_back(static_cast<Stream>(s));
   }
@@ -55,16 +56,17 @@ std::vector<Stream> RecordedRun::streams(std::uint32_t rank) const {
 
 std::vector<OperationSpan> RecordedRun::spans(std::uint32_t rank, Stream stream) const {
   std::vector<OperationSpan> spans;
-  const StreamOps& operations = operations_of(state_->plan, rank);
+  if (!state_->step) return spans;
+  const StreamOps& operations = operations_of(state_->step->plan, rank);
   const auto s = static_cast<std::size_t>(stream);
   if (s >= operations.size()) return spans;
   spans.reserve(operations[s].size());
-  for (const std::uint32_t op : operations[s]) spans.push_back(span_of(*state_, rank, op));
+  for (const std::uint32_t op : operations[s]) spans.push_back(span_of(*state_->step, rank, op));
   return spans;
 }
 
 RecordedRun record(const Experiment& experiment) {
-  require_one_timeline(experiment);
+  if (!experiment.inference) require_one_timeline(experiment);
   return RecordedRun(std::make_unique<const RecordedRun::State>(experiment));
 }
 

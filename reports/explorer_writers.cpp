@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "orrery/printable.hpp"
-#include "reports/csv_field.hpp"
-#include "reports/json_text.hpp"
+#include "reports/text/csv_field.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

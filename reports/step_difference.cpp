@@ -8,7 +8,7 @@
 #include <functional>
 #include <numeric>
 
-#include "reports/text_table.hpp"
+#include "reports/text/text_table.hpp"
 
 namespace orrery {
 namespace {

@@ -1,6 +1,6 @@
 #include "topologies/cluster_topology.hpp"
+#include "topologies/common/topologies.hpp"
 #include "topologies/graphs/graph_topology.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 

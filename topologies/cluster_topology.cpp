@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "orrery/error.hpp"
-#include "topologies/menu_lookup.hpp"
+#include "topologies/common/menu_lookup.hpp"
+#include "topologies/common/rings.hpp"
+#include "topologies/common/topologies.hpp"
 #include "topologies/regions/regional_fabric.hpp"
-#include "topologies/rings.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "topologies/common/topologies.hpp"
 #include "topologies/fabrics/fabric_model.hpp"
 #include "topologies/nodes/node_wiring.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 

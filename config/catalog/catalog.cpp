@@ -5,8 +5,8 @@
 
 #include "config/catalog/catalog_data.hpp"
 #include "config/catalog/read_calibration.hpp"
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

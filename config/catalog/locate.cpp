@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "config/schema/aliases.hpp"
-#include "config/schema/wording.hpp"
-#include "config/text/overrides.hpp"
+#include "config/schema/overrides.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "config/catalog/catalog_data.hpp"
 #include "config/catalog/resolve.hpp"
-#include "config/schema/findings.hpp"
 #include "config/text/document.hpp"
+#include "config/text/findings.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

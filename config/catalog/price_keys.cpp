@@ -7,8 +7,8 @@
 
 #include "config/schema/experiment_keys.hpp"
 #include "config/schema/fields.hpp"
-#include "config/schema/wording.hpp"
-#include "config/text/overrides.hpp"
+#include "config/schema/overrides.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

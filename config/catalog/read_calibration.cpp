@@ -8,8 +8,8 @@
 #include "config/catalog/locate.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/read_fields.hpp"
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/catalog/spelling.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

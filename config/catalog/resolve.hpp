@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "config/catalog/catalog_data.hpp"
-#include "config/schema/findings.hpp"
+#include "config/text/findings.hpp"
 #include "config/text/json.hpp"
 
 namespace orrery {

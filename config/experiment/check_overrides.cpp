@@ -3,8 +3,8 @@
 #include "config/catalog/locate.hpp"
 #include "config/experiment/experiment_reader.hpp"
 #include "config/experiment/read_experiment.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/document.hpp"
-#include "config/text/overrides.hpp"
 
 namespace orrery {
 

@@ -11,7 +11,7 @@
 #include "config/experiment/size_bounds.hpp"
 #include "topologies/gossip/gossip.hpp"
 #include "topologies/regions/site_lines.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

@@ -5,7 +5,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "orrery/rank_grid.hpp"
-#include "workloads/parallel/ranks_in_node.hpp"
+#include "workloads/communicators/ranks_in_node.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

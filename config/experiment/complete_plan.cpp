@@ -7,10 +7,10 @@
 #include "config/experiment/read_parts.hpp"
 #include "config/experiment/usual_stacks.hpp"
 #include "config/schema/fields.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/rank_grid.hpp"
-#include "workloads/parallel/batch_classes.hpp"
-#include "workloads/parallel/ranks_in_node.hpp"
+#include "workloads/communicators/batch_classes.hpp"
+#include "workloads/communicators/ranks_in_node.hpp"
 #include "workloads/schedules/schedules.hpp"
 
 namespace orrery {

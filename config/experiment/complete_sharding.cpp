@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "config/experiment/read_parts.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
@@ -139,10 +139,11 @@ class ShardingCompletion {
       findings_.add("/plan/optimizer",
                     fmt::format("found \"muon\" {}, allowed are the others there", beside));
     };
-    if (!model_.attends()) refuse("for a model that is no transformer");
-    if (model_.lora_rank > 0) refuse("with model.lora_rank");
+    if (!experiment_.model.attends()) refuse("for a model that is no transformer");
+    if (experiment_.model.lora_rank > 0) refuse("with model.lora_rank");
     if (plan_.offload == Offload::optimizer) refuse("with offload \"optimizer\"");
-    if (sync_.method != SyncMethod::all_reduce) refuse("where data_parallel_sync is not an all-reduce");
+    if (experiment_.data_parallel_sync.method != SyncMethod::all_reduce)
+      refuse("where data_parallel_sync is not an all-reduce");
   }
 
   /// Compressors have widths of their own; gradients or models travel, as the method says.

@@ -7,8 +7,8 @@
 #include "config/catalog/resolve.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/field.hpp"
-#include "config/schema/findings.hpp"
 #include "config/schema/menus.hpp"
+#include "config/text/findings.hpp"
 #include "config/text/json.hpp"
 #include "orrery/experiment.hpp"
 

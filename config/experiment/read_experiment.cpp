@@ -9,9 +9,9 @@
 #include "config/experiment/experiment_reader.hpp"
 #include "config/experiment/resolved.hpp"
 #include "config/schema/aliases.hpp"
-#include "config/schema/wording.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/document.hpp"
-#include "config/text/overrides.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 

@@ -5,7 +5,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

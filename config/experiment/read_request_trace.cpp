@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "config/experiment/read_parts.hpp"
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {

@@ -6,9 +6,9 @@
 #include "config/experiment/method_defaults.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/schema/fields.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/fragments.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

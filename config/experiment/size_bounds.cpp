@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 namespace orrery {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "topologies/gossip/gossip.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {

@@ -1,9 +1,9 @@
 #include "config/schema/menus.hpp"
 
+#include "topologies/common/topologies.hpp"
 #include "topologies/gossip/gossip.hpp"
-#include "topologies/topologies.hpp"
 #include "workloads/collectives/collectives.hpp"
-#include "workloads/parallel/communicators.hpp"
+#include "workloads/communicators/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 
 namespace orrery {

@@ -8,7 +8,7 @@
 
 #include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/schema/field.hpp"
-#include "config/schema/findings.hpp"
+#include "config/text/findings.hpp"
 #include "config/text/json.hpp"
 
 namespace orrery {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <memory>
 
-#include "config/schema/wording.hpp"
 #include "config/text/json_text.hpp"
+#include "config/text/wording.hpp"
 #include "config/text/yaml_text.hpp"
 
 namespace orrery {

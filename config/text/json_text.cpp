@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "config/schema/findings.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/findings.hpp"
 #include "config/text/plain_json.hpp"
 #include "config/text/tree_builder.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "config/schema/findings.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/findings.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "config/schema/wording.hpp"
 #include "config/text/tree_builder.hpp"
+#include "config/text/wording.hpp"
 
 namespace orrery {
 namespace {

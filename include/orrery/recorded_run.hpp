@@ -1,6 +1,7 @@
-// A finished run with the times of all that happened in it: which operation each GPU executed on which
-// stream, from when to when. For programs that look into a run or draw it; who wants figures alone takes
-// simulate(), which keeps less. Knows nothing of formats: write.hpp has those.
+// A finished run with the times of all that happened in it: of training, which operation each GPU executed on
+// which stream, from when to when; of requests that were served, iterations, requests and what the cache
+// held. For programs that look into a run or draw it; who wants figures alone takes simulate(), which keeps
+// less. Knows nothing of formats: write.hpp has those.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
+#include "orrery/serving_record.hpp"
 #include "orrery/units.hpp"
 #include "orrery/workload.hpp"
 
@@ -41,7 +43,9 @@ class RecordedRun {
   [[nodiscard]] const Experiment& experiment() const;
   /// The figures, equal to those of simulate().
   [[nodiscard]] const Report& report() const;
-  /// How many ranks (GPUs) the run has; rank r runs on GPU r of the cluster.
+  /// Iterations, requests and the cache, where the experiment serves requests; else nullptr.
+  [[nodiscard]] const ServingRecord* requests() const;
+  /// How many ranks (GPUs) the run has; rank r runs on GPU r of the cluster. 0 where requests were served.
   [[nodiscard]] std::uint32_t ranks() const;
   /// The streams on which `rank` < ranks() executes anything, in ascending order.
   [[nodiscard]] std::vector<Stream> streams(std::uint32_t rank) const;
@@ -58,9 +62,11 @@ class RecordedRun {
   std::unique_ptr<const State> state_;
 };
 
-/// Simulates `experiment` and keeps the times of all operations: about 20 bytes for each simulated one.
-/// Deterministic to the bit, except RunStats. Safe to call from several threads.
-/// @throws InputError as simulate().
+/// Simulates `experiment` and keeps the times of all operations: about 20 bytes for each simulated one, or of
+/// all iterations and requests (ServingRecord). Deterministic to the bit, except RunStats. Safe to call from
+/// several threads.
+/// @throws InputError as simulate(), and of workers that keep no step with each other, which have no timeline
+/// in common.
 [[nodiscard]] RecordedRun record(const Experiment& experiment);
 
 }  // namespace orrery

@@ -105,8 +105,8 @@ struct TraceInfo {
 void write_json(const Report& report, const Sink& sink);
 void write_csv(const Report& report, const Sink& sink);
 
-/// The timeline of a run in a format of viewers: a process per rank, a thread per stream, times in whole
-/// nanoseconds.
+/// The timeline of a run in a format of viewers: a process per rank and a thread per stream, or of requests a
+/// process per replica and a thread per stage; times in whole nanoseconds.
 /// @throws InputError for a rank that does not exist; an unknown step gives a trace without slices.
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink);
 
@@ -123,7 +123,8 @@ struct PictureOptions {
   bool memory = false;      ///< of each stage over time
 };
 
-/// The schedule of a run as SVG: passes with the numbers of their micro-batches, communication and waits.
+/// The schedule of a run as SVG: passes with the numbers of their micro-batches, communication and waits; or
+/// the iterations of replicas that served requests.
 /// @throws InputError for stages, times and widths that there are not.
 void write_picture(const RecordedRun& run, const PictureOptions& options, const Sink& sink);
 
@@ -132,7 +133,8 @@ void write_picture(const RecordedRun& run, const PictureOptions& options, const 
 /// each; level, format and limits of spans do not matter but for the choice of ranks. The folder appears
 /// whole or not at all, and must not be there before, unless it is empty. TraceInfo::spans counts kernels and
 /// copies.
-/// @throws InputError for a rank that does not exist, RunError with path and reason if it cannot be written.
+/// @throws InputError for a rank that does not exist or where requests were served, RunError with path and
+/// reason if it cannot be written.
 TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder);
 
 /// A page that shows the run in any browser (docs/page.md): one file of HTML with its data and its scripts.

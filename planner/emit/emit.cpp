@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/require_training.hpp"
 #include "planner/emit/export_report.hpp"

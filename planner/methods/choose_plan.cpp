@@ -11,8 +11,8 @@
 
 #include "config/catalog/catalog.hpp"
 #include "config/experiment/read_experiment.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/json.hpp"
-#include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/methods/search.hpp"

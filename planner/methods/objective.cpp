@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
-#include "reports/result_key.hpp"
+#include "reports/result/result_key.hpp"
 
 namespace orrery {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/run/divide_layers.hpp"
+#include "sim/choices/divide_layers.hpp"
 
 namespace orrery {
 namespace {

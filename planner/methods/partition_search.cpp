@@ -13,7 +13,7 @@
 #include "orrery/error.hpp"
 #include "planner/methods/pipeline_partition.hpp"
 #include "planner/methods/usual_space.hpp"
-#include "sim/run/concrete_plan.hpp"
+#include "sim/choices/concrete_plan.hpp"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "planner/methods/stage_prices.hpp"
-#include "sim/run/divide_layers.hpp"
+#include "sim/choices/divide_layers.hpp"
 #include "workloads/models/layer_kinds.hpp"
 #include "workloads/schedules/placement.hpp"
 

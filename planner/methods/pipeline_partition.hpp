@@ -8,7 +8,7 @@
 
 #include "orrery/experiment.hpp"
 #include "planner/methods/partition.hpp"
-#include "sim/run/memo.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 

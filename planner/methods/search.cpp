@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/methods/search_run.hpp"
 #include "planner/space/points.hpp"

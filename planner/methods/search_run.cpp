@@ -7,9 +7,9 @@
 
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/step.hpp"
-#include "sim/run/step_time_bound.hpp"
+#include "sim/bounds/step_time_bound.hpp"
+#include "sim/choices/concrete_plan.hpp"
+#include "sim/step/step.hpp"
 
 namespace orrery {
 namespace {

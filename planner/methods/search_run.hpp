@@ -22,7 +22,7 @@
 #include "orrery/simulate.hpp"
 #include "planner/methods/search.hpp"
 #include "planner/space/points.hpp"
-#include "sim/run/memo.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/replica_graph.hpp"
+#include "sim/step/replica_graph.hpp"
 #include "workloads/memory/stage_memory.hpp"
 
 namespace orrery {

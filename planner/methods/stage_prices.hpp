@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "orrery/experiment.hpp"
-#include "sim/run/block_times.hpp"
-#include "sim/run/memo.hpp"
-#include "sim/run/stage_times.hpp"
-#include "workloads/sync/communicator_layout.hpp"
+#include "sim/bounds/block_times.hpp"
+#include "sim/bounds/stage_times.hpp"
+#include "sim/step/memo.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 
 namespace orrery {
 

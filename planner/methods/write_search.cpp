@@ -10,7 +10,7 @@
 
 #include "orrery/write.hpp"
 #include "reports/step_difference.hpp"
-#include "reports/text_table.hpp"
+#include "reports/text/text_table.hpp"
 
 namespace orrery {
 namespace {

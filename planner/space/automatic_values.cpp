@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "config/experiment/schema.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

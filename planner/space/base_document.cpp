@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "config/schema/aliases.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/document.hpp"
-#include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

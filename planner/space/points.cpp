@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "config/experiment/read_experiment.hpp"
-#include "config/schema/wording.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/document.hpp"
 #include "config/text/json.hpp"
-#include "config/text/overrides.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/space/base_document.hpp"
 #include "planner/space/normal_form.hpp"

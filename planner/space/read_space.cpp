@@ -8,9 +8,9 @@
 
 #include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
-#include "config/schema/findings.hpp"
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/findings.hpp"
+#include "config/text/wording.hpp"
 #include "planner/space/space.hpp"
 
 namespace orrery {

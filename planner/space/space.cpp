@@ -8,7 +8,7 @@
 
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/experiment_keys.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/space/automatic_values.hpp"
 #include "planner/space/base_document.hpp"

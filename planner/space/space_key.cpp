@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "config/schema/aliases.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

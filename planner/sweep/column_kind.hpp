@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/result_row.hpp"
+#include "reports/result/result_row.hpp"
 
 namespace orrery {
 

@@ -9,7 +9,7 @@
 
 #include "orrery/content_hash.hpp"
 #include "orrery/error.hpp"
-#include "reports/result_row.hpp"
+#include "reports/result/result_row.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "planner/sweep/results_table.hpp"
-#include "reports/csv_field.hpp"
-#include "reports/json_text.hpp"
+#include "reports/text/csv_field.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

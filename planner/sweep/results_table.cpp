@@ -8,11 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/methods/objective.hpp"
 #include "planner/sweep/results_layout.hpp"
-#include "reports/json_text.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

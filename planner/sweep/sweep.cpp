@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/space/points.hpp"
 #include "planner/sweep/block_shares.hpp"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "config/text/overrides.hpp"
+#include "config/schema/overrides.hpp"
 #include "orrery/error.hpp"
 #include "python/module/bindings.hpp"
 

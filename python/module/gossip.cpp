@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/gossip_graph.hpp"
 #include "python/module/bindings.hpp"

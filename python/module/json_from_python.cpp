@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "config/schema/findings.hpp"
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/findings.hpp"
 #include "config/text/tree_builder.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery::python {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/workload.hpp"
 #include "orrery/write.hpp"
 #include "python/module/bindings.hpp"

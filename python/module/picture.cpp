@@ -1,4 +1,4 @@
-// Pictures of a run: SVG, or PNG by the name of the file.
+// Pictures, traces and pages of a run, of training or of requests that are served, into files.
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -11,6 +11,7 @@
 #include "orrery/error.hpp"
 #include "orrery/file_ending.hpp"
 #include "orrery/recorded_run.hpp"
+#include "orrery/write.hpp"
 #include "python/module/errors.hpp"
 #include "python/module/result.hpp"
 #include "reports/picture/png.hpp"
@@ -52,6 +53,39 @@ void write_svg(const Result& result, const std::filesystem::path& path,
   write_file(path.string(), [&](const Sink& sink) { png ? write_png(svg, sink) : sink(svg); });
 }
 
+/// Simulates the experiment of a result once more, and gives its run to `write`.
+template <class Write>
+void write_run(const Result& result, const std::filesystem::path& path, const Write& write) {
+  const py::gil_scoped_release released;
+  InputSeries series(result.setting());
+  series.apply(result.given(), [&](const Experiment& experiment, const ExperimentPositions&) {
+    const RecordedRun run = record(experiment);
+    write_file(path.string(), [&](const Sink& sink) { write(run, sink); });
+    return 0;
+  });
+}
+
+void write_trace_file(const Result& result, const std::filesystem::path& path) {
+  TraceOptions options;
+  options.format = trace_format(path.native());
+  write_run(result, path, [&](const RecordedRun& run, const Sink& sink) { write_trace(run, options, sink); });
+}
+
+void write_page_file(const Result& result, const std::filesystem::path& path) {
+  write_run(result, path, [](const RecordedRun& run, const Sink& sink) { write_page(run, sink); });
+}
+
+constexpr const char* kTraceHelp =
+    R"(Writes a trace of the run for https://ui.perfetto.dev, as `orrery simulate --trace`: of steps, or of requests.
+
+Chrome's JSON; speedscope's where the name ends in .speedscope.json, Perfetto's own form in .pftrace; compressed where
+.gz follows. The file appears whole or not at all. The experiment is simulated once more.)";
+
+constexpr const char* kPageHelp =
+    R"(Writes a page that shows the run in any browser, as `orrery simulate --html`: of steps, or of requests.
+
+The file appears whole or not at all. The experiment is simulated once more.)";
+
 constexpr const char* kWriteHelp =
     R"(Draws the schedule of the run into a file: SVG, or PNG where the name ends in .png.
 
@@ -69,6 +103,8 @@ void bind_picture(py::class_<Result, std::shared_ptr<Result>>& result) {
   result.def("write_svg", &write_svg, py::arg("path"), py::kw_only(), py::arg("stages") = py::none(),
              py::arg("from_s") = 0.0, py::arg("to_s") = py::none(), py::arg("width") = PictureOptions{}.width,
              py::arg("memory") = false, kWriteHelp);
+  result.def("write_trace", &write_trace_file, py::arg("path"), kTraceHelp);
+  result.def("write_page", &write_page_file, py::arg("path"), kPageHelp);
 }
 
 }  // namespace orrery::python

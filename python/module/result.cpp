@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "python/module/bindings.hpp"
 #include "python/module/python_from_json.hpp"
-#include "reports/result_key.hpp"
+#include "reports/result/result_key.hpp"
 
 namespace orrery::python {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/explorer_memory.hpp"
 #include "orrery/simulate.hpp"
 #include "python/module/bindings.hpp"
@@ -20,8 +20,8 @@
 #include "python/module/shared_simulator.hpp"
 #include "python/module/threads.hpp"
 #include "reports/explorer_writers.hpp"
+#include "sim/choices/concrete_plan.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/concrete_plan.hpp"
 
 namespace orrery::python {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "config/catalog/calibration_files.hpp"
 #include "config/schema/menus.hpp"
+#include "config/schema/overrides.hpp"
 #include "config/text/document.hpp"
-#include "config/text/overrides.hpp"
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "python/module/bindings.hpp"

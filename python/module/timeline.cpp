@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "face/recorded_state.hpp"
+#include "orrery/require_training.hpp"
 #include "python/module/errors.hpp"
 #include "python/module/result.hpp"
 
@@ -37,8 +38,8 @@ using Timeline = std::vector<TimelineRow>;
 
 class TimelineWriter {
  public:
-  TimelineWriter(const RecordedRun::State& state, const TraceOptions& options)
-      : state_(state), plan_(plan_operations(state.view, state.grid, options)) {}
+  TimelineWriter(const RecordedStep& step, const TraceOptions& options)
+      : step_(step), plan_(plan_operations(step.view, step.grid, options)) {}
 
   Timeline write() {
     Timeline rows;
@@ -56,9 +57,9 @@ class TimelineWriter {
     const Op& op = plan_.op(rank, index);
     const std::uint32_t task = plan_.task(rank, index);
     const bool sends = op.kind == Op::Kind::communicate;
-    return {state_.view.timeline.start_ps[task],
-            state_.view.timeline.finish_ps[task],
-            sends ? state_.view.workload.messages[op.work].bytes : 0,
+    return {step_.view.timeline.start_ps[task],
+            step_.view.timeline.finish_ps[task],
+            sends ? step_.view.workload.messages[op.work].bytes : 0,
             rank,
             op.step,
             op.layer,
@@ -71,15 +72,15 @@ class TimelineWriter {
   }
 
   std::uint16_t name_of(const Op& op) {
-    const std::string& name = state_.labels.of(state_.view.workload, op).name;
+    const std::string& name = step_.labels.of(step_.view.workload, op).name;
     const auto [known, is_new] = numbers_.try_emplace(&name, std::uint16_t{0});
     if (is_new) known->second = static_cast<std::uint16_t>(std::ranges::find(names_, name) - names_.begin());
     return known->second;
   }
 
-  const RecordedRun::State& state_;
+  const RecordedStep& step_;
   TracePlan plan_;
-  std::vector<std::string> names_ = state_.labels.names();
+  std::vector<std::string> names_ = step_.labels.names();
   std::unordered_map<const std::string*, std::uint16_t> numbers_;  ///< of labels, which stay where they are
 };
 
@@ -87,8 +88,9 @@ Timeline record_timeline(const Result& result, const TraceOptions& options) {
   const py::gil_scoped_release released;
   InputSeries series(result.setting());
   return series.apply(result.given(), [&](const Experiment& experiment, const ExperimentPositions&) {
+    require_training(experiment, "operations one by one");
     const RecordedRun run = record(experiment);
-    return TimelineWriter(run.state(), options).write();
+    return TimelineWriter(*run.state().step, options).write();
   });
 }
 

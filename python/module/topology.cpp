@@ -12,7 +12,7 @@
 #include "python/module/bindings.hpp"
 #include "python/module/errors.hpp"
 #include "python/module/experiment_input.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 namespace orrery::python {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "orrery/printable.hpp"
 #include "reports/activity.hpp"
-#include "reports/json_text.hpp"
 #include "reports/page/assets.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

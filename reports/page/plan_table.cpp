@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "orrery/write.hpp"
-#include "reports/json_text.hpp"
 #include "reports/step_difference.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "orrery/write.hpp"
-#include "reports/json_text.hpp"
-#include "reports/plan_lines.hpp"
+#include "reports/summary/plan_lines.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

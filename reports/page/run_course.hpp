@@ -2,8 +2,8 @@
 // what each stage holds. Internal to reports/page/.
 #pragma once
 
-#include "reports/json_text.hpp"
 #include "reports/page/page.hpp"
+#include "reports/text/json_text.hpp"
 #include "sim/metrics/build_report.hpp"
 
 namespace orrery {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "orrery/rank_grid.hpp"
-#include "reports/json_text.hpp"
 #include "reports/page/page.hpp"
+#include "reports/text/json_text.hpp"
 #include "reports/trace/labels.hpp"
 #include "reports/trace/plan.hpp"
 #include "sim/metrics/breakdown.hpp"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "reports/json_text.hpp"
 #include "reports/page/page.hpp"
 #include "reports/page/result_data.hpp"
 #include "reports/page/serving_columns.hpp"
 #include "reports/serving_names.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

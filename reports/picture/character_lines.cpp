@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "reports/picture/time_text.hpp"
-#include "reports/text_table.hpp"
+#include "reports/text/text_table.hpp"
 
 namespace orrery {
 namespace {

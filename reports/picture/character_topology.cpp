@@ -7,7 +7,7 @@
 #include "reports/picture/character_lines.hpp"
 #include "reports/picture/characters.hpp"
 #include "reports/picture/svg_text.hpp"
-#include "reports/text_table.hpp"
+#include "reports/text/text_table.hpp"
 
 namespace orrery {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "orrery/error.hpp"
 #include "sim/asynchronous/exchanges.hpp"
-#include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
+#include "sim/step/replica_graph.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
@@ -139,11 +139,6 @@ Traffic traffic_of_exchanges(const SimulatedStep& local, const ExchangeRun& run)
 }
 
 }  // namespace
-
-bool is_asynchronous(const Experiment& experiment) {
-  return sync_method(experiment.data_parallel_sync.method).meets != Meets::in_step &&
-         experiment.plan.data_parallel > 1;
-}
 
 void require_one_timeline(const Experiment& experiment) {
   if (experiment.inference)

@@ -4,12 +4,9 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
-#include "sim/run/step.hpp"
+#include "sim/step/step.hpp"
 
 namespace orrery {
-
-/// Whether events decide when its replicas meet.
-[[nodiscard]] bool is_asynchronous(const Experiment& experiment);
 
 /// For traces and recorded runs, which hold one timeline of all ranks.
 /// @throws InputError at /data_parallel_sync/method if is_asynchronous(), at /inference if it serves requests

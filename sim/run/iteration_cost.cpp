@@ -16,11 +16,11 @@
 #include "sim/cost/issue_time.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/step.hpp"
+#include "sim/step/step.hpp"
+#include "workloads/communicators/communicators.hpp"
+#include "workloads/communicators/expert_load.hpp"
 #include "workloads/inference/iteration_steps.hpp"
-#include "workloads/inference/serving_memory.hpp"
-#include "workloads/parallel/communicators.hpp"
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/memory/serving_memory.hpp"
 
 namespace orrery {
 namespace {

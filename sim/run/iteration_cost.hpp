@@ -7,9 +7,9 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/inference.hpp"
-#include "sim/run/memo.hpp"
 #include "sim/run/replica_kinds.hpp"
 #include "sim/serving/iteration.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 

@@ -7,17 +7,18 @@
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "sim/choices/concrete_plan.hpp"
+#include "sim/claims/assumptions.hpp"
+#include "sim/claims/step_time_range.hpp"
+#include "sim/claims/warnings.hpp"
 #include "sim/cost/price_list.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/metrics/memory_moment.hpp"
-#include "sim/run/assumptions.hpp"
 #include "sim/run/asynchronous_run.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/replica_graph.hpp"
-#include "sim/run/replica_wire.hpp"
 #include "sim/run/serving_run.hpp"
-#include "sim/run/step_time_range.hpp"
-#include "sim/run/warnings.hpp"
+#include "sim/step/replica_graph.hpp"
+#include "sim/step/replica_wire.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {

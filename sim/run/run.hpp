@@ -9,7 +9,7 @@
 #include "orrery/workload.hpp"
 #include "sim/metrics/build_report.hpp"
 #include "sim/metrics/memory_moment.hpp"
-#include "sim/run/step.hpp"
+#include "sim/step/step.hpp"
 
 namespace orrery {
 

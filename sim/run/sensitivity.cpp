@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/choices/concrete_plan.hpp"
 #include "sim/run/asynchronous_run.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/replica_graph.hpp"
-#include "sim/run/step.hpp"
 #include "sim/run/task_path.hpp"
+#include "sim/step/replica_graph.hpp"
+#include "sim/step/step.hpp"
 
 namespace orrery {
 namespace {

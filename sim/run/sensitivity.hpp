@@ -7,7 +7,7 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
-#include "sim/run/memo.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 

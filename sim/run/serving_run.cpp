@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "orrery/serving_reach.hpp"
+#include "sim/choices/concrete_plan.hpp"
+#include "sim/claims/serving_range.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/run/concrete_plan.hpp"
 #include "sim/run/iteration_cost.hpp"
-#include "sim/run/replica_graph.hpp"
 #include "sim/run/replica_kinds.hpp"
 #include "sim/run/run.hpp"
 #include "sim/run/serving_capacity.hpp"
-#include "sim/run/serving_range.hpp"
 #include "sim/serving/serve.hpp"
+#include "sim/step/replica_graph.hpp"
 
 namespace orrery {
 namespace {

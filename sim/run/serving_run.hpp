@@ -4,8 +4,8 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
-#include "sim/run/memo.hpp"
 #include "sim/serving/serve.hpp"
+#include "sim/step/memo.hpp"
 
 namespace orrery {
 

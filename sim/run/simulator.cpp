@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "orrery/simulate.hpp"
+#include "sim/choices/concrete_plan.hpp"
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/run/asynchronous_run.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/memo.hpp"
-#include "sim/run/replica_graph.hpp"
 #include "sim/run/run.hpp"
 #include "sim/run/serving_run.hpp"
+#include "sim/step/memo.hpp"
+#include "sim/step/replica_graph.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/run/step.hpp"
+#include "sim/step/step.hpp"
 
 namespace orrery {
 

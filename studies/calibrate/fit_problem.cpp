@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "config/schema/wording.hpp"
-#include "config/text/overrides.hpp"
+#include "config/schema/overrides.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "studies/calibrate/calibration_file.hpp"
 #include "studies/calibrate/memory_rows.hpp"

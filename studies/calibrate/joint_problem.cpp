@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "config/text/overrides.hpp"
+#include "config/schema/overrides.hpp"
 #include "orrery/error.hpp"
 #include "studies/calibrate/calibration_file.hpp"
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
-#include "reports/column_table.hpp"
+#include "reports/text/column_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/writers.hpp"
 

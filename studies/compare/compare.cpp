@@ -15,7 +15,7 @@
 #include "orrery/parallel.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/space/points.hpp"
-#include "sim/run/not_simulated.hpp"
+#include "sim/claims/not_simulated.hpp"
 #include "studies/compare/solve_row.hpp"
 #include "studies/compare/sync_summary.hpp"
 #include "studies/compare/target.hpp"

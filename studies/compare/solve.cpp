@@ -9,7 +9,7 @@
 #include <limits>
 #include <map>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

@@ -6,7 +6,7 @@
 
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/experiment_keys.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "studies/compare/figures.hpp"

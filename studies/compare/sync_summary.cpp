@@ -1,7 +1,7 @@
 #include "studies/compare/sync_summary.hpp"
 
-#include "sim/run/replica_graph.hpp"
-#include "sim/run/replica_wire.hpp"
+#include "sim/step/replica_graph.hpp"
+#include "sim/step/replica_wire.hpp"
 
 namespace orrery {
 namespace {

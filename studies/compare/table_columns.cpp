@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "studies/compare/figures.hpp"
 
 namespace orrery {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "reports/column_table.hpp"
+#include "reports/text/column_table.hpp"
 #include "studies/compare/compare.hpp"
 
 namespace orrery {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/run/replica_graph.hpp"
+#include "sim/step/replica_graph.hpp"
 #include "studies/converge/rates.hpp"
 #include "topologies/gossip/analysis.hpp"
 #include "topologies/gossip/gossip.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "reports/csv_field.hpp"
+#include "reports/text/csv_field.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/writers.hpp"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <utility>
 
-#include "config/schema/wording.hpp"
-#include "reports/text_table.hpp"
+#include "config/text/wording.hpp"
+#include "reports/text/text_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/table_columns.hpp"
 #include "studies/compare/writers.hpp"

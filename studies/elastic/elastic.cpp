@@ -7,13 +7,13 @@
 #include <set>
 
 #include "config/experiment/read_experiment.hpp"
-#include "config/schema/wording.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "orrery/require_training.hpp"
 #include "orrery/simulate.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 #include "workloads/models/blocks.hpp"
-#include "workloads/parallel/optimizer_states.hpp"
+#include "workloads/weights/optimizer_states.hpp"
 
 namespace orrery {
 namespace {

@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "config/schema/wording.hpp"
 #include "config/text/document.hpp"
+#include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery {

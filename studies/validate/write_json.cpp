@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "reports/csv_field.hpp"
 #include "reports/page/page.hpp"
+#include "reports/text/csv_field.hpp"
 #include "studies/validate/writers.hpp"
 
 namespace orrery {

@@ -158,6 +158,30 @@ TEST_CASE("every format is written to a sink and to a file, whole or not at all"
   CHECK_THROWS_AS(write_file((folder.path / "none" / "result.json").string(), json), RunError);
 }
 
+TEST_CASE("requests that are served are recorded, and written in every format but kernels one by one") {
+  const Experiment experiment = parse_experiment(
+      R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "gpus_per_node": 2, "nodes": 1},
+          "plan": {"data_parallel": 2},
+          "inference": {"prompt_tokens": 100, "output_tokens": 5, "batch_size": 2, "requests": 8}})");
+  const RecordedRun run = record(experiment);
+  REQUIRE(run.requests() != nullptr);
+  CHECK(run.requests()->requests.size() == 8);
+  CHECK(run.report().serving->duration_ps == simulate(experiment).serving->duration_ps);
+  CHECK(run.ranks() == 0);
+  CHECK(run.streams(0).empty());
+  CHECK(run.spans(0, Stream::compute).empty());
+  CHECK(text_of([&](const Sink& sink) {
+          CHECK(write_trace(run, {}, sink).ranks == 2);
+        }).find("traceEvents") != std::string::npos);
+  CHECK(text_of([&](const Sink& sink) { write_picture(run, {}, sink); }).ends_with("</svg>\n"));
+  CHECK(text_of([&](const Sink& sink) { write_page(run, sink); }).starts_with("<!doctype html>"));
+  const Folder folder;
+  CHECK_THROWS_WITH_AS(write_kineto(run, {}, (folder.path / "traces").string()),
+                       doctest::Contains("which have no kernels one by one"), InputError);
+  const RecordedRun step = record(parse_experiment(kText));
+  CHECK(step.requests() == nullptr);
+}
+
 TEST_CASE("all that can be named is listed, and each name of a kind once") {
   for (std::size_t kind = 0; kind < kNameKindNames.size(); ++kind) {
     CAPTURE(kNameKindNames[kind]);

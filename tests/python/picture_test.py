@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Result.write_svg(): the picture that the command line draws."""
+"""Result.write_svg(), write_trace() and write_page(): what the command line writes, of steps and of requests."""
 
+import gzip
+import json
 import pathlib
 import tempfile
 import unittest
@@ -24,6 +26,20 @@ class Picture(unittest.TestCase):
         command("simulate", PIPELINE, "--quiet", "--svg", self.path / "b.svg", "--svg-stages", "1,2", "--svg-time",
                 "50..150ms", "--svg-width", "700", "--svg-memory")
         self.assertEqual((self.path / "a.svg").read_text(), (self.path / "b.svg").read_text())
+
+    def test_requests_that_are_served_have_picture_trace_and_page(self):
+        served = {"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 1},
+                  "inference": {"prompt_tokens": 100, "output_tokens": 5, "batch_size": 2, "requests": 4}}
+        for result in (orrery.simulate(served), orrery.simulate(PIPELINE)):
+            result.write_trace(self.path / "trace.json.gz")
+            with gzip.open(self.path / "trace.json.gz") as trace:
+                self.assertGreater(len(json.load(trace)["traceEvents"]), 10)
+            result.write_page(self.path / "run.html")
+            self.assertTrue((self.path / "run.html").read_text().startswith("<!doctype html>"))
+            result.write_svg(self.path / "run.svg")
+            self.assertTrue((self.path / "run.svg").read_text().endswith("</svg>\n"))
+        with self.assertRaisesRegex(orrery.ExperimentError, "no operations one by one"):
+            orrery.simulate(served).record()
 
     def test_png_where_librsvg_is(self):
         try:

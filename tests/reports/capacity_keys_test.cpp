@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "orrery/write.hpp"
-#include "reports/result_row.hpp"
+#include "reports/result/result_row.hpp"
 
 TEST_CASE("capacity is measured where its keys are named, and by no default") {
   using namespace orrery;

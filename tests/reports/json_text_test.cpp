@@ -1,5 +1,5 @@
 // JSON as text, beside the library that tests read it with.
-#include "reports/json_text.hpp"
+#include "reports/text/json_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "orrery/error.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 namespace orrery::test {
 

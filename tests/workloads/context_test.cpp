@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tests/workloads/models.hpp"
+#include "workloads/lowering/lower.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
+#include "workloads/lowering/lower.hpp"
 #include "workloads/models/blocks.hpp"
-#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -1,5 +1,5 @@
 // Where tokens go in a mixture of experts, by hand.
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/communicators/expert_load.hpp"
 
 #include <doctest/doctest.h>
 

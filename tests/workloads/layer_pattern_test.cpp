@@ -4,8 +4,8 @@
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
 #include "tests/workloads/program_flops.hpp"
+#include "workloads/lowering/lower.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -1,10 +1,10 @@
 // Muon against arithmetic by hand: states, FLOPs of the iterations, and what is gathered.
-#include "workloads/parallel/muon.hpp"
+#include "workloads/weights/muon.hpp"
 
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -1,10 +1,10 @@
 // What optimizers keep of a parameter, to the byte, and what an update reads and writes.
-#include "workloads/parallel/optimizer_states.hpp"
+#include "workloads/weights/optimizer_states.hpp"
 
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -5,8 +5,8 @@
 
 #include "tests/workloads/models.hpp"
 #include "tests/workloads/recomputation.hpp"
+#include "workloads/lowering/lower.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -9,7 +9,7 @@
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
 #include "tests/workloads/schedule_runner.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

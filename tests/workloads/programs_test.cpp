@@ -7,7 +7,7 @@
 
 #include "orrery/rank_grid.hpp"
 #include "tests/workloads/models.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

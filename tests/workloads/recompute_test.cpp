@@ -4,7 +4,7 @@
 #include "tests/workloads/activations.hpp"
 #include "tests/workloads/models.hpp"
 #include "tests/workloads/recomputation.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/parallel/weight_traffic.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
+#include "workloads/weights/weight_traffic.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/parallel/wire_width.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/communicators/wire_width.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/workloads/models.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::experiment;

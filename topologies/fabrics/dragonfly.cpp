@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 #include "topologies/fabrics/builders.hpp"
 #include "topologies/fabrics/nic_links.hpp"
 

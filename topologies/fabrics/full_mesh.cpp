@@ -1,7 +1,7 @@
 // A cable between every two nodes. Cables are numbered by their upper node, then by the lower one.
 #include <algorithm>
 
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 #include "topologies/fabrics/builders.hpp"
 #include "topologies/fabrics/direct_fabric.hpp"
 

@@ -1,8 +1,8 @@
 #include "topologies/fabrics/lattice.hpp"
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
-#include "topologies/ring_walk.hpp"
+#include "topologies/common/checks.hpp"
+#include "topologies/common/ring_walk.hpp"
 
 namespace orrery {
 

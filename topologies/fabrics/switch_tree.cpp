@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 
 namespace orrery {
 namespace {

@@ -1,8 +1,8 @@
 // The menu of fabrics. A new one is a file with its builder, declared in builders.hpp, and a row here.
 #include <array>
 
+#include "topologies/common/topologies.hpp"
 #include "topologies/fabrics/builders.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 #include "topologies/fabrics/fabric_model.hpp"
 
 namespace orrery {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 #include "topologies/graphs/shortest_ways.hpp"
 
 namespace orrery {

@@ -9,7 +9,7 @@
 
 #include "orrery/cluster.hpp"
 #include "orrery/topology.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 
 namespace orrery {
 

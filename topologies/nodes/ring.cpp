@@ -1,8 +1,8 @@
 // GPUs in a ring, each joined to two neighbours.
 #include <algorithm>
 
+#include "topologies/common/ring_walk.hpp"
 #include "topologies/nodes/builders.hpp"
-#include "topologies/ring_walk.hpp"
 
 namespace orrery {
 namespace {

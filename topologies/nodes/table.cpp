@@ -1,8 +1,8 @@
 // The menu of node wirings. A new one is a file with its builder, declared in builders.hpp, and a row.
 #include <array>
 
+#include "topologies/common/topologies.hpp"
 #include "topologies/nodes/builders.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 
 namespace orrery {
 

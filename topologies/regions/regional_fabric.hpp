@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "topologies/common/topologies.hpp"
 #include "topologies/fabrics/fabric_model.hpp"
 #include "topologies/regions/site_lines.hpp"
-#include "topologies/topologies.hpp"
 
 namespace orrery {
 

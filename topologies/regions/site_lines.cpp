@@ -5,7 +5,7 @@
 #include <string>
 
 #include "orrery/error.hpp"
-#include "topologies/checks.hpp"
+#include "topologies/common/checks.hpp"
 #include "topologies/graphs/shortest_ways.hpp"
 
 namespace orrery {

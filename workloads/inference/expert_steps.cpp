@@ -1,9 +1,9 @@
 // Of an iteration, layers with experts: tokens travel to them and back as the plan's dispatcher says.
 #include <utility>
 
+#include "workloads/communicators/expert_load.hpp"
+#include "workloads/communicators/wire_width.hpp"
 #include "workloads/inference/iteration_steps.hpp"
-#include "workloads/parallel/expert_load.hpp"
-#include "workloads/parallel/wire_width.hpp"
 
 namespace orrery {
 

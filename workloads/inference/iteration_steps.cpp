@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "orrery/error.hpp"
+#include "workloads/communicators/communicators.hpp"
+#include "workloads/communicators/expert_load.hpp"
 #include "workloads/models/recurrence.hpp"
 #include "workloads/models/sparse_attention.hpp"
-#include "workloads/parallel/communicators.hpp"
-#include "workloads/parallel/expert_load.hpp"
 
 namespace orrery {
 namespace {

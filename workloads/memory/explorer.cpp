@@ -6,7 +6,7 @@
 #include "orrery/error.hpp"
 #include "orrery/explorer_memory.hpp"
 #include "orrery/units.hpp"
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/communicators/expert_load.hpp"
 
 namespace orrery {
 namespace {

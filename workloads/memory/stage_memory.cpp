@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "workloads/memory/stage_peak.hpp"
-#include "workloads/parallel/muon.hpp"
-#include "workloads/parallel/optimizer_states.hpp"
 #include "workloads/programs/activation_offload.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
 #include "workloads/sync/sync_method.hpp"
+#include "workloads/weights/muon.hpp"
+#include "workloads/weights/optimizer_states.hpp"
 
 namespace orrery {
 namespace {

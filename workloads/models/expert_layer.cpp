@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/communicators/expert_load.hpp"
 
 namespace orrery {
 

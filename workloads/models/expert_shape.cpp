@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/communicators/expert_load.hpp"
 
 namespace orrery {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "workloads/parallel/communicators.hpp"
-#include "workloads/parallel/wire_width.hpp"
+#include "workloads/communicators/communicators.hpp"
+#include "workloads/communicators/wire_width.hpp"
 
 namespace orrery {
 

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/communicators/communicators.hpp"
 #include "workloads/models/expert_layer.hpp"
 #include "workloads/models/layer_kinds.hpp"
 #include "workloads/models/step_builder.hpp"
 #include "workloads/models/sub_blocks.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 

@@ -3,7 +3,7 @@
 // stages.
 #include <string>
 
-#include "workloads/parallel/batch_classes.hpp"
+#include "workloads/communicators/batch_classes.hpp"
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {

@@ -7,7 +7,7 @@
 // "DeepEP"). Both steps run at a time, on streams of their own.
 #include <string>
 
-#include "workloads/parallel/expert_load.hpp"
+#include "workloads/communicators/expert_load.hpp"
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {

@@ -1,7 +1,7 @@
 // The rows behind `communicator_kinds()`; each lies in the file of its dimension.
 #pragma once
 
-#include "workloads/parallel/communicators.hpp"
+#include "workloads/communicators/communicators.hpp"
 
 namespace orrery {
 

@@ -11,15 +11,6 @@
 namespace orrery {
 namespace {
 
-/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
-bool differs_in_groups(const Experiment& experiment) {
-  const Cluster& cluster = experiment.cluster;
-  const std::int64_t span = RankGrid(experiment.plan).span(Axis::tensor);
-  const auto divides = [span](std::int64_t gpus) { return gpus % span == 0 || span % gpus == 0; };
-  const bool even = divides(cluster.gpus_per_node) && divides(cluster.gpus_per_domain());
-  return experiment.plan.tensor_parallel > 1 && (cluster.graph || !even);
-}
-
 /// All steps in a row, `after` counted in all of them.
 PassWork joined(const StepLists& lists) {
   std::size_t count = 0;
@@ -86,14 +77,6 @@ std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t 
 }
 
 }  // namespace
-
-bool has_fused_passes(const Experiment& experiment) {
-  const bool even = experiment.jitter() == 0 && experiment.cluster.overrides.empty() &&
-                    experiment.cluster.gpu_classes() == 1 && experiment.plan.replica_batch_sizes.empty();
-  // Else attention, or what experts do, is no operation of the tensor group alone.
-  const bool alone = experiment.plan.degree(Axis::context) == 1 && experiment.model.experts == 0;
-  return experiment.simulation.detail == Detail::stage && even && alone && !differs_in_groups(experiment);
-}
 
 FusedPass add_fused_pass(const StepLists& lists, std::int64_t tensor_ranks, Workload& workload) {
   PassWork all = joined(lists);

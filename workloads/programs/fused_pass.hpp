@@ -19,9 +19,6 @@ struct FusedPass {
   std::vector<Step> tail;      ///< Step::after counts in this list; kBlockInput: after the body
 };
 
-/// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
-[[nodiscard]] bool has_fused_passes(const Experiment& experiment);
-
 /// Steps of blocks that a pass runs over one after the other.
 using StepLists = std::vector<const Steps*>;
 

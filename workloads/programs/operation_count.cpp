@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/programs/fused_pass.hpp"
 
 namespace orrery {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "orrery/experiment.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/programs/stages.hpp"
-#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 

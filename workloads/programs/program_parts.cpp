@@ -1,5 +1,6 @@
 #include "workloads/programs/program_parts.hpp"
 
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {

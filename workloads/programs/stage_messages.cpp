@@ -1,7 +1,7 @@
 #include "workloads/programs/stage_messages.hpp"
 
+#include "workloads/communicators/communicators.hpp"
 #include "workloads/models/step_builder.hpp"
-#include "workloads/parallel/communicators.hpp"
 
 namespace orrery {
 namespace {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "orrery/experiment.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
+#include "workloads/communicators/wire_width.hpp"
 #include "workloads/models/blocks.hpp"
-#include "workloads/parallel/wire_width.hpp"
 #include "workloads/programs/program_writer.hpp"
-#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/models/blocks.hpp"
 #include "workloads/schedules/schedules.hpp"
-#include "workloads/sync/communicator_layout.hpp"
 
 namespace orrery {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "orrery/experiment.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
 #include "workloads/programs/program_writer.hpp"
-#include "workloads/sync/communicator_layout.hpp"
 #include "workloads/sync/compressor.hpp"
 #include "workloads/sync/sync_method.hpp"
 

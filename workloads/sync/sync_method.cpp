@@ -56,4 +56,9 @@ Bytes plain_merge_bytes(const DataParallelSync& /*sync*/, Departure::To to, std:
   return width * (to == Departure::To::neighbours ? 2 + received : 2);
 }
 
+bool is_asynchronous(const Experiment& experiment) {
+  return sync_method(experiment.data_parallel_sync.method).meets != Meets::in_step &&
+         experiment.plan.data_parallel > 1;
+}
+
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "orrery/data_parallel_sync.hpp"
+#include "orrery/experiment.hpp"
 #include "orrery/units.hpp"
 
 namespace orrery {
@@ -88,5 +89,8 @@ void check_feedback(const DataParallelSync& sync, const SyncComplain& complain);
 /// The models of neighbours are added to one's own; a mean is copied out of its bucket.
 [[nodiscard]] Bytes plain_merge_bytes(const DataParallelSync& sync, Departure::To to, std::int64_t received,
                                       Bytes width);
+
+/// Whether events decide when its replicas meet.
+[[nodiscard]] bool is_asynchronous(const Experiment& experiment);
 
 }  // namespace orrery

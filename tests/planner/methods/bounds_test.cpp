@@ -9,8 +9,8 @@
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/space/points.hpp"
-#include "sim/run/concrete_plan.hpp"
-#include "sim/run/step_time_bound.hpp"
+#include "sim/bounds/step_time_bound.hpp"
+#include "sim/choices/concrete_plan.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/json_text.hpp"
+#include "reports/text/json_text.hpp"
 
 namespace orrery {
 namespace {

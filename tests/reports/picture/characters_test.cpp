@@ -4,7 +4,7 @@
 
 #include "orrery/cluster.hpp"
 #include "reports/picture/character_lines.hpp"
-#include "reports/text_table.hpp"
+#include "reports/text/text_table.hpp"
 #include "tests/reports/picture/tiny_run.hpp"
 
 namespace orrery::test {

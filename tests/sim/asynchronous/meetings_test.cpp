@@ -10,8 +10,8 @@
 
 #include "sim/asynchronous/exchanges.hpp"
 #include "tests/sim/run/experiments.hpp"
+#include "topologies/common/topologies.hpp"
 #include "topologies/gossip/gossip.hpp"
-#include "topologies/topologies.hpp"
 
 using namespace orrery;
 using orrery::test::read;

@@ -1,5 +1,5 @@
 // Stages whose layers the simulator chooses.
-#include "sim/run/balance_stages.hpp"
+#include "sim/choices/balance_stages.hpp"
 
 #include <doctest/doctest.h>
 

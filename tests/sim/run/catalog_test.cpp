@@ -6,9 +6,9 @@
 
 #include "tests/sim/run/experiments.hpp"
 #include "tests/workloads/recomputation.hpp"
+#include "workloads/lowering/lower.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/models/transformer_shape.hpp"
-#include "workloads/programs/lower.hpp"
 
 using namespace orrery;
 using orrery::test::catalog;

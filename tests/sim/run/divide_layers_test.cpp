@@ -1,5 +1,5 @@
 // Layers divided over stages, against all ways there are.
-#include "sim/run/divide_layers.hpp"
+#include "sim/choices/divide_layers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include "orrery/simulate.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 using namespace orrery;
 using orrery::test::check_same_times;

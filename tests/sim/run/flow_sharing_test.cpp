@@ -4,7 +4,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/engine/task_graph_builder.hpp"
 #include "sim/network/flow_network.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 using namespace orrery;
 

@@ -7,7 +7,7 @@
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::check_same_times;

@@ -11,7 +11,7 @@
 #include "sim/cost/price_list.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/matching/task_groups.hpp"
-#include "sim/run/step.hpp"
+#include "sim/step/step.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expand.hpp"

@@ -1,5 +1,5 @@
 // What is kept by the hash of programs depends on nothing that the hash does not tell.
-#include "sim/run/program_hash.hpp"
+#include "sim/step/program_hash.hpp"
 
 #include <doctest/doctest.h>
 

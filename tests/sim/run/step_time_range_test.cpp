@@ -1,4 +1,4 @@
-#include "sim/run/step_time_range.hpp"
+#include "sim/claims/step_time_range.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,6 +10,7 @@
 #include "tests/reports/trace/trace_check.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
+#include "workloads/sync/sync_method.hpp"
 
 using namespace orrery;
 using orrery::test::example;

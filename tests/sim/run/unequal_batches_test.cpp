@@ -6,7 +6,7 @@
 #include <random>
 
 #include "orrery/simulate.hpp"
-#include "sim/run/balance_batches.hpp"
+#include "sim/choices/balance_batches.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "tests/sim/run/same_report.hpp"
 

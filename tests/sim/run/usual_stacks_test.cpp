@@ -12,7 +12,7 @@
 #include "orrery/simulate.hpp"
 #include "orrery/write.hpp"
 #include "tests/sim/run/experiments.hpp"
-#include "workloads/programs/lower.hpp"
+#include "workloads/lowering/lower.hpp"
 
 using namespace orrery;
 using orrery::test::read;

@@ -12,9 +12,9 @@
 #include "sim/metrics/build_report.hpp"
 #include "sim/tasks/expand.hpp"
 #include "sim/tasks/interference.hpp"
-#include "topologies/topologies.hpp"
-#include "workloads/parallel/communicators.hpp"
-#include "workloads/programs/stage_program.hpp"
+#include "topologies/common/topologies.hpp"
+#include "workloads/communicators/communicators.hpp"
+#include "workloads/lowering/stage_program.hpp"
 #include "workloads/programs/stages.hpp"
 
 namespace orrery::test {

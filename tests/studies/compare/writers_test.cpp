@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "orrery/error.hpp"
-#include "reports/column_table.hpp"
+#include "reports/text/column_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "tests/studies/compare/small_comparisons.hpp"
 

@@ -9,7 +9,7 @@
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "tests/workloads/collectives/small_networks.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 using namespace orrery;
 using namespace orrery::test;

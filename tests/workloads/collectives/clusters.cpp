@@ -8,7 +8,7 @@
 
 #include "orrery/error.hpp"
 #include "tests/workloads/collectives/small_networks.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 using namespace orrery;
 using namespace orrery::test;

@@ -12,7 +12,7 @@
 #include "orrery/rank_grid.hpp"
 #include "tests/source_dir.hpp"
 #include "tests/workloads/collectives/small_networks.hpp"
-#include "topologies/topologies.hpp"
+#include "topologies/common/topologies.hpp"
 
 using namespace orrery;
 using namespace orrery::test;

@@ -1,0 +1,22 @@
+// The plan of an experiment with nothing left to the simulator. Used by whoever simulates an experiment or
+// accounts for its memory, before anything else.
+#pragma once
+
+#include "orrery/experiment.hpp"
+#include "sim/step/memo.hpp"
+
+namespace orrery {
+
+/// Whether the plan leaves layers of stages, batches of replicas or the group of ZeRO open.
+[[nodiscard]] bool has_auto_values(const Plan& plan);
+
+/// `experiment` with these chosen, in this order.
+[[nodiscard]] Experiment with_resolved_values(Experiment experiment, Memo& memo);
+
+/// `use` of the experiment with a concrete plan.
+template <class Use>
+auto with_resolved_plan(const Experiment& experiment, Memo& memo, Use use) {
+  return has_auto_values(experiment.plan) ? use(with_resolved_values(experiment, memo)) : use(experiment);
+}
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+#include "sim/run/recorded_outcome.hpp"
+
+#include <utility>
+
+#include "orrery/error.hpp"
+#include "orrery/simulate.hpp"
+#include "sim/run/asynchronous_run.hpp"
+#include "sim/run/serving_run.hpp"
+
+namespace orrery {
+
+RecordedOutcome record_outcome(const Experiment& experiment, Recording recording, const Figures& figures,
+                               decltype(ServingObserver::progress) progress) {
+  RecordedOutcome outcome;
+  if (experiment.inference) {
+    auto record = recording == Recording::figures ? nullptr : std::make_unique<ServingRecord>();
+    outcome.run.report = observe_serving(experiment, figures, {record.get(), std::move(progress)});
+    outcome.requests = std::move(record);
+  } else if (recording == Recording::figures) {
+    outcome.run.report = simulate(experiment);
+  } else {
+    outcome.run = recording == Recording::operations ? run_in_layers(experiment) : run(experiment);
+  }
+  return outcome;
+}
+
+void require_something_to_draw(const Experiment& experiment, const Report& report) {
+  if (!experiment.inference) return require_one_timeline(experiment);
+  if (!report.feasible)
+    throw InputError("/inference",
+                     "found nothing that can be served, so nothing to draw: " + report.reasons.front());
+}
+
+}  // namespace orrery

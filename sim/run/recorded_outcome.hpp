@@ -1,0 +1,41 @@
+// What an experiment came to, with what happened when in it: one kind of record for steps of training, for
+// workers that keep no step with each other, and for requests that were served. The face and the command line
+// take it and never ask which way it came.
+#pragma once
+
+#include <memory>
+
+#include "orrery/experiment.hpp"
+#include "orrery/serving_record.hpp"
+#include "sim/run/run.hpp"
+#include "sim/serving/serve.hpp"
+
+namespace orrery {
+
+struct RecordedOutcome {
+  Run run;  ///< the report, and of training all that the step is made of
+  std::unique_ptr<const ServingRecord> requests;  ///< where requests were served and recorded
+
+  [[nodiscard]] const Report& report() const { return run.report; }
+};
+
+/// How much of an outcome is kept.
+enum class Recording : std::uint8_t {
+  figures,     ///< the report alone, as simulate() makes it
+  timeline,    ///< and times of what was simulated
+  operations,  ///< the same, of every operation of every layer
+};
+
+/// @param figures   which of a served run are measured; of training all are
+/// @param progress  of requests that are served; may be empty
+/// @throws as simulate()
+[[nodiscard]] RecordedOutcome record_outcome(const Experiment& experiment, Recording recording,
+                                             const Figures& figures = {},
+                                             decltype(ServingObserver::progress) progress = {});
+
+/// @throws InputError where an outcome has nothing to draw: no timeline that all ranks share, or nothing that
+/// can be
+///         served
+void require_something_to_draw(const Experiment& experiment, const Report& report);
+
+}  // namespace orrery

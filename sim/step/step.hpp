@@ -1,0 +1,86 @@
+// One step from programs to its timeline: the one way that every run takes. Each part is made by a pure
+// function of immutable values and looked up in a memo by the content it is made from; a single run has an
+// empty memo.
+//
+//   machine          topology                      from the cluster's wiring
+//   program set      programs, their steady state  from what programs of a few micro-batches do
+//   communicators    who belongs to which group    from the rank grid and the kinds of groups
+//   channels         who meets whom                from programs and communicators
+//   prices           messages on routes            from machine, communicators and message
+//   rank classes     whom ranks stand for          from communicators and which of them are priced alike
+//   tasks            edges, streams                from programs and the shape of the rank classes
+//
+// Costs of tasks are set for each run, in values of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "orrery/report.hpp"
+#include "orrery/task_graph.hpp"
+#include "orrery/topology.hpp"
+#include "orrery/workload.hpp"
+#include "sim/cost/price_list.hpp"
+#include "sim/cost/traffic.hpp"
+#include "sim/matching/channels.hpp"
+#include "sim/metrics/build_report.hpp"
+#include "sim/step/memo.hpp"
+#include "sim/step/steady_state.hpp"
+#include "sim/tasks/expanded_graph.hpp"
+#include "workloads/lowering/lower.hpp"
+
+namespace orrery {
+
+/// A cluster's network as runs use it.
+struct Machine {
+  std::unique_ptr<const Topology> topology;
+  std::vector<std::uint32_t> link_kinds;  ///< number_link_kinds()
+
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+[[nodiscard]] std::shared_ptr<const Machine> machine_of(const Cluster& cluster, Memo& memo);
+
+/// A simulated step with all it consists of.
+struct SimulatedStep {
+  std::shared_ptr<const Machine> machine;
+  Workload workload;
+  std::shared_ptr<const Channels> channels;
+  std::shared_ptr<const Periods> periods;  ///< where asked for
+  PriceList prices;
+  ExpandedGraph expanded;
+  Timeline timeline;
+  std::shared_ptr<const RunLayout> layout;
+  TrafficCounts traffic_counts;
+  Traffic traffic;  ///< of the step as it is
+  Figures figures;
+  std::optional<StepAndPeriod> taken;  ///< nothing where its last periods are no steady state
+  std::vector<LinkId> shared;          ///< links on which transfers met, in ascending order
+  bool slows_passes = false;           ///< others meet messages of fused passes: it has to be run in layers
+  ContentHash task_key;                ///< steps of equal keys have the same tasks, whatever they cost
+
+  [[nodiscard]] RunView view() const;
+};
+
+/// What a step is made from. Refers to all.
+struct StepInput {
+  const Experiment& experiment;  ///< with the micro-batches to simulate
+  const CommunicatorLayout& layout;
+  const Outline& outlined;  ///< of the experiment, whatever its micro-batches
+};
+
+/// @param repeats  whether the period at its end is measured as well, to be added again and again
+/// @param own_programs  programs with the memory and the layers of this very experiment, for traces
+/// @throws InputError if the programs or tasks would not fit into memory
+[[nodiscard]] SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats,
+                                          bool own_programs, Memo& memo);
+
+/// The tasks of a step and what they cost where transfers share those links, without a timeline: nothing is
+/// run, and whether other links would be overloaded is not asked.
+/// @throws as simulate_step()
+[[nodiscard]] SimulatedStep price_step(const StepInput& input, const std::vector<LinkId>& shared, Memo& memo);
+
+}  // namespace orrery

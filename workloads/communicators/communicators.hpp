@@ -1,0 +1,116 @@
+// Communicators by the dimension that they serve. A kind says in which slots its groups lie, on which
+// streams their messages run, and which ranks form a group; the file of its dimension holds its row.
+// `communicator_kinds()` is the menu. Which of them an experiment has follows from its CommunicatorSpec.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "orrery/communicator_set.hpp"
+#include "orrery/experiment.hpp"
+#include "orrery/workload.hpp"
+#include "workloads/communicators/communicator_spec.hpp"
+
+namespace orrery {
+
+/// Forms groups one after the other.
+class GroupWriter {
+ public:
+  GroupWriter(std::uint32_t ranks, std::uint32_t slots);
+
+  /// `rank` is one more member of the group that is being formed.
+  void join(std::uint32_t rank, std::uint32_t slot);
+  /// The group that is being formed is complete.
+  void close();
+  /// A sender and its receiver.
+  void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in);
+  /// One group for every place off `axes`, of all ranks along them.
+  void add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
+  /// The same where rank p - 1 - r of a pipeline holds what rank r does: both are in one group.
+  void add_mirrored(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
+  /// Ranks without a group in `slot` form one each.
+  void add_loners(std::uint32_t slot);
+
+  [[nodiscard]] CommunicatorSet finish() && { return std::move(set_); }
+
+ private:
+  std::uint32_t ranks_;
+  std::uint32_t formed_ = 0;  ///< groups
+  CommunicatorSet set_;
+};
+
+class StepBuilder;
+struct AttentionWork;
+
+/// How attention runs where the ranks of a group share sequences: steps between those for its inputs and
+/// those for its output. It follows step `after`; the step that completes it is returned.
+struct SharedAttention {
+  std::int32_t (*forward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
+  std::int32_t (*backward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
+};
+
+/// Says what is wrong at the first of the keys of the plan that is given.
+using ReportProblem = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
+
+/// A row of the menu.
+struct CommunicatorKind {
+  std::string_view name;
+  Dimension dimension{};  ///< that its messages count for
+  Slot first_slot{};      ///< that it takes; further ones follow in Slot
+  /// Of its messages, by slot; empty: the writer of the messages knows. Parameters are gathered on
+  /// Stream::gather, in whichever slot.
+  std::span<const Stream> streams;
+  bool joins_some = false;  ///< its groups join some replicas with others, not all with all
+  /// How many slots it takes; 0 where an experiment has no such groups.
+  std::uint32_t (*slots)(const CommunicatorSpec& spec);
+  /// Forms its groups, in slots from `first` on.
+  void (*form)(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to);
+  /// nullptr: it leaves attention alone.
+  const SharedAttention* attention = nullptr;
+  /// Checks the degree of its dimension, and what goes with it. nullptr: nothing to check.
+  void (*check)(const Experiment& experiment, const ReportProblem& complain) = nullptr;
+};
+
+/// Those that join some replicas with others come last.
+[[nodiscard]] std::span<const CommunicatorKind* const> communicator_kinds();
+/// The one that takes the slot.
+[[nodiscard]] const CommunicatorKind& communicator_kind(Slot slot);
+/// How attention runs in an experiment with these communicators; nullptr: on each rank alone.
+[[nodiscard]] const SharedAttention* shared_attention(const CommunicatorSpec& spec);
+/// Of the messages in the slot.
+[[nodiscard]] Stream stream_of(Slot slot);
+
+/// The numbers of the slots that an experiment has.
+class SlotNumbers {
+ public:
+  SlotNumbers() { numbers_.fill(kNone); }
+  explicit SlotNumbers(const CommunicatorSpec& spec);
+
+  /// kNone where an experiment has no such groups.
+  [[nodiscard]] std::uint16_t operator[](Slot slot) const { return numbers_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] bool has(Slot slot) const { return (*this)[slot] != kNone; }
+  /// At least one: what a rank does alone has number 0.
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// Slots before those whose groups join some replicas with others.
+  [[nodiscard]] std::uint32_t common() const { return common_; }
+
+  static constexpr std::uint16_t kNone = 0xffff;
+
+ private:
+  std::array<std::uint16_t, kSlotCount> numbers_{};
+  std::uint32_t count_ = 0;
+  std::uint32_t common_ = 0;
+};
+
+[[nodiscard]] CommunicatorSet make_communicators(const CommunicatorSpec& spec);
+
+/// Fills what a workload says of ranks and groups.
+void add_communicators(const CommunicatorSpec& spec, Workload& workload);
+
+}  // namespace orrery

@@ -1,0 +1,63 @@
+// The way from an experiment to programs: the one entrance to workloads/.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "orrery/experiment.hpp"
+#include "orrery/gossip_graph.hpp"
+#include "orrery/workload.hpp"
+#include "workloads/communicators/communicator_layout.hpp"
+#include "workloads/models/blocks.hpp"
+#include "workloads/programs/stages.hpp"
+
+namespace orrery {
+
+/// Programs of all pipeline stages, communicators of all ranks, memory and FLOPs.
+/// `experiment` must be valid (see config/).
+/// @throws InputError if the programs would not fit into memory.
+/// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
+[[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
+
+/// What comes before programs: the blocks of the model, what stages hold and take of memory.
+struct Outline {
+  ModelBlocks blocks;  ///< without steps
+  Stages stages;
+  Workload workload;  ///< without programs and communicators
+};
+
+/// `layout` is that of the graph.
+[[nodiscard]] Outline outline(const Experiment& experiment, const CommunicatorLayout& layout);
+
+/// Programs of `stages`, for each class of replicas (BatchClasses), of an experiment that may differ from the
+/// one outlined in its micro-batches, and the work, messages and passes they need. `blocks`: as outlined.
+/// @throws InputError if the programs would not fit into memory.
+void write_programs(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks blocks,
+                    std::span<const Stage> stages, Workload& workload);
+
+/// Whether the programs of all stages would fit into memory.
+[[nodiscard]] bool can_be_written(const Experiment& experiment, const CommunicatorLayout& layout,
+                                  const Outline& outlined);
+
+/// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
+/// one outlined in its micro-batches.
+/// @throws as write_programs().
+[[nodiscard]] Workload write_workload(const Experiment& experiment, const CommunicatorLayout& layout,
+                                      const Outline& outlined);
+
+/// A step of so many micro-batches, otherwise as `experiment`.
+[[nodiscard]] inline Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
+  Experiment other = experiment;
+  other.plan.global_batch_size =
+      micro_batches * experiment.plan.micro_batch_size * experiment.plan.data_parallel;
+  return other;
+}
+
+/// Parameters of the whole model; tied embeddings count once.
+[[nodiscard]] std::int64_t parameter_count(const Model& model);
+
+/// Memory per pipeline stage alone, without programs.
+[[nodiscard]] std::vector<StageMemory> stage_memory(const Experiment& experiment,
+                                                    const GossipGraph& graph = {});
+
+}  // namespace orrery
