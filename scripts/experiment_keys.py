@@ -10,10 +10,10 @@ def schema_keys(schema, prefix=""):
     """(dotted key, its schema) for all objects of a schema, those in lists included."""
     for variant in schema.get("oneOf", []) + schema.get("anyOf", []):
         yield from schema_keys(variant, prefix)
+    yield from schema_keys(schema["items"], prefix) if "items" in schema else ()
     for key, value in schema.get("properties", {}).items():
         yield prefix + key, value
         yield from schema_keys(value, prefix + key + ".")
-        yield from schema_keys(value.get("items", {}), prefix + key + ".")
 
 
 def cells_of(line):

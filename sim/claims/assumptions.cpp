@@ -18,7 +18,9 @@ namespace orrery {
 namespace {
 
 constexpr std::array<std::string_view, kOptimizerNames.size()> kOptimizers{
-    "Adam", "Adam in 8 bits", "Lion", "SGD with momentum", "SGD", "Muon"};
+    "Adam", "Adam in 8 bits",
+    "Lion", "SGD with momentum",
+    "SGD",  "Muon, beside Adam's second moment of embeddings and norms,"};
 
 std::string network(const Experiment& experiment) {
   return experiment.simulation.network == Network::flow
@@ -217,6 +219,13 @@ std::string memory_reserve(const Gpu& gpu) {
                      gpu.memory_reserve_gb, gpu.memory_reserve_gb == 1 ? "is" : "are");
 }
 
+std::string recurrences(const Model& model) {
+  if (model.mamba2.heads == 0 && model.gated_delta_net.key_heads == 0) return "";
+  return "MFU and HFU count states as Megatron-LM does; kernels work in chunks, whose products are priced as "
+         "if "
+         "those of a sequence could all run at once";
+}
+
 }  // namespace
 
 std::string memory_assumption(const Experiment& experiment) {
@@ -244,6 +253,8 @@ std::vector<std::string> assumptions(const Experiment& experiment, const Report&
     list.emplace_back(
         "MFU and HFU count attention in full, as is usual, though a causal flash kernel skips half of it");
   }
+  if (std::string sentence = recurrences(experiment.model); !sentence.empty())
+    list.push_back(std::move(sentence));
   for (std::string sentence : {calibrations(experiment), perfect_links(experiment)})
     if (!sentence.empty()) list.push_back(std::move(sentence));
   if (experiment.data_parallel_sync.method == SyncMethod::none && experiment.plan.data_parallel > 1)
