@@ -19,7 +19,7 @@ struct Alias {
   Use use = Use::hinted;
 };
 
-constexpr std::array<Alias, 57> kAliases{{
+constexpr std::array<Alias, 58> kAliases{{
     // Summaries, and Megatron-LM's --tensor-model-parallel-size and its kind
     {"tp", "plan.tensor_parallel", Use::accepted},
     {"pp", "plan.pipeline_parallel", Use::accepted},
@@ -78,6 +78,7 @@ constexpr std::array<Alias, 57> kAliases{{
     {"num_experts_per_tok", "model.experts_per_token", Use::accepted},
     {"n_shared_experts", "model.shared_experts", Use::accepted},
     {"sliding_window", "model.window", Use::accepted},
+    {"gated-delta-net", "model.gated_delta_net", Use::accepted},
     {"tie_word_embeddings", "model.tied_embeddings", Use::accepted},
 }};
 

@@ -40,12 +40,16 @@ void Transformer::add_products(PassKind kind, MlpPart part, const SubBlock& sub,
     kernels.insert(kernels.end(), more.begin(), more.end());
   };
   if (kind == PassKind::forward) {
-    if (!starts) return products_.add(sub.second, kernels);
+    if (!starts) {
+      products_.add(sub.second, kernels);
+      return append(sub.after);
+    }
     for (const Weight& weight : sub.first) products_.add(weight, kernels);
     return append(sub.core);
   }
   const bool weights = kind == PassKind::backward;
   if (starts) {
+    append(sub.after);
     products_.add_input_gradient(sub.second, kernels);
     if (weights) products_.add_weight_gradient(sub.second, kernels);
     return append(sub.core_backward);

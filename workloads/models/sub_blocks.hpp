@@ -21,7 +21,7 @@ struct SubBlock {
   std::vector<Kernel> gate;  ///< between the core and the last product, where attention has one
   std::vector<Kernel> gate_backward;
   Weight second;              ///< cut by rows
-  std::vector<Kernel> after;  ///< bias, dropout, residual; none in shared experts
+  std::vector<Kernel> after;  ///< bias, dropout, residual; of shared experts their gate alone
   Half half = Half::mlp;
 
   [[nodiscard]] bool attends() const { return half == Half::attention; }
