@@ -226,7 +226,7 @@ class CommandLine(CommandLineCase):
         self.experiment.write_text('{"model": "gpt3-125m", "cluster": "dgx-1", ' + ",".join(f'"k{i}":1' for i in range(500_000)) + "}")
         begin = time.monotonic()
         lines = orrery("simulate", self.experiment).stderr.splitlines()
-        self.assertLess(time.monotonic() - begin, 60)
+        self.assertLess(time.monotonic() - begin, 240)
         self.assertEqual(len(lines), 101)
         self.assertIn("499900 more mistakes are left out", lines[-1])
 
