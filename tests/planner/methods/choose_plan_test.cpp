@@ -33,7 +33,9 @@ std::string refusal(const std::string& text, const Menus& names) {
 constexpr const char* kOpen =
     R"({"model": "gpt3-6.7b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1}, "plan": {"base": "auto", "global_batch_size": 64}})";
 
-TEST_CASE("a plan with the base auto is the optimum of the usual space, with the keys that are given") {
+// Figures alone; the tests above search as well under the sanitizers.
+TEST_CASE("a plan with the base auto is the optimum of the usual space, with the keys that are given" *
+          doctest::skip(test::kSanitized)) {
   const Experiment experiment = chosen(kOpen);
   const std::string given =
       R"({"model": "gpt3-6.7b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1}, "plan": {"global_batch_size": 64}})";
@@ -89,7 +91,9 @@ TEST_CASE("the batch that is assumed suits clusters that are no power of two" *
   CHECK(added.plan.global_batch_size == 48);
 }
 
-TEST_CASE("a search takes a plan that is to be chosen as one of which it varies the keys") {
+// Figures alone; the tests above search as well under the sanitizers.
+TEST_CASE("a search takes a plan that is to be chosen as one of which it varies the keys" *
+          doctest::skip(test::kSanitized)) {
   const BaseExperiment open{"open.json", kOpen};
   const Space space(usual_space(open, Catalog::embedded(), menus()), open, Catalog::embedded(), menus());
   CHECK(search(space, {}).best.front().trial.makespan_ps == simulate(chosen(kOpen)).makespan_ps);
