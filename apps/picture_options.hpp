@@ -48,7 +48,7 @@ class Pictures {
   /// @throws InputError for stages that the plan does not have, RunError where no PNG can be written
   Pictures(const PictureArguments& arguments, const Experiment& experiment, Outputs& outputs);
 
-  /// Of an outcome whose operations were recorded.
+  /// Draws an outcome whose operations were recorded.
   /// @throws InputError for a time behind the end of the run
   void write(const RecordedOutcome& outcome) const;
   /// What --draw asks for, below headings; empty where it asks for nothing.

@@ -80,8 +80,8 @@ struct ResultFiles {
   }
 };
 
-/// What happened when is recorded only where something shows it. A report alone is that of a batch, which
-/// leaves out what micro-batches repeat: it refuses the same plans.
+/// Times are recorded only where something shows them. A report alone is made as in a batch, which folds
+/// micro-batches that repeat and refuses the same plans.
 Recording recording_for(const SimulateOptions& options) {
   if (options.trace.any() || options.pictures.any() || !options.html.empty()) return Recording::operations;
   return options.memory_timeline ? Recording::timeline : Recording::figures;

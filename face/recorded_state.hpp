@@ -1,5 +1,4 @@
-// What a RecordedRun holds: the outcome as the simulator keeps it, and of training how to find operations in
-// it.
+// A RecordedRun holds the outcome as the simulator keeps it; of training it can find each operation.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@ namespace orrery {
 
 /// `value` is resolved: no names, no bases. Findings tell whether the result is of use.
 /// What each layer is, where `value` says so; the rest of the model is read.
-/// Whether the layers that have widths are there.
+/// Finds widths of a kind of layer that no layer has.
 void check_kinds_of_layers(const Model& model, const Path& path, Findings& findings);
 void read_layer_pattern(const Json& value, Model& model, const Path& path, Scope& scope);
 Model read_model(const Json& value, const Path& path, Scope& scope);

@@ -64,9 +64,9 @@ struct LayerContent {
   bool crosses = false;  ///< in a decoder, attends to what the encoder made as well
   TokenMixer mixer = TokenMixer::attention;
 
-  /// Whether its tokens meet in a state of fixed size. Such a layer attends to nothing.
+  /// Its tokens meet in a state of fixed size, and attend to nothing.
   [[nodiscard]] bool recurs() const { return mixer != TokenMixer::attention; }
-  /// Whether its tokens meet at all; else it is an MLP alone.
+  /// Its tokens meet in some way; else it is an MLP or experts alone.
   [[nodiscard]] bool mixes() const { return attends() || recurs(); }
   [[nodiscard]] bool attends() const { return attention != LayerAttention::none; }
   [[nodiscard]] bool windowed() const { return attention == LayerAttention::window; }
