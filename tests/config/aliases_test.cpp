@@ -10,14 +10,7 @@
 #include "tests/config/support.hpp"
 
 using namespace orrery;
-
-namespace {
-
-Experiment read(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_experiment_text(text, "e.json", overrides, io_test::catalog(), io_test::menus()).experiment;
-}
-
-}  // namespace
+using io_test::read;
 
 TEST_CASE("a key may have the name that others give it") {
   const Experiment written = read(

@@ -12,20 +12,17 @@
 #include "planner/methods/pipeline_partition.hpp"
 #include "planner/methods/search.hpp"
 #include "planner/space/points.hpp"
+#include "tests/planner/methods/found_by.hpp"
 
 namespace orrery {
+
+using test::found_by;
+
 namespace {
 
 Space space_for(const std::string& experiment, const std::string& description) {
   return {
       read_space(description, "space.json"), {"experiment.json", experiment}, Catalog::embedded(), menus()};
-}
-
-SearchResult found_by(const char* method, const Space& space) {
-  SearchRequest request;
-  request.method = method;
-  request.threads = 2;
-  return search(space, request);
 }
 
 Experiment experiment_at(const Space& space, const std::vector<std::string>& values) {

@@ -8,8 +8,12 @@
 #include "planner/methods/search.hpp"
 #include "planner/methods/write_search.hpp"
 #include "planner/space/points.hpp"
+#include "tests/planner/methods/found_by.hpp"
 
 namespace orrery {
+
+using test::found_by;
+
 namespace {
 
 /// Every micro-batch is written: four million of one sample are 32 operations each and more, beyond the 50
@@ -24,13 +28,6 @@ Space space_of(const std::string& description) {
           {"experiment.json", kEveryMicroBatch},
           Catalog::embedded(),
           menus()};
-}
-
-SearchResult found_by(const char* method, const Space& space) {
-  SearchRequest request;
-  request.method = method;
-  request.threads = 2;
-  return search(space, request);
 }
 
 bool tells(const SearchResult& result, const std::string& part) {
