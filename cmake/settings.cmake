@@ -28,6 +28,11 @@ endif()
 if(ORRERY_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  # Sanitized programs are large: LLVM's linker takes a fifth of the time of GNU's.
+  find_program(ORRERY_LLD ld.lld)
+  if(ORRERY_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_link_options(-fuse-ld=lld)
+  endif()
   # Undefined behaviour ends the program without a word (SIGILL), which compiles in less time.
   if(ORRERY_SANITIZE_TRAPS)
     add_compile_options(-fsanitize-trap=undefined)
