@@ -20,7 +20,7 @@
 #include "planner/methods/search.hpp"
 #include "planner/methods/usual_space.hpp"
 #include "planner/methods/write_search.hpp"
-#include "sim/choices/concrete_plan.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/step/memo.hpp"
 
 namespace orrery {
@@ -100,8 +100,7 @@ Space space_of(const PlanOptions& options) {
 /// The winner as a framework takes it, below the tables if there are any.
 void print_launch(const std::string& framework, const Experiment& best, bool quiet) {
   Memo memo;
-  const std::string text =
-      with_resolved_plan(best, memo, [&](const Experiment& e) { return emit(framework, e); });
+  const std::string text = emit(framework, with_resolved_plan(best, memo));
   std::printf("%s%s", quiet ? "" : "\n", text.c_str());
 }
 

@@ -22,10 +22,10 @@
 #include "orrery/simulate.hpp"
 #include "planner/emit/emit.hpp"
 #include "reports/writers.hpp"
-#include "sim/choices/concrete_plan.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/metrics/replica_memory.hpp"
 #include "sim/run/asynchronous_run.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/run/recorded_outcome.hpp"
 #include "studies/sensitivity/costly_defaults.hpp"
 #include "studies/sensitivity/what_if.hpp"
@@ -147,9 +147,8 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
-    return with_resolved_plan(experiment, memo, [&](const Experiment& e) {
-      return options.resolved ? read.positions.resolved(e) : emit(options.framework, e);
-    });
+    const Experiment resolved = with_resolved_plan(experiment, memo);
+    return options.resolved ? read.positions.resolved(resolved) : emit(options.framework, resolved);
   });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;

@@ -13,7 +13,7 @@
 #include "orrery/error.hpp"
 #include "planner/methods/pipeline_partition.hpp"
 #include "planner/methods/usual_space.hpp"
-#include "sim/choices/concrete_plan.hpp"
+#include "sim/run/prepare.hpp"
 
 namespace orrery {
 namespace {
@@ -145,10 +145,9 @@ class PartitionSearch {
     if (choices.layers) experiment.plan.balance_stages = false;
     std::optional<Solved> values;
     const auto refusal = refusal_of([&] {
-      values = with_resolved_plan(experiment, memo_, [&](const Experiment& concrete) {
-        const PipelinePartition partition(concrete, choices, memo_);
-        return values_of(*point, concrete, partition, solver_(partition.problem()));
-      });
+      const Experiment resolved = with_resolved_plan(experiment, memo_);
+      const PipelinePartition partition(resolved, choices, memo_);
+      values = values_of(*point, resolved, partition, solver_(partition.problem()));
     });
     if (refusal) return run_.refuse(*refusal);
     if (values) solved_.push_back(*values);

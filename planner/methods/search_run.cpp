@@ -8,8 +8,8 @@
 #include "orrery/error.hpp"
 #include "orrery/parallel.hpp"
 #include "sim/bounds/step_time_bound.hpp"
-#include "sim/choices/concrete_plan.hpp"
-#include "sim/step/step.hpp"
+#include "sim/run/prepare.hpp"
+#include "sim/run/run.hpp"
 
 namespace orrery {
 namespace {
@@ -122,9 +122,10 @@ std::uint64_t SearchRun::evaluate_point(std::uint64_t index, std::uint64_t end, 
   const Point& point = std::get<Point>(read);
   if (!found.known.insert(point.content).second) return 1;
   const auto refusal = refusal_of([&] {  // what only building it finds, such as a tree without enough leaves
-    const Report memory = account_memory(point.experiment, kMemoryAlone);
+    const PreparedExperiment prepared = prepare(point.experiment, memo_);
+    const Report memory = account_memory(prepared, kMemoryAlone, memo_);
     if (memory.feasible)
-      found.candidates.push_back(candidate_of(point, memory));
+      found.candidates.push_back(candidate_of(point, prepared, memory));
     else
       found.without_room.push_back(point.content);
   });
@@ -132,7 +133,8 @@ std::uint64_t SearchRun::evaluate_point(std::uint64_t index, std::uint64_t end, 
   return 1;
 }
 
-Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
+Candidate SearchRun::candidate_of(const Point& point, const PreparedExperiment& prepared,
+                                  const Report& memory) {
   Candidate candidate;
   candidate.index = point.index;
   candidate.content = point.content;
@@ -140,9 +142,7 @@ Candidate SearchRun::candidate_of(const Point& point, const Report& memory) {
     candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
     return candidate;
   }
-  const StepTimeBound least = with_resolved_plan(point.experiment, memo_, [this](const Experiment& concrete) {
-    return least_makespan(concrete, memo_);
-  });
+  const StepTimeBound least = least_makespan(prepared, memo_);
   candidate.pareto_bounds.assign(request_.pareto.size(), candidate.bound);
   Report bound = memory;
   bound.makespan_ps = std::max<Picoseconds>(least.most(), 1);
@@ -214,9 +214,10 @@ SearchRun::Evaluated SearchRun::evaluated(std::uint64_t index, bool as_candidate
   }
   Point& point = std::get<Point>(found);
   const auto refusal = refusal_of([&] {
-    static_cast<void>(machine_of(point.experiment.cluster, memo_));
-    looked.memory = account_memory(point.experiment, kMemoryAlone);
-    if (as_candidate && looked.memory.feasible) looked.candidate = candidate_of(point, looked.memory);
+    const PreparedExperiment prepared = prepare(point.experiment, memo_);
+    looked.memory = account_memory(prepared, kMemoryAlone, memo_);
+    if (as_candidate && looked.memory.feasible)
+      looked.candidate = candidate_of(point, prepared, looked.memory);
     looked.point = std::move(point);
   });
   if (refusal) looked.removed_by = refusal->text();
@@ -370,10 +371,9 @@ void SearchRun::schedule_passes(Candidate& candidate) {
   const Experiment experiment = std::get<Point>(read(candidate.index)).experiment;
   const bool meets = experiment.simulation.network != Network::alpha_beta;
   candidate.next = meets ? Tightening::run_without_contention : Tightening::none;
-  Report least = account_memory(experiment, kMemoryAlone);
-  least.makespan_ps = with_resolved_plan(experiment, memo_, [this](const Experiment& concrete) {
-    return std::max<Picoseconds>(least_scheduled_makespan(concrete, memo_), 1);
-  });
+  const PreparedExperiment prepared = prepare(experiment, memo_);
+  Report least = account_memory(prepared, kMemoryAlone, memo_);
+  least.makespan_ps = std::max<Picoseconds>(least_scheduled_makespan(prepared, memo_), 1);
   raise_bounds(least, BoundBy::schedule, candidate);
 }
 

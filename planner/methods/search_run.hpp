@@ -23,6 +23,7 @@
 #include "planner/methods/search.hpp"
 #include "planner/space/points.hpp"
 #include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 
 namespace orrery {
 
@@ -113,7 +114,8 @@ class SearchRun {
   void raise_bounds(const Report& least, BoundBy by, Candidate& candidate) const;
   void schedule_passes(Candidate& candidate);
   void run_without_contention(Candidate& candidate);
-  [[nodiscard]] Candidate candidate_of(const Point& point, const Report& memory);
+  [[nodiscard]] Candidate candidate_of(const Point& point, const PreparedExperiment& prepared,
+                                       const Report& memory);
   [[nodiscard]] std::vector<Candidate> merged(std::vector<Evaluations>& evaluations);
   [[nodiscard]] std::vector<std::optional<Point>> fitting_points(std::span<const std::uint64_t> indices);
   [[nodiscard]] std::vector<const Point*> new_points(const std::vector<std::optional<Point>>& points);

@@ -20,8 +20,8 @@
 #include "python/module/shared_simulator.hpp"
 #include "python/module/threads.hpp"
 #include "reports/explorer_writers.hpp"
-#include "sim/choices/concrete_plan.hpp"
 #include "sim/metrics/memory_fit.hpp"
+#include "sim/run/prepare.hpp"
 
 namespace orrery::python {
 namespace {
@@ -107,8 +107,7 @@ std::string resolved_text(py::handle experiment, const Names& overrides, const N
   InputSeries series(*input.setting);
   Memo memo;
   return series.apply(input.given, [&](const Experiment& read, const ExperimentPositions& positions) {
-    return with_resolved_plan(read, memo,
-                              [&](const Experiment& concrete) { return positions.resolved(concrete); });
+    return positions.resolved(with_resolved_plan(read, memo));
   });
 }
 

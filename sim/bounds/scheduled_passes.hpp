@@ -11,7 +11,7 @@ namespace orrery {
 /// Passes wait for the passes that they take their input from, and those of a rank for each other's kernels;
 /// the two of a pair come in turns, step by step. Messages between
 /// stages take no time. 0 for orders of more than a million passes. The plan leaves nothing open
-/// (with_resolved_plan()).
+/// (with_resolved_plan(), sim/run/prepare.hpp).
 /// @param times  with steps, where passes run side by side
 [[nodiscard]] Picoseconds scheduled_passes(const Experiment& experiment, const LeastTimes& times);
 

@@ -7,7 +7,6 @@
 #include "sim/bounds/block_times.hpp"
 #include "sim/bounds/scheduled_passes.hpp"
 #include "sim/cost/issue_time.hpp"
-#include "sim/step/replica_graph.hpp"
 #include "workloads/programs/stages.hpp"
 #include "workloads/sync/sync_method.hpp"
 
@@ -155,16 +154,18 @@ class LeastPassTimes {
 
 }  // namespace
 
-StepTimeBound least_makespan(const Experiment& experiment, Memo& memo) {
+StepTimeBound least_makespan(const PreparedExperiment& prepared, Memo& memo) {
+  const Experiment& experiment = prepared.experiment;
   if (is_asynchronous(experiment)) return {};
-  const LeastTimes times = least_times(experiment, communicator_layout_of(experiment, memo), memo);
+  const LeastTimes times = least_times(experiment, prepared.layout, memo);
   return LeastPassTimes(experiment, times).longest();
 }
 
-Picoseconds least_scheduled_makespan(const Experiment& experiment, Memo& memo) {
+Picoseconds least_scheduled_makespan(const PreparedExperiment& prepared, Memo& memo) {
+  const Experiment& experiment = prepared.experiment;
   if (is_asynchronous(experiment)) return 0;
-  return scheduled_passes(experiment, least_times(experiment, communicator_layout_of(experiment, memo), memo,
-                                                  experiment.plan.overlap_expert_parallel));
+  return scheduled_passes(
+      experiment, least_times(experiment, prepared.layout, memo, experiment.plan.overlap_expert_parallel));
 }
 
 }  // namespace orrery

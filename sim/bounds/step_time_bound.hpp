@@ -2,8 +2,8 @@
 // that leave out what cannot win.
 #pragma once
 
-#include "orrery/experiment.hpp"
 #include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 
 namespace orrery {
 
@@ -19,12 +19,11 @@ struct StepTimeBound {
 };
 
 /// None is longer than Report::makespan_ps: waits for other ranks, messages between stages and all that slows
-/// kernels are left out. Zeros where workers keep no step. The plan leaves nothing open
-/// (with_resolved_plan()).
-[[nodiscard]] StepTimeBound least_makespan(const Experiment& experiment, Memo& memo);
+/// kernels are left out. Zeros where workers keep no step.
+[[nodiscard]] StepTimeBound least_makespan(const PreparedExperiment& prepared, Memo& memo);
 
 /// The same of one step whose passes wait for each other as their schedule says (scheduled_passes()): tighter
 /// where passes run side by side or stages are unlike, and found in about a millisecond.
-[[nodiscard]] Picoseconds least_scheduled_makespan(const Experiment& experiment, Memo& memo);
+[[nodiscard]] Picoseconds least_scheduled_makespan(const PreparedExperiment& prepared, Memo& memo);
 
 }  // namespace orrery

@@ -56,13 +56,18 @@ Report outlined_report(const Workload& workload) {
   report.active_parameters = workload.active_parameters;
   report.samples_per_step = workload.samples;
   report.tokens_per_step = workload.tokens;
+  return report;
+}
+
+Report training_report(const Workload& workload) {
+  Report report = outlined_report(workload);
   report.model_flops_per_step = workload.model_flops;
   report.hardware_flops_per_step = workload.hardware_flops;
   return report;
 }
 
 Report build_report(const ReportInput& input, const Totals& totals) {
-  Report report = outlined_report(input.workload);
+  Report report = training_report(input.workload);
   report.gpus = input.gpus;
   report.steps = input.workload.steps;
   report.makespan_ps = totals.makespan_ps;

@@ -70,8 +70,11 @@ struct StepAndPeriod {
 /// The part is all of it.
 [[nodiscard]] StepAndPeriod measure_all(const RunView& run);
 
-/// What a report says without a run: of a workload that may lack programs and communicators.
+/// A report says these without a run, of a workload that may lack programs and communicators: the size of the
+/// model and of a batch.
 [[nodiscard]] Report outlined_report(const Workload& workload);
+/// And the FLOPs of a step of training.
+[[nodiscard]] Report training_report(const Workload& workload);
 
 /// What a report is built from beside what a run takes.
 struct ReportInput {

@@ -153,9 +153,10 @@ void require_one_timeline(const Experiment& experiment) {
                                kSyncMethodNames[method]));
 }
 
-Report report_on_meetings(const Experiment& experiment, const Outline& outlined, const SimulatedStep& local,
+Report report_on_meetings(const PreparedExperiment& prepared, const SimulatedStep& local,
                           const Figures& figures) {
-  const MeetingSimulation simulation(experiment, outlined, local);
+  const Experiment& experiment = prepared.experiment;
+  const MeetingSimulation simulation(experiment, prepared.outlined, local);
   const ExchangeRun run = simulation.run();
   StepFacts facts(local, shortened_run(experiment.plan, experiment.plan.micro_batches()));
   facts.events += run.events;
@@ -169,7 +170,7 @@ Report report_on_meetings(const Experiment& experiment, const Outline& outlined,
     facts.multiplicity = std::move(classes.multiplicity);
   }
   const Traffic traffic = figures.traffic ? traffic_of_exchanges(local, run) : Traffic{};
-  Report report = report_on(experiment, outlined.workload, facts, traffic, totals, figures);
+  Report report = report_on(prepared, facts, traffic, totals, figures);
   report.asynchrony = asynchrony(run);
   return report;
 }

@@ -4,6 +4,7 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
+#include "sim/step/prepared_experiment.hpp"
 #include "sim/step/step.hpp"
 
 namespace orrery {
@@ -12,9 +13,9 @@ namespace orrery {
 /// @throws InputError at /data_parallel_sync/method if is_asynchronous(), at /inference if it serves requests
 void require_one_timeline(const Experiment& experiment);
 
-/// @param local  steps of `experiment`, in which replicas do not meet
+/// @param local  steps of the experiment, in which replicas do not meet
 /// @throws InputError at /simulation/steps if there are too many messages, or simulated time ends
-[[nodiscard]] Report report_on_meetings(const Experiment& experiment, const Outline& outlined,
-                                        const SimulatedStep& local, const Figures& figures);
+[[nodiscard]] Report report_on_meetings(const PreparedExperiment& prepared, const SimulatedStep& local,
+                                        const Figures& figures);
 
 }  // namespace orrery

@@ -3,24 +3,28 @@
 #include <utility>
 
 #include "orrery/error.hpp"
-#include "orrery/simulate.hpp"
 #include "sim/run/asynchronous_run.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/run/serving_run.hpp"
+#include "sim/run/training_run.hpp"
 
 namespace orrery {
 
 RecordedOutcome record_outcome(const Experiment& experiment, Recording recording, const Figures& figures,
                                decltype(ServingObserver::progress) progress) {
+  Memo memo;
+  PreparedExperiment prepared = prepare(experiment, memo);
   RecordedOutcome outcome;
   if (experiment.inference) {
     auto record = recording == Recording::figures ? nullptr : std::make_unique<ServingRecord>();
-    outcome.run.report = observe_serving(experiment, figures, {record.get(), std::move(progress)});
+    outcome.run.report = report_on_serving(prepared, figures, memo, {record.get(), std::move(progress)});
     outcome.requests = std::move(record);
   } else if (recording == Recording::figures) {
-    outcome.run.report = simulate(experiment);
+    outcome.run.report = simulate_training(prepared, {}, memo);
   } else {
-    outcome.run = recording == Recording::operations ? run_in_layers(experiment) : run(experiment);
+    outcome.run = recording == Recording::operations ? run_in_layers(prepared, memo) : run(prepared, memo);
   }
+  outcome.experiment = std::move(prepared.experiment);
   return outcome;
 }
 

@@ -13,7 +13,8 @@
 namespace orrery {
 
 struct RecordedOutcome {
-  Run run;  ///< the report, and of training all that the step is made of
+  Experiment experiment;  ///< nothing of its plan is left open
+  Run run;                ///< the report, and of training all that the step is made of
   std::unique_ptr<const ServingRecord> requests;  ///< where requests were served and recorded
 
   [[nodiscard]] const Report& report() const { return run.report; }

@@ -7,7 +7,6 @@
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
-#include "sim/choices/concrete_plan.hpp"
 #include "sim/claims/assumptions.hpp"
 #include "sim/claims/step_time_range.hpp"
 #include "sim/claims/warnings.hpp"
@@ -15,20 +14,18 @@
 #include "sim/metrics/memory_fit.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/run/asynchronous_run.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/run/serving_run.hpp"
-#include "sim/step/replica_graph.hpp"
+#include "sim/run/training_run.hpp"
 #include "sim/step/replica_wire.hpp"
 #include "workloads/sync/sync_method.hpp"
 
 namespace orrery {
 namespace {
 
-void judge_memory(const Experiment& experiment, const Workload& outlined, Report& report) {
-  report.stage_memory = memory_by_stage(experiment.plan, outlined);
-  const GpuMemory memory = smallest_gpu_memory(experiment.cluster);
-  report.gpu_memory = memory.whole;
-  report.gpu_usable_memory = memory.usable;
-  report.feasible = fits(experiment, report.stage_memory);
+void judge_memory(const PreparedExperiment& prepared, Report& report) {
+  report.stage_memory = memory_by_stage(prepared.experiment.plan, prepared.outlined.workload);
+  report.feasible = fits(prepared.experiment, report.stage_memory);
 }
 
 /// Mean over the GPUs of a mixed cluster.
@@ -45,26 +42,9 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(std::min<Int128>(Int128{a} * b, std::numeric_limits<std::int64_t>::max()));
 }
 
-/// What `report` is of, and why it is infeasible where judge_memory() has found it so.
-void name_origin(const Experiment& experiment, Report& report) {
-  report.name = experiment.name;
-  report.model = experiment.model.name;
-  report.cluster = experiment.cluster.name;
-  report.plan = experiment.plan;
-  report.stack = experiment.stack;
-  report.stack_reason = experiment.stack_reason;
-  report.software = experiment.software;
-  report.tensor_overlap = experiment.plan.hides_tensor_collectives() ? experiment.software.tensor_overlap : 0;
-  report.communication_interference = communication_interference(experiment);
-  report.data_parallel_sync = experiment.data_parallel_sync;
-  report.workers = sync_workers(experiment).workers;
-  if (!report.feasible) report.reasons.push_back(out_of_memory(experiment, report.stage_memory));
-}
-
-void expect_training(const Experiment& experiment, Report& report) {
-  const Training& training = experiment.training;
-  report.training_tokens =
-      training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
+/// The reason is a sentence of the origin.
+void tell_why_infeasible(const PreparedExperiment& prepared, Report& report) {
+  if (!report.feasible) report.reasons.push_back(out_of_memory(prepared.experiment, report.stage_memory));
 }
 
 void judge_range(const Experiment& experiment, const Figures& figures, Report& report) {
@@ -93,23 +73,49 @@ StepFacts::StepFacts(const SimulatedStep& step, ShortenedRun shortened)
   peak_memory = time_of_peak(step.view(), shortened);
 }
 
-Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
-                 const Traffic& traffic, const Totals& totals, const Figures& figures) {
-  Report report = build_report(
-      {outlined, static_cast<std::uint32_t>(experiment.plan.gpus()), facts.multiplicity, traffic, figures},
-      totals);
+void add_experiment(const PreparedExperiment& prepared, const Figures& figures, Report& report) {
+  const Experiment& experiment = prepared.experiment;
+  const Training& training = experiment.training;
+  report.gpus = experiment.plan.gpus();
+  report.steps = experiment.simulation.steps;
+  report.training_tokens =
+      training.samples > 0 ? capped_product(training.samples, experiment.model.seq_length) : training.tokens;
+  report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
+  const GpuMemory memory = smallest_gpu_memory(experiment.cluster);
+  report.gpu_memory = memory.whole;
+  report.gpu_usable_memory = memory.usable;
+  if (!figures.origin) return;
+  report.name = experiment.name;
+  report.model = experiment.model.name;
+  report.cluster = experiment.cluster.name;
+  report.plan = experiment.plan;
+  report.stack = experiment.stack;
+  report.stack_reason = experiment.stack_reason;
+  report.software = experiment.software;
+  report.tensor_overlap = experiment.plan.hides_tensor_collectives() ? experiment.software.tensor_overlap : 0;
+  report.communication_interference = communication_interference(experiment);
+  report.data_parallel_sync = experiment.data_parallel_sync;
+  report.workers = sync_workers(experiment).workers;
+}
+
+Report report_on(const PreparedExperiment& prepared, const StepFacts& facts, const Traffic& traffic,
+                 const Totals& totals, const Figures& figures) {
+  const Experiment& experiment = prepared.experiment;
+  Report report =
+      build_report({prepared.outlined.workload, static_cast<std::uint32_t>(experiment.plan.gpus()),
+                    facts.multiplicity, traffic, figures},
+                   totals);
   report.stats.tasks = facts.tasks;
   report.stats.events = facts.events;
   report.stats.ranks = facts.ranks;
   if (facts.peak_memory) report.peak_memory_at_ps = facts.peak_memory->at_ps;
-  expect_training(experiment, report);
-  report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
+  add_experiment(prepared, figures, report);
   report.power_w = experiment.cluster.sum_over_gpus(&Gpu::power_w);
   report.usd_per_hour = experiment.cluster.sum_over_gpus(&Gpu::usd_per_hour);
-  judge_memory(experiment, outlined, report);
+  judge_memory(prepared, report);
   judge_range(experiment, figures, report);
   if (!figures.origin) return report;
-  name_origin(experiment, report);
+  tell_why_infeasible(prepared, report);
   report.assumptions = assumptions(experiment, report);
   if (report.feasible && figures.breakdown) {
     report.unlike_all_reduce = unlike_all_reduce(experiment);
@@ -119,63 +125,51 @@ Report report_on(const Experiment& experiment, const Workload& outlined, const S
   return report;
 }
 
-namespace {
-
-Run run_concrete(const Experiment& experiment, Memo& memo) {
-  const CommunicatorLayout layout = communicator_layout_of(experiment, memo);
-  const Outline outlined = outline(experiment, layout);
-  Run run{simulate_step({experiment, layout, outlined}, {}, false, true, memo), {}};
-  if (run.slows_passes) {
-    Experiment layered = experiment;
-    layered.simulation.detail = Detail::layer;
-    return run_concrete(layered, memo);
-  }
+Run run(const PreparedExperiment& prepared, Memo& memo) {
+  const Experiment& experiment = prepared.experiment;
+  if (experiment.inference)
+    throw InputError("/inference", "found requests to serve, which have no step to look at");
+  Run run{simulate_step({prepared}, {}, false, true, memo), {}};
+  if (run.slows_passes) return orrery::run(in_layers(prepared, memo), memo);
   if (is_asynchronous(experiment)) {
-    run.report = report_on_meetings(experiment, outlined, run, {});
+    run.report = report_on_meetings(prepared, run, {});
     return run;
   }
   const StepFacts facts(run, shortened_run(experiment.plan, experiment.plan.micro_batches()));
-  run.report = report_on(experiment, outlined.workload, facts, run.traffic, run.taken->whole, {});
+  run.report = report_on(prepared, facts, run.traffic, run.taken->whole, {});
   return run;
 }
 
-}  // namespace
-
 Run run(const Experiment& experiment) {
-  if (experiment.inference)
-    throw InputError("/inference", "found requests to serve, which have no step to look at");
   Memo memo;
-  return with_resolved_plan(experiment, memo, [&](const Experiment& e) { return run_concrete(e, memo); });
+  return run(prepare(experiment, memo), memo);
 }
 
-Run run_in_layers(const Experiment& experiment) {
-  if (experiment.simulation.detail == Detail::layer) return run(experiment);
-  Experiment layered = experiment;
-  layered.simulation.detail = Detail::layer;
-  Run shown = run(layered);
-  shown.report = simulate(experiment);
+Run run_in_layers(const PreparedExperiment& prepared, Memo& memo) {
+  if (prepared.experiment.simulation.detail == Detail::layer) return run(prepared, memo);
+  Run shown = run(in_layers(prepared, memo), memo);
+  shown.report = simulate_training(prepared, {}, memo);
   return shown;
 }
 
-Report memory_report(const Experiment& experiment, const Workload& outlined, const Figures& figures) {
-  Report report = outlined_report(outlined);
-  expect_training(experiment, report);
-  report.gpus = experiment.plan.gpus();
-  report.steps = experiment.simulation.steps;
-  report.peak_tflops_per_gpu = mean_peak_tflops(experiment.cluster, experiment.plan.precision);
-  judge_memory(experiment, outlined, report);
+Report memory_report(const PreparedExperiment& prepared, const Figures& figures) {
+  Report report = training_report(prepared.outlined.workload);
+  add_experiment(prepared, figures, report);
+  judge_memory(prepared, report);
   if (!figures.origin) return report;
-  name_origin(experiment, report);
-  report.assumptions = {memory_assumption(experiment)};
+  tell_why_infeasible(prepared, report);
+  report.assumptions = {memory_assumption(prepared.experiment)};
   return report;
+}
+
+Report account_memory(const PreparedExperiment& prepared, const Figures& figures, Memo& memo) {
+  return prepared.experiment.inference ? report_on_serving_memory(prepared, figures, memo)
+                                       : memory_report(prepared, figures);
 }
 
 Report account_memory(const Experiment& experiment, const Figures& figures) {
   Memo memo;
-  return with_resolved_plan(experiment, memo, [&](const Experiment& e) {
-    if (e.inference) return report_on_serving_memory(e, figures, memo);
-    return memory_report(e, outline(e, communicator_layout_of(e, memo)).workload, figures);
-  });
+  return account_memory(prepare(experiment, memo), figures, memo);
 }
 
 }  // namespace orrery

@@ -6,9 +6,10 @@
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
-#include "orrery/workload.hpp"
 #include "sim/metrics/build_report.hpp"
 #include "sim/metrics/memory_moment.hpp"
+#include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 #include "sim/step/step.hpp"
 
 namespace orrery {
@@ -19,12 +20,13 @@ struct Run : SimulatedStep {
 };
 
 /// @throws as simulate(), and InputError if the programs of the step would not fit into memory.
+[[nodiscard]] Run run(const PreparedExperiment& prepared, Memo& memo);
 [[nodiscard]] Run run(const Experiment& experiment);
 
 /// The same for those who look at operations: where the detail of the experiment takes passes for one
 /// operation each, on the compute stream, they are those of every layer. The report is of the detail asked
 /// for.
-[[nodiscard]] Run run_in_layers(const Experiment& experiment);
+[[nodiscard]] Run run_in_layers(const PreparedExperiment& prepared, Memo& memo);
 
 /// What a report says of a simulated step beside what it took.
 struct StepFacts {
@@ -41,12 +43,17 @@ struct StepFacts {
 /// How a step of `plan` is run with so many micro-batches.
 [[nodiscard]] ShortenedRun shortened_run(const Plan& plan, std::int64_t simulated);
 
-/// @param outlined  the workload of `experiment`, without programs
-[[nodiscard]] Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
+/// A report says this whatever is simulated: the experiment that it is of, where its origin is asked for, its
+/// model, its GPUs and what they can do.
+void add_experiment(const PreparedExperiment& prepared, const Figures& figures, Report& report);
+
+[[nodiscard]] Report report_on(const PreparedExperiment& prepared, const StepFacts& facts,
                                const Traffic& traffic, const Totals& totals, const Figures& figures);
 
-/// Of what stages hold alone: its makespan is 0. With its origin or without.
-[[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined,
-                                   const Figures& figures = {});
+/// Of the memory of stages alone: its makespan is 0.
+[[nodiscard]] Report memory_report(const PreparedExperiment& prepared, const Figures& figures = {});
+
+/// account_memory() of an experiment that is prepared.
+[[nodiscard]] Report account_memory(const PreparedExperiment& prepared, const Figures& figures, Memo& memo);
 
 }  // namespace orrery

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/choices/concrete_plan.hpp"
 #include "sim/run/asynchronous_run.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/run/task_path.hpp"
-#include "sim/step/replica_graph.hpp"
 #include "sim/step/step.hpp"
 
 namespace orrery {
@@ -25,7 +24,7 @@ constexpr double kFarthest = 1000;
 
 Experiment concrete(const Experiment& experiment, Memo& memo) {
   require_one_timeline(experiment);
-  Experiment layered = with_resolved_plan(experiment, memo, [](const Experiment& e) { return e; });
+  Experiment layered = with_resolved_plan(experiment, memo);
   layered.simulation.detail = Detail::layer;
   return layered;
 }
@@ -80,17 +79,9 @@ class Sensitivity::Implementation {
     parameter.set(changed, value_at(parameter, slowness));
     return changed;
   }
-  /// What a step is made from, of an experiment that outlives it.
-  template <class Use>
-  auto with_input(const Experiment& experiment, Use use) {
-    const CommunicatorLayout layout = communicator_layout_of(experiment, memo_);
-    const Outline outlined = outline(experiment, layout);
-    return use(StepInput{experiment, layout, outlined});
-  }
   SimulatedStep simulate(const Experiment& experiment) {
-    return with_input(experiment, [&](const StepInput& input) {
-      return simulate_step(input, kTimeAlone, false, false, memo_);
-    });
+    const PreparedExperiment prepared(experiment, memo_);
+    return simulate_step({prepared}, kTimeAlone, false, false, memo_);
   }
 
   /// Nothing is run: the tasks of the path are asked for what they cost. Only where other prices tell ranks
@@ -98,8 +89,8 @@ class Sensitivity::Implementation {
   double share_of(const PriceParameter& parameter) {
     const auto length = [&](double slowness) {
       const Experiment changed = at(parameter, slowness);
-      const SimulatedStep priced =
-          with_input(changed, [&](const StepInput& input) { return price_step(input, base_.shared, memo_); });
+      const PreparedExperiment prepared(changed, memo_);
+      const SimulatedStep priced = price_step({prepared}, base_.shared, memo_);
       return has_same_tasks(priced) ? path_.length(priced.expanded.graph)
                                     : static_cast<double>(simulate(changed).timeline.makespan_ps);
     };

@@ -8,34 +8,33 @@
 #include <vector>
 
 #include "orrery/serving_reach.hpp"
-#include "sim/choices/concrete_plan.hpp"
 #include "sim/claims/serving_range.hpp"
-#include "sim/metrics/memory_fit.hpp"
 #include "sim/run/iteration_cost.hpp"
 #include "sim/run/replica_kinds.hpp"
 #include "sim/run/run.hpp"
 #include "sim/run/serving_capacity.hpp"
 #include "sim/serving/serve.hpp"
-#include "sim/step/replica_graph.hpp"
 
 namespace orrery {
 namespace {
 
 class ServingExperiment {
  public:
-  ServingExperiment(const Experiment& experiment, const Figures& figures, Memo& memo)
-      : experiment_(experiment),
-        inference_(*experiment.inference),
+  /// @param inference  of the experiment, or the same at another rate
+  ServingExperiment(const PreparedExperiment& prepared, const Inference& inference, const Figures& figures,
+                    Memo& memo)
+      : prepared_(prepared),
+        inference_(inference),
         figures_(figures),
         memo_(memo),
-        context_(inference_.context_tokens > 0 ? inference_.context_tokens : experiment.model.seq_length),
-        replicas_(replica_kinds(experiment)),
+        context_(inference_.context_tokens > 0 ? inference_.context_tokens : experiment_.model.seq_length),
+        replicas_(replica_kinds(experiment_)),
         setup_{inference_,
                context_,
-               experiment.plan.data_parallel,
+               experiment_.plan.data_parallel,
                memory_of(replicas_.kinds.front()),
-               static_cast<std::uint64_t>(experiment.simulation.seed),
-               from_microseconds(1e3 * experiment.software.front_end_ms)} {}
+               static_cast<std::uint64_t>(experiment_.simulation.seed),
+               from_microseconds(1e3 * experiment_.software.front_end_ms)} {}
 
   /// Runs may get longer than the experiment says.
   void leave_length_open() { length_is_open_ = true; }
@@ -138,14 +137,10 @@ class ServingExperiment {
   }
 
   [[nodiscard]] Report report(Serving serving, const std::string& obstacle) {
-    const Outline outlined = outline(experiment_, communicator_layout_of(experiment_, memo_));
-    Report report = memory_report(experiment_, outlined.workload, figures_);
+    Report report = outlined_report(prepared_.outlined.workload);
+    add_experiment(prepared_, figures_, report);
     report.feasible = obstacle.empty();
-    report.reasons.clear();
     if (figures_.origin && !obstacle.empty()) report.reasons.push_back(obstacle);
-    report.stage_memory.clear();
-    report.model_flops_per_step = 0;
-    report.hardware_flops_per_step = 0;
     report.power_w = experiment_.cluster.sum_over_gpus(&Gpu::power_w);
     report.usd_per_hour = experiment_.cluster.sum_over_gpus(&Gpu::usd_per_hour);
     report.stats.events = static_cast<std::uint64_t>(serving.iterations);
@@ -160,10 +155,10 @@ class ServingExperiment {
 
   [[nodiscard]] Capacity capacity() const {
     return find_capacity(inference_.slo, [this](double requests_per_s) {
-      Experiment at_rate = experiment_;
-      at_rate.inference->requests_per_s = requests_per_s;
+      Inference at_rate = inference_;
+      at_rate.requests_per_s = requests_per_s;
       constexpr Figures kNone{false, false, false, false, false, false};
-      ServingExperiment run(at_rate, kNone, memo_);
+      ServingExperiment run(prepared_, at_rate, kNone, memo_);
       run.leave_length_open();
       return *run.simulated({}).serving;
     });
@@ -228,7 +223,8 @@ class ServingExperiment {
     }
   }
 
-  const Experiment& experiment_;
+  const PreparedExperiment& prepared_;
+  const Experiment& experiment_ = prepared_.experiment;
   const Inference& inference_;
   const Figures& figures_;
   Memo& memo_;
@@ -240,20 +236,13 @@ class ServingExperiment {
 
 }  // namespace
 
-Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
+Report report_on_serving(const PreparedExperiment& prepared, const Figures& figures, Memo& memo,
                          const ServingObserver& observer) {
-  return ServingExperiment(experiment, figures, memo).simulated(observer);
+  return ServingExperiment(prepared, *prepared.experiment.inference, figures, memo).simulated(observer);
 }
 
-Report observe_serving(const Experiment& experiment, const Figures& figures,
-                       const ServingObserver& observer) {
-  Memo memo;
-  return with_resolved_plan(
-      experiment, memo, [&](const Experiment& e) { return report_on_serving(e, figures, memo, observer); });
-}
-
-Report report_on_serving_memory(const Experiment& experiment, const Figures& figures, Memo& memo) {
-  return ServingExperiment(experiment, figures, memo).memory_alone();
+Report report_on_serving_memory(const PreparedExperiment& prepared, const Figures& figures, Memo& memo) {
+  return ServingExperiment(prepared, *prepared.experiment.inference, figures, memo).memory_alone();
 }
 
 }  // namespace orrery

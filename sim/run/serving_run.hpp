@@ -2,25 +2,20 @@
 // iteration_cost() what that takes.
 #pragma once
 
-#include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
 #include "sim/serving/serve.hpp"
 #include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 
 namespace orrery {
 
-/// @param experiment  with `inference`; its plan leaves nothing open
+/// @param prepared  an experiment with `inference`
 /// @throws InputError where its model or plan cannot serve
-[[nodiscard]] Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
+[[nodiscard]] Report report_on_serving(const PreparedExperiment& prepared, const Figures& figures, Memo& memo,
                                        const ServingObserver& observer = {});
 
-/// Of a plan that may leave things open.
-/// @throws as report_on_serving()
-[[nodiscard]] Report observe_serving(const Experiment& experiment, const Figures& figures,
-                                     const ServingObserver& observer);
-
 /// The same without serving anything: memory and feasibility alone.
-[[nodiscard]] Report report_on_serving_memory(const Experiment& experiment, const Figures& figures,
+[[nodiscard]] Report report_on_serving_memory(const PreparedExperiment& prepared, const Figures& figures,
                                               Memo& memo);
 
 }  // namespace orrery

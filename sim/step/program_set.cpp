@@ -78,23 +78,13 @@ void append_order(const Experiment& experiment, ContentHash& key) {
 }
 
 Workload write_all(const StepInput& input) {
-  Workload whole = input.outlined.workload;
-  write_programs(input.experiment, input.layout, input.outlined.blocks, input.outlined.stages.list(), whole);
+  const Outline& outlined = input.prepared.outlined;
+  Workload whole = outlined.workload;
+  write_programs(input.experiment, input.prepared.layout, outlined.blocks, outlined.stages.list(), whole);
   return whole;
 }
 
 }  // namespace
-
-ContentHash machine_key(const Cluster& cluster) {
-  Cluster wiring = cluster;
-  wiring.name.clear();
-  wiring.gpu = {};
-  wiring.gpu.host_link_gb_per_s = cluster.way_out_gb_per_s();  // all that links know of GPUs
-  wiring.overrides.clear();
-  wiring.groups.clear();
-  wiring.other_gpus.clear();
-  return content_of(wiring);
-}
 
 ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Workload& workload) {
   const Experiment& experiment = input.experiment;
@@ -106,9 +96,9 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
   }
   const Experiment few_experiment = with_micro_batches(experiment, few_micro_batches(experiment.plan));
   const bool by_layer = fragments_by_layer(experiment.data_parallel_sync);
-  const std::vector<Stage> kinds = kinds_of(input.outlined.stages.list(), by_layer, key);
-  Workload few = input.outlined.workload;
-  write_programs(few_experiment, input.layout, input.outlined.blocks, kinds, few);
+  const std::vector<Stage> kinds = kinds_of(input.prepared.outlined.stages.list(), by_layer, key);
+  Workload few = input.prepared.outlined.workload;
+  write_programs(few_experiment, input.prepared.layout, input.prepared.outlined.blocks, kinds, few);
   key.append(hash_programs(few));
   append_order(experiment, key);
   std::optional<Workload> whole;

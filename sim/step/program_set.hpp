@@ -3,16 +3,12 @@
 
 #include <cstddef>
 
-#include "orrery/cluster.hpp"
 #include "orrery/content_hash.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/step/memo.hpp"
 #include "sim/step/step.hpp"
 
 namespace orrery {
-
-/// The part of a cluster that its topology is made from: all but what its GPUs compute.
-[[nodiscard]] ContentHash machine_key(const Cluster& cluster);
 
 /// Fills in programs, and the kernel sequences, messages and passes of the input; returns the key of the
 /// programs. Programs of equal keys do the same in the same order, whatever it costs; the names of layers and

@@ -17,7 +17,6 @@
 #include "sim/symmetry/fold.hpp"
 #include "sim/tasks/expand.hpp"
 #include "sim/tasks/interference.hpp"
-#include "topologies/common/topologies.hpp"
 
 namespace orrery {
 namespace {
@@ -75,9 +74,9 @@ class StepSimulation {
   StepSimulation(const StepInput& input, const Figures& figures, bool repeats, bool own_programs, Memo& memo)
       : experiment_(input.experiment), repeats_(repeats), memo_(memo) {
     step_.figures = figures;
-    step_.machine = machine_of(experiment_.cluster, memo);
+    step_.machine = input.prepared.machine;
     program_key_ = write_programs_of(input, own_programs, memo, step_.workload);
-    communicator_key_ = join_communicators(input.layout, memo, step_.workload);
+    communicator_key_ = join_communicators(input.prepared.layout, memo, step_.workload);
   }
 
   SimulatedStep run() {
@@ -294,19 +293,6 @@ class StepSimulation {
 };
 
 }  // namespace
-
-std::size_t Machine::bytes() const {
-  constexpr std::size_t kRoutes = 64;  // of a vertex
-  return topology->links().size() * (sizeof(Link) + sizeof(std::uint32_t)) + topology->vertices() * kRoutes;
-}
-
-std::shared_ptr<const Machine> machine_of(const Cluster& cluster, Memo& memo) {
-  return memo.get<Machine>(MemoKind::machine, machine_key(cluster), [&] {
-    Machine machine{build_topology(cluster), {}};
-    machine.link_kinds = number_link_kinds(*machine.topology);
-    return machine;
-  });
-}
 
 RunView SimulatedStep::view() const {
   return {workload,      *layout, expanded, timeline, *machine->topology, prices.kernel_sequences,

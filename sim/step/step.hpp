@@ -21,28 +21,18 @@
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
 #include "orrery/task_graph.hpp"
-#include "orrery/topology.hpp"
 #include "orrery/workload.hpp"
 #include "sim/cost/price_list.hpp"
 #include "sim/cost/traffic.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/metrics/build_report.hpp"
+#include "sim/step/machine.hpp"
 #include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 #include "sim/step/steady_state.hpp"
 #include "sim/tasks/expanded_graph.hpp"
-#include "workloads/lowering/lower.hpp"
 
 namespace orrery {
-
-/// A cluster's network as runs use it.
-struct Machine {
-  std::unique_ptr<const Topology> topology;
-  std::vector<std::uint32_t> link_kinds;  ///< number_link_kinds()
-
-  [[nodiscard]] std::size_t bytes() const;
-};
-
-[[nodiscard]] std::shared_ptr<const Machine> machine_of(const Cluster& cluster, Memo& memo);
 
 /// A simulated step with all it consists of.
 struct SimulatedStep {
@@ -65,11 +55,10 @@ struct SimulatedStep {
   [[nodiscard]] RunView view() const;
 };
 
-/// What a step is made from. Refers to all.
+/// A step is made from a prepared experiment. Refers to both.
 struct StepInput {
-  const Experiment& experiment;  ///< with the micro-batches to simulate
-  const CommunicatorLayout& layout;
-  const Outline& outlined;  ///< of the experiment, whatever its micro-batches
+  const PreparedExperiment& prepared;
+  const Experiment& experiment = prepared.experiment;  ///< or the same with other micro-batches
 };
 
 /// @param repeats  whether the period at its end is measured as well, to be added again and again

@@ -10,7 +10,7 @@
 #include "orrery/simulate.hpp"
 #include "planner/space/points.hpp"
 #include "sim/bounds/step_time_bound.hpp"
-#include "sim/choices/concrete_plan.hpp"
+#include "sim/run/prepare.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
@@ -65,8 +65,9 @@ std::uint64_t drawn(std::uint64_t& state, std::uint64_t size) {
   return state % size;
 }
 
-Picoseconds bound_of_concrete(const Experiment& experiment, Memo& memo) {
-  return std::max(least_makespan(experiment, memo).most(), least_scheduled_makespan(experiment, memo));
+Picoseconds bound_of(const Experiment& experiment, Memo& memo) {
+  const PreparedExperiment prepared = prepare(experiment, memo);
+  return std::max(least_makespan(prepared, memo).most(), least_scheduled_makespan(prepared, memo));
 }
 
 TEST_CASE("no step is shorter than its bound, and none shorter with contention than without") {
@@ -85,9 +86,7 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
       if (point == nullptr) continue;
       ++checked;
       INFO(bound_case.name << ": " << words_of(space.keys(), point->values));
-      const Picoseconds bound = with_resolved_plan(
-          point->experiment, memo,
-          [&](const Experiment& experiment) { return bound_of_concrete(experiment, memo); });
+      const Picoseconds bound = bound_of(point->experiment, memo);
       Experiment experiment = point->experiment;
       experiment.simulation.network = Network::alpha_beta;
       const Picoseconds alone = simulator.simulate(experiment, kTimeAlone).makespan_ps;
@@ -103,10 +102,9 @@ TEST_CASE("no step is shorter than its bound, and none shorter with contention t
 }
 
 /// Nothing where a fabric drawn by lot has no room for the cluster.
-std::optional<Picoseconds> bound_of(const Experiment& experiment, Memo& memo) {
+std::optional<Picoseconds> bound_if_any(const Experiment& experiment, Memo& memo) {
   try {
-    return with_resolved_plan(experiment, memo,
-                              [&](const Experiment& concrete) { return bound_of_concrete(concrete, memo); });
+    return bound_of(experiment, memo);
   } catch (const InputError&) {
     return {};
   }
@@ -120,7 +118,7 @@ TEST_CASE("no random experiment is shorter than its bound") {
     const std::string text = seed % 2 == 0 ? random.text() : random.text_with_software();
     INFO(text);
     Experiment experiment = test::read(text);
-    const std::optional<Picoseconds> bound = bound_of(experiment, memo);
+    const std::optional<Picoseconds> bound = bound_if_any(experiment, memo);
     if (!bound) continue;
     ++checked;
     experiment.simulation.network = Network::alpha_beta;
@@ -146,7 +144,7 @@ TEST_CASE("the bound of a pipeline grows by what a micro-batch takes in the stea
   std::vector<Picoseconds> steps;
   for (const std::uint64_t index : {0, 1}) {
     const Experiment experiment = std::get<Point>(reader.read(index)).experiment;
-    bounds.push_back(least_makespan(experiment, memo).passes);
+    bounds.push_back(least_makespan(prepare(experiment, memo), memo).passes);
     steps.push_back(simulate(experiment).makespan_ps);
   }
   CHECK(bounds[1] - bounds[0] == steps[1] - steps[0]);
