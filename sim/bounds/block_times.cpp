@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "orrery/rank_grid.hpp"
-#include "sim/cost/channel_pricer.hpp"
 #include "sim/cost/issue_time.hpp"
 #include "sim/cost/price_list.hpp"
-#include "sim/step/kept_channel_prices.hpp"
-#include "sim/step/program_set.hpp"
-#include "sim/step/step.hpp"
+#include "sim/step/communicator_prices.hpp"
+#include "sim/step/machine.hpp"
 #include "workloads/weights/weight_movements.hpp"
 
 namespace orrery {
@@ -36,25 +34,17 @@ class BlockClock {
   BlockClock(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks& blocks, Memo& memo)
       : plan_(experiment.plan),
         layout_(layout),
-        machine_(machine_of(experiment.cluster, memo)),
-        routed_(experiment.software.split_node_efficiency) {
+        communicators_(experiment, layout, machine_of(experiment.cluster, memo), memo) {
     model_family(experiment.model.kind).write_steps(experiment, blocks, workload_);
     compute_ = price_kernel_sequences(workload_, experiment);
     speeds_ = speeds_of(experiment, workload_);
-    workload_.programs.resize(static_cast<std::size_t>(plan_.pipeline_parallel));
-    ContentHash key = join_communicators(layout, memo, workload_);
-    append_content(key, plan_.pipeline_parallel);  // channels of as many programs
-    channels_ = memo.get<GroupedChannels>(MemoKind::groupings, key,
-                                          [&] { return GroupedChannels{group_channels(workload_)}; });
-    key.append(machine_key(experiment.cluster));
-    prices_.emplace(experiment, *machine_, workload_, channels_->channels, key, memo);
   }
 
   [[nodiscard]] const RankSpeeds& speeds() const { return speeds_; }
 
   std::vector<std::vector<GpuBlockTimes>> times(const ModelBlocks& blocks, bool with_steps = false) {
     std::vector<std::vector<GpuBlockTimes>> all;
-    for (std::size_t stage = 0; stage < workload_.programs.size(); ++stage) {
+    for (std::size_t stage = 0; stage < communicators_.stages(); ++stage) {
       auto& of_stage = all.emplace_back();
       for (const std::uint32_t rank : unlike_ranks(stage)) {
         GpuBlockTimes& of_gpu = of_stage.emplace_back(GpuBlockTimes{speeds_.kind(rank), {}, {}, {}});
@@ -73,9 +63,9 @@ class BlockClock {
     Picoseconds gathering = 0;
     Picoseconds reducing = 0;
     for (const WeightMovement& movement : weight_movements(experiment, layout_, stage)) {
-      const auto program = static_cast<std::size_t>(stage.index);
-      const std::uint32_t channel = channels_->channels.channel_of[program * workload_.slots + movement.slot];
-      const Int128 all = Int128{times_of(movement.message, channel).least} * movement.times;
+      const auto index = static_cast<std::size_t>(stage.index);
+      const Int128 all =
+          Int128{communicators_.times(movement.message, index, movement.slot).least} * movement.times;
       const auto time = static_cast<Picoseconds>(std::min<Int128>(all, kUnknown));
       Picoseconds& stream = movement.message.collective == Collective::all_gather ? gathering : reducing;
       stream = capped_sum(stream, time);
@@ -89,17 +79,15 @@ class BlockClock {
   static constexpr auto kCompute = static_cast<std::size_t>(Stream::compute);
   static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max();
 
-  struct MessageTimes {
-    Picoseconds least = kUnknown;  ///< in the fastest communicator
-    Picoseconds most = 0;          ///< in the slowest
-  };
+  using MessageTimes = CommunicatorTimes::Range;
 
   /// A rank of the stage for each kind of GPU that it runs on.
   [[nodiscard]] std::vector<std::uint32_t> unlike_ranks(std::size_t stage) const {
     std::vector<std::uint32_t> ranks;
     std::set<std::uint64_t> kinds;
-    for (std::uint32_t rank = 0; rank < workload_.ranks(); ++rank) {
-      if (workload_.program_of_rank[rank] != stage) continue;
+    const auto& stage_of = communicators_.stage_of_rank();
+    for (std::uint32_t rank = 0; rank < stage_of.size(); ++rank) {
+      if (stage_of[rank] != stage) continue;
       if (kinds.insert(speeds_.kind(rank)).second) ranks.push_back(rank);
       if (speeds_.even()) break;
     }
@@ -191,33 +179,18 @@ class BlockClock {
   }
 
   MessageTimes message(const Step& step, std::size_t stage) {
-    const std::uint32_t channel =
-        channels_->channels.channel_of[stage * workload_.slots + layout_.slot(step.communicator)];
-    const auto [known, is_new] = messages_.try_emplace({channel, step.work});
-    if (is_new) known->second = times_of(workload_.messages[step.work], channel);
+    const std::uint16_t slot = layout_.slot(step.communicator);
+    const auto [known, is_new] = messages_.try_emplace({communicators_.number(stage, slot), step.work});
+    if (is_new) known->second = communicators_.times(workload_.messages[step.work], stage, slot);
     return known->second;
-  }
-
-  MessageTimes times_of(const Message& message, std::uint32_t channel) {
-    MessageTimes times;
-    const std::shared_ptr<const ChannelRoutes> routes = prices_->routes(channel, message);
-    for (const RoutedGroup& group : routes->groups) {
-      const Picoseconds duration = routed_.duration_ps(group, message);
-      times = {std::min(times.least, duration), std::max(times.most, duration)};
-    }
-    if (times.least == kUnknown) times.least = 0;  // nobody to send to
-    return times;
   }
 
   const Plan& plan_;
   const CommunicatorLayout& layout_;
-  std::shared_ptr<const Machine> machine_;
-  RoutedPricer routed_;
-  Workload workload_;
+  CommunicatorTimes communicators_;
+  Workload workload_;  ///< steps of blocks
   std::vector<ComputePrice> compute_;
   RankSpeeds speeds_;
-  std::shared_ptr<const GroupedChannels> channels_;
-  std::optional<CachedChannelPrices> prices_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, MessageTimes> messages_;  ///< by channel and message
 };
 

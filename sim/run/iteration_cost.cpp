@@ -11,14 +11,12 @@
 
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
-#include "sim/cost/channel_pricer.hpp"
+#include "sim/cost/collective_cost.hpp"
 #include "sim/cost/compute_cost.hpp"
 #include "sim/cost/issue_time.hpp"
 #include "sim/matching/channels.hpp"
 #include "sim/metrics/memory_fit.hpp"
-#include "sim/step/step.hpp"
-#include "workloads/communicators/communicators.hpp"
-#include "workloads/communicators/expert_load.hpp"
+#include "sim/step/communicator_prices.hpp"
 #include "workloads/inference/iteration_steps.hpp"
 #include "workloads/memory/serving_memory.hpp"
 
@@ -52,43 +50,23 @@ struct StepTimes {
   static void add(Picoseconds& sum, Picoseconds more) { sum = capped_sum(sum, more); }
 };
 
-CommunicatorSpec communicators_of(const Experiment& experiment) {
-  CommunicatorSpec spec(experiment.plan);
-  spec.experts.present = experiment.model.experts > 0;
-  if (experiment.plan.dispatcher != Dispatcher::all_to_all)
-    spec.experts.ranks_in_node = expert_ranks_in_node(experiment);
-  return spec;
-}
-
 /// Prices messages in the communicators of each stage: the slowest one counts.
 class StageMessages {
  public:
-  StageMessages(const Experiment& experiment, Memo& memo)
-      : machine_(machine_of(experiment.cluster, memo)),
-        spec_(communicators_of(experiment)),
-        slots_(spec_),
-        node_(experiment.cluster.node),
-        gpus_per_domain_(experiment.cluster.gpus_per_domain()),
-        one_shot_us_(experiment.software.one_shot_reduce_us),
-        pricer_(*machine_->topology, machine_->link_kinds, experiment.plan.collectives,
-                experiment.software.split_node_efficiency),
-        pairs_(*machine_->topology, experiment.plan.collectives),
-        routed_(experiment.software.split_node_efficiency) {
-    workload_.programs.resize(static_cast<std::size_t>(experiment.plan.pipeline_parallel));
-    add_communicators(spec_, workload_);
-    channels_ = group_channels(workload_);
-  }
+  StageMessages(const PreparedExperiment& prepared, Memo& memo)
+      : layout_(prepared.layout),
+        communicators_(prepared.experiment, layout_, prepared.machine, memo),
+        node_(prepared.experiment.cluster.node),
+        gpus_per_domain_(prepared.experiment.cluster.gpus_per_domain()),
+        one_shot_us_(prepared.experiment.software.one_shot_reduce_us),
+        pairs_(*prepared.machine->topology, prepared.experiment.plan.collectives) {}
 
   Picoseconds time(const Message& message, Slot slot, std::size_t stage) {
-    const std::uint32_t channel = channels_.channel_of[stage * workload_.slots + slots_[slot]];
-    const auto [known, is_new] = routes_.try_emplace({channel, message.collective});
-    if (is_new) known->second = pricer_.route(workload_, channels_.channels[channel], message);
-    Picoseconds slowest = 0;
-    for (const RoutedGroup& group : known->second.groups)
-      slowest = std::max(slowest, routed_.duration_ps(group, message));
+    const std::uint16_t number = layout_.slot(slot);
+    const Picoseconds slowest = communicators_.times(message, stage, number).most;
     if (slot != Slot::tensor || message.collective != Collective::all_reduce || one_shot_us_ == 0)
       return slowest;
-    const std::optional<Picoseconds> one_shot = one_shot_time(message, channels_.channels[channel]);
+    const std::optional<Picoseconds> one_shot = one_shot_time(message, communicators_.channel(stage, number));
     return one_shot ? std::min(slowest, *one_shot) : slowest;
   }
 
@@ -96,19 +74,21 @@ class StageMessages {
   /// message alone, or longer where the busiest link takes longer for all that cross it.
   /// @param bytes  of a rank, by stage
   Picoseconds between_replicas(std::uint32_t from, std::uint32_t to, std::span<const Bytes> bytes) {
-    const auto stride = static_cast<std::uint32_t>(spec_.grid.stride(Axis::data));
+    const auto stride = static_cast<std::uint32_t>(layout_.spec().grid.stride(Axis::data));
     Picoseconds slowest = 0;
     std::map<LinkId, Int128> loads;  // bytes * kWeightOne
     TransferPrice price;
-    spec_.grid.for_each_member({}, {Axis::tensor, Axis::context, Axis::pipeline}, [&](std::uint32_t rank) {
-      const Bytes sent = bytes[static_cast<std::size_t>(spec_.grid.place(rank, Axis::pipeline))];
-      const std::array<std::uint32_t, 2> pair{rank + from * stride, rank + to * stride};
-      pairs_.price({Collective::send_recv, sent, Dimension::pipeline}, pair, price);
-      slowest = std::max(slowest, price.alone_ps());
-      for (const LinkUse& use : price.uses) loads[use.link] += static_cast<Int128>(sent) * use.weight;
-    });
+    layout_.spec().grid.for_each_member(
+        {}, {Axis::tensor, Axis::context, Axis::pipeline}, [&](std::uint32_t rank) {
+          const Bytes sent = bytes[static_cast<std::size_t>(layout_.spec().grid.place(rank, Axis::pipeline))];
+          const std::array<std::uint32_t, 2> pair{rank + from * stride, rank + to * stride};
+          pairs_.price({Collective::send_recv, sent, Dimension::pipeline}, pair, price);
+          slowest = std::max(slowest, price.alone_ps());
+          for (const LinkUse& use : price.uses) loads[use.link] += static_cast<Int128>(sent) * use.weight;
+        });
     for (const auto& [link, load] : loads)
-      slowest = std::max(slowest, transfer_ps(load, machine_->topology->link(link).bytes_per_s, kWeightOne));
+      slowest = std::max(
+          slowest, transfer_ps(load, communicators_.machine().topology->link(link).bytes_per_s, kWeightOne));
     return slowest;
   }
 
@@ -124,18 +104,12 @@ class StageMessages {
     return from_microseconds(one_shot_us_ + bytes / rate * 1e6);
   }
 
-  std::shared_ptr<const Machine> machine_;
-  CommunicatorSpec spec_;
-  SlotNumbers slots_;
+  const CommunicatorLayout& layout_;
+  CommunicatorTimes communicators_;
   const NodeWiring& node_;
   std::int64_t gpus_per_domain_;
   double one_shot_us_;
-  ChannelPricer pricer_;
   CollectivePricer pairs_;
-  RoutedPricer routed_;
-  Workload workload_;
-  Channels channels_;
-  std::map<std::pair<std::uint32_t, Collective>, ChannelRoutes> routes_;
 };
 
 class SteppedIterationCost : public IterationCost {
@@ -339,12 +313,13 @@ void check_servable(const Experiment& experiment) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<IterationCost>> iteration_costs(const Experiment& experiment,
+std::vector<std::unique_ptr<IterationCost>> iteration_costs(const PreparedExperiment& prepared,
                                                             const Inference& inference,
                                                             const std::vector<ReplicaKind>& kinds,
                                                             Memo& memo) {
+  const Experiment& experiment = prepared.experiment;
   check_servable(experiment);
-  const auto messages = std::make_shared<StageMessages>(experiment, memo);
+  const auto messages = std::make_shared<StageMessages>(prepared, memo);
   std::vector<std::unique_ptr<IterationCost>> costs;
   for (const ReplicaKind& kind : kinds)
     costs.push_back(std::make_unique<SteppedIterationCost>(experiment, inference, kind.stages, messages));

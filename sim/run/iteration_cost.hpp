@@ -10,13 +10,14 @@
 #include "sim/run/replica_kinds.hpp"
 #include "sim/serving/iteration.hpp"
 #include "sim/step/memo.hpp"
+#include "sim/step/prepared_experiment.hpp"
 
 namespace orrery {
 
-/// By kind of replica. Keeps references to experiment, with its GPUs, and inference.
+/// By kind of replica. Keeps references to `prepared` and `inference`.
 /// @throws InputError where serving_obstacle() finds something, or a collective cannot be done
 [[nodiscard]] std::vector<std::unique_ptr<IterationCost>> iteration_costs(
-    const Experiment& experiment, const Inference& inference, const std::vector<ReplicaKind>& kinds,
+    const PreparedExperiment& prepared, const Inference& inference, const std::vector<ReplicaKind>& kinds,
     Memo& memo);
 
 /// On the stage of a kind of replica whose GPUs have room for fewest tokens beside their weights. `usable` is

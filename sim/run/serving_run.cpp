@@ -40,7 +40,7 @@ class ServingExperiment {
   void leave_length_open() { length_is_open_ = true; }
 
   Report simulated(const ServingObserver& observer) {
-    const auto costs = iteration_costs(experiment_, inference_, replicas_.kinds, memo_);
+    const auto costs = iteration_costs(prepared_, inference_, replicas_.kinds, memo_);
     std::vector<IterationCost*> by_kind;
     for (const auto& cost : costs) by_kind.push_back(cost.get());
     if (is_mixed()) mix(by_kind);

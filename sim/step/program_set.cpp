@@ -8,7 +8,6 @@
 
 #include "orrery/fragments.hpp"
 #include "sim/step/program_hash.hpp"
-#include "workloads/communicators/communicators.hpp"
 #include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
@@ -23,16 +22,6 @@ struct ProgramSet {
     for (const Program& program : programs)
       sum += program.ops.size() * sizeof(Op) + program.deps.size() * sizeof(std::uint32_t);
     return sum;
-  }
-};
-
-/// What a workload says of ranks and groups.
-struct RanksAndGroups {
-  Workload workload;  ///< without anything else
-
-  [[nodiscard]] std::size_t bytes() const {
-    return sizeof *this + workload.program_of_rank.bytes() + workload.group_begin.bytes() +
-           workload.group_members.bytes() + workload.group_of.bytes();
   }
 };
 
@@ -112,27 +101,6 @@ ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Work
   }
   workload = std::move(few);
   workload.programs = programs->programs;
-  return key;
-}
-
-ContentHash join_communicators(const CommunicatorLayout& layout, Memo& memo, Workload& workload) {
-  const CommunicatorSpec& spec = layout.spec();
-  const ContentHash key = content_of(spec);
-  const auto known = memo.get<RanksAndGroups>(MemoKind::communicators, key, [&] {
-    RanksAndGroups made;
-    add_communicators(spec, made.workload);
-    return made;
-  });
-  const Workload& groups = known->workload;
-  workload.program_of_rank = groups.program_of_rank;
-  workload.replicas = groups.replicas;
-  workload.replica_stride = groups.replica_stride;
-  workload.slots = groups.slots;
-  workload.common_slots = groups.common_slots;
-  workload.streams = layout.streams();
-  workload.group_begin = groups.group_begin;
-  workload.group_members = groups.group_members;
-  workload.group_of = groups.group_of;
   return key;
 }
 

@@ -10,8 +10,8 @@
 #include "sim/engine/engine.hpp"
 #include "sim/matching/task_groups.hpp"
 #include "sim/network/flow_network.hpp"
+#include "sim/step/communicator_prices.hpp"
 #include "sim/step/contention.hpp"
-#include "sim/step/kept_channel_prices.hpp"
 #include "sim/step/program_set.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
@@ -116,9 +116,7 @@ class StepSimulation {
     key.append(communicator_key_);
     key.append(repeats_ ? 1 : 0);
     matched_ = memo_.get<MatchedChannels>(MemoKind::channels, key, [&] {
-      const auto grouped = memo_.get<GroupedChannels>(MemoKind::groupings, communicator_key_, [&] {
-        return GroupedChannels{group_channels(step_.workload)};
-      });
+      const auto grouped = grouped_channels(step_.workload, communicator_key_, memo_);
       MatchedChannels made{match_channels(step_.workload, grouped->channels), {}};
       if (repeats_) made.calls_in_period = calls_in_period(step_.workload, *step_.periods, made.channels);
       return made;
@@ -127,9 +125,8 @@ class StepSimulation {
   }
 
   void price_calls() {
-    ContentHash key = communicator_key_;
-    key.append(machine_key(experiment_.cluster));
-    CachedChannelPrices prices(experiment_, *step_.machine, step_.workload, *step_.channels, key, memo_);
+    CachedChannelPrices prices(experiment_, *step_.machine, step_.workload, *step_.channels,
+                               communicator_key_, memo_);
     step_.prices =
         price(step_.workload, *step_.channels, experiment_, flows() || step_.figures.traffic, prices);
   }

@@ -11,6 +11,7 @@
 #include "sim/cost/price_list.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/matching/task_groups.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/step/step.hpp"
 #include "sim/symmetry/class_positions.hpp"
 #include "sim/symmetry/fold.hpp"
@@ -51,8 +52,10 @@ IterationBatch prompts(std::int64_t requests, std::int64_t tokens) {
 }
 
 /// Of replicas that are all alike.
-std::unique_ptr<IterationCost> cost_of(const Experiment& experiment, const Inference& inference, Memo& memo) {
-  return std::move(iteration_costs(experiment, inference, replica_kinds(experiment).kinds, memo).front());
+std::unique_ptr<IterationCost> cost_of(const PreparedExperiment& prepared, const Inference& inference,
+                                       Memo& memo) {
+  return std::move(
+      iteration_costs(prepared, inference, replica_kinds(prepared.experiment).kinds, memo).front());
 }
 
 ServingMemory memory_of(const Experiment& experiment, const Inference& inference = {}) {
@@ -61,11 +64,15 @@ ServingMemory memory_of(const Experiment& experiment, const Inference& inference
 
 struct Served {
   explicit Served(const std::vector<std::string>& overrides = {}, const Inference& how = {})
-      : experiment(read(kServed, overrides)), inference(how), cost(cost_of(experiment, inference, memo)) {}
+      : experiment(read(kServed, overrides)),
+        inference(how),
+        prepared(prepare(experiment, memo)),
+        cost(cost_of(prepared, inference, memo)) {}
 
   Experiment experiment;
   Inference inference;
   Memo memo;
+  PreparedExperiment prepared;
   std::unique_ptr<IterationCost> cost;
 };
 
@@ -371,6 +378,6 @@ TEST_CASE("latent vectors are cached whole on every rank") {
 TEST_CASE("models that are not served say so") {
   const std::string encoder = R"({"model": "t5-11b", "cluster": "dgx-a100-80gb"})";
   Memo memo;
-  const Experiment e = read(encoder);
-  CHECK_THROWS_AS((void)cost_of(e, {}, memo), InputError);
+  const PreparedExperiment prepared = prepare(read(encoder), memo);
+  CHECK_THROWS_AS((void)cost_of(prepared, {}, memo), InputError);
 }

@@ -7,6 +7,7 @@
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/run/iteration_cost.hpp"
+#include "sim/run/prepare.hpp"
 #include "tests/sim/run/experiments.hpp"
 #include "workloads/models/transformer_shape.hpp"
 
@@ -41,8 +42,8 @@ Experiment pure(const std::vector<std::string>& overrides) {
 
 Picoseconds decode_ps(const Experiment& experiment, std::int64_t context) {
   Memo memo;
-  const auto costs =
-      iteration_costs(experiment, *experiment.inference, replica_kinds(experiment).kinds, memo);
+  const PreparedExperiment prepared = prepare(experiment, memo);
+  const auto costs = iteration_costs(prepared, *experiment.inference, replica_kinds(experiment).kinds, memo);
   IterationBatch batch;
   batch.decode_requests = batch.decode_tokens = batch.results = 4;
   batch.decode_context = 4 * context;

@@ -11,6 +11,7 @@
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
 #include "sim/run/iteration_cost.hpp"
+#include "sim/run/prepare.hpp"
 #include "sim/run/run.hpp"
 
 using namespace orrery;
@@ -28,9 +29,10 @@ Experiment serving_experiment(const std::vector<std::string>& overrides) {
 }
 
 /// Of replicas that are all alike.
-std::unique_ptr<IterationCost> cost_of(const Experiment& experiment, Memo& memo) {
+std::unique_ptr<IterationCost> cost_of(const PreparedExperiment& prepared, Memo& memo) {
+  const Experiment& experiment = prepared.experiment;
   return std::move(
-      iteration_costs(experiment, *experiment.inference, replica_kinds(experiment).kinds, memo).front());
+      iteration_costs(prepared, *experiment.inference, replica_kinds(experiment).kinds, memo).front());
 }
 
 }  // namespace
@@ -93,17 +95,19 @@ TEST_CASE("a batch that grows instead of a queue is beyond capacity too") {
 }
 
 TEST_CASE("keys and values take longer to another node, and as long as the NICs that all ranks share") {
-  const Experiment two_nodes = serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4",
-                                                   "plan.data_parallel=4", "cluster.fabric.nics_per_node=1"});
   Memo memo;
+  const PreparedExperiment two_nodes =
+      prepare(serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4", "plan.data_parallel=4",
+                                  "cluster.fabric.nics_per_node=1"}),
+              memo);
   const auto cost = cost_of(two_nodes, memo);
   const Picoseconds near = cost->transfer_ps(0, 1, 1000);
   const Picoseconds far = cost->transfer_ps(0, 2, 1000);
   CHECK(near == cost->transfer_ps(3, 2, 1000));
   CHECK(far == cost->transfer_ps(3, 1, 1000));
   CHECK(far > 4 * near);
-  const Experiment own_nics =
-      serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4", "plan.data_parallel=4"});
+  const PreparedExperiment own_nics = prepare(
+      serving_experiment({"cluster.nodes=2", "plan.tensor_parallel=4", "plan.data_parallel=4"}), memo);
   const auto wide = cost_of(own_nics, memo);
   CHECK(far > 3 * wide->transfer_ps(0, 2, 1000));  // four ranks by one NIC, or by one each
 }
