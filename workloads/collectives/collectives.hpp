@@ -70,7 +70,8 @@ struct CollectiveAlgorithm : MenuEntry {
   std::string_view (*obstacle)(Collective, const GroupShape&);
   /// Requires no obstacle.
   Rounds (*rounds)(Collective, const GroupShape&);
-  /// Whether NCCL would consider it when the choice is "auto"; asked only where there is no obstacle.
+  /// Returns true if NCCL considers the algorithm when the choice is "auto". It is called only if nothing
+  /// rules the algorithm out.
   bool (*automatic)(Collective, const GroupShape&);
 };
 

@@ -21,7 +21,8 @@ struct SyncWorkers {
 
 /// @throws InputError at /data_parallel_sync/level if nodes do not hold equally many replicas.
 [[nodiscard]] SyncWorkers sync_workers(const Experiment& experiment);
-/// The same whatever the method: the replicas of a node together, or each replica.
+/// Returns the workers of a level, which do not depend on the method: the replicas of a node together, or
+/// each replica.
 [[nodiscard]] SyncWorkers workers_at(SyncLevel level, const Experiment& experiment);
 
 class CommunicatorLayout {
@@ -46,8 +47,8 @@ class CommunicatorLayout {
     return spec_.rounds[static_cast<std::size_t>(step) % spec_.rounds.size()];
   }
   [[nodiscard]] const std::vector<Round>& rounds() const { return spec_.rounds; }
-  /// Whether the replicas of a worker share out its model, so that each exchanges its shard with those in the
-  /// same place of other workers.
+  /// Returns true if the replicas of a worker shard its model, so that each exchanges its shard with the
+  /// replicas that hold the same shard of other workers.
   [[nodiscard]] bool shards_in_worker() const { return spec_.exchanging_replicas > 1; }
   /// The replicas of a worker; only joins_replicas().
   [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
@@ -79,7 +80,8 @@ class CommunicatorLayout {
   std::uint32_t streams_ = kStreamCount;
 };
 
-/// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
+/// Returns true if the level of detail asks for fused passes and tensor groups neither share links with other
+/// groups nor have ranks that differ.
 [[nodiscard]] bool has_fused_passes(const Experiment& experiment);
 
 }  // namespace orrery

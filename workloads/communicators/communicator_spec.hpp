@@ -37,7 +37,7 @@ struct CommunicatorSpec {
   explicit CommunicatorSpec(const Plan& plan) : grid(plan), experts(plan) {}
 
   RankGrid grid;
-  /// How experts are spread, where the model has any.
+  /// Describes how experts are spread over ranks, if the model has any.
   struct Experts {
     explicit Experts(const Plan& plan) : grid(RankGrid::of_experts(plan)) {}
 

@@ -32,7 +32,8 @@ class GroupWriter {
   void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in);
   /// One group for every place off `axes`, of all ranks along them.
   void add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
-  /// The same where rank p - 1 - r of a pipeline holds what rank r does: both are in one group.
+  /// Adds groups in which pipeline rank p - 1 - r holds the same parameters as rank r, so that both join one
+  /// group.
   void add_mirrored(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
   /// Ranks without a group in `slot` form one each.
   void add_loners(std::uint32_t slot);
@@ -48,8 +49,9 @@ class GroupWriter {
 class StepBuilder;
 struct AttentionWork;
 
-/// How attention runs where the ranks of a group share sequences: steps between those for its inputs and
-/// those for its output. It follows step `after`; the step that completes it is returned.
+/// Describes how attention runs if the ranks of a group share sequences: the steps between those for its
+/// inputs and those for its output. They follow step `after`; each function returns the step that completes
+/// attention.
 struct SharedAttention {
   std::int32_t (*forward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
   std::int32_t (*backward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
@@ -63,11 +65,11 @@ struct CommunicatorKind {
   std::string_view name;
   Dimension dimension{};  ///< that its messages count for
   Slot first_slot{};      ///< that it takes; further ones follow in Slot
-  /// Of its messages, by slot; empty: the writer of the messages knows. Parameters are gathered on
-  /// Stream::gather, in whichever slot.
+  /// The stream of its messages in each slot. Empty: the writer of the messages chooses. Parameters are
+  /// gathered on Stream::gather in every slot.
   std::span<const Stream> streams;
   bool joins_some = false;  ///< its groups join some replicas with others, not all with all
-  /// How many slots it takes; 0 where an experiment has no such groups.
+  /// Returns the number of slots it takes; 0 if the experiment has no such groups.
   std::uint32_t (*slots)(const CommunicatorSpec& spec);
   /// Forms its groups, in slots from `first` on.
   void (*form)(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to);
@@ -77,13 +79,13 @@ struct CommunicatorKind {
   void (*check)(const Experiment& experiment, const ReportProblem& complain) = nullptr;
 };
 
-/// Those that join some replicas with others come last.
+/// Returns all kinds. Kinds that join only some replicas with others come last.
 [[nodiscard]] std::span<const CommunicatorKind* const> communicator_kinds();
 /// The one that takes the slot.
 [[nodiscard]] const CommunicatorKind& communicator_kind(Slot slot);
-/// How attention runs in an experiment with these communicators; nullptr: on each rank alone.
+/// Returns how the ranks with these communicators share attention; nullptr: each rank computes it alone.
 [[nodiscard]] const SharedAttention* shared_attention(const CommunicatorSpec& spec);
-/// Of the messages in the slot.
+/// Returns the stream that carries the messages of the slot.
 [[nodiscard]] Stream stream_of(Slot slot);
 
 /// The numbers of the slots that an experiment has.

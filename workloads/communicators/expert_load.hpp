@@ -1,5 +1,5 @@
-// How many tokens go where in a mixture of experts: on the rank that has most of them, and to how many ranks
-// and nodes each token goes.
+// Counts the tokens of a mixture of experts: those on the rank that receives most, and the ranks and nodes
+// that each token is sent to.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace orrery {
 /// all equally often.
 [[nodiscard]] double holders_per_token(const Model& model, std::int64_t holders);
 
-/// Of the ranks that share experts, how many lie in a node (or in an NVLink domain), side by side; 0 where
-/// that is not the same everywhere.
+/// Returns how many of the ranks that share experts lie side by side in a node (or NVLink domain); 0 if that
+/// number differs between nodes.
 [[nodiscard]] std::int64_t expert_ranks_in_node(const Experiment& experiment);
 
 }  // namespace orrery

@@ -134,7 +134,8 @@ IterationSteps::Attended IterationSteps::of_prompts(const ServedLayer& layer,
   const std::int64_t most = batch.prompt_tokens + requests * (window - 1);
   if (!layer.content().windowed() || batch.prompt_context <= requests * window)
     return {batch.prompt_context, batch.prompt_pairs};
-  // Of n tokens after b others: those with fewer than a window before them see all, the others a window.
+  // n tokens follow b others. A token with fewer than a window of tokens before it attends to all of them,
+  // every other token to a window.
   const std::int64_t n = batch.prompt_tokens / requests;
   const std::int64_t b = (batch.prompt_context - batch.prompt_tokens) / requests;
   const std::int64_t few = std::clamp<std::int64_t>(window - b, 0, n);

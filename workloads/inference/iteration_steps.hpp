@@ -46,7 +46,7 @@ class IterationSteps {
   [[nodiscard]] const ServedModel& model() const { return model_; }
 
   void write_embedding(std::int64_t tokens, IterationWriter& to) const;
-  /// Of a layer: up to queries, keys and values; then what comes after attention.
+  /// Writes the part of a layer up to queries, keys and values, and then the part after attention.
   void write_inputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
   void write_outputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
   /// Between those two. Prompts attend with a kernel of their own; decoding reads the cache. With latent
@@ -60,7 +60,7 @@ class IterationSteps {
   /// A whole stage, in order.
   [[nodiscard]] Steps write_stage(const ServedStage& stage, const IterationBatch& batch, bool graphs,
                                   Workload& workload) const;
-  /// What a tensor group hands to the next stage; of it, what each rank sends.
+  /// Returns the bytes that a tensor group sends to the next stage, and the share that each rank sends.
   [[nodiscard]] Bytes stage_output_bytes(std::int64_t tokens) const;
   [[nodiscard]] Bytes stage_message_bytes(std::int64_t tokens) const;
 

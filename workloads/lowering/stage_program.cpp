@@ -192,7 +192,7 @@ OpId StageProgram::handed_on(const Pass& pass, std::int32_t chunk) {
   return whole == kNoOp ? result(pass, Pass::Kind::backward_input, chunk) : whole;
 }
 
-/// What all steps of a pass through a layer are.
+/// Returns an operation with the fields that all steps of a pass through a layer share.
 Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
   op.layer = layer;
@@ -268,7 +268,8 @@ PassStart StageProgram::start_of(const Pass& pass) {
   return start;
 }
 
-/// Whether the pass, from `start` on, is that of another micro-batch again; if so, it is written.
+/// Returns true if the pass, from `start` on, repeats that of another micro-batch; if so, the repetition is
+/// written.
 bool StageProgram::repeat(const Pass& pass, const PassStart& start, const WrittenPass& like) {
   if (like.first == kNoOp) return false;
   const OpId by = writer_.size() - like.first;

@@ -1,5 +1,5 @@
-// What two passes hold that run side by side: run_side_by_side of workloads/programs/ puts their operations
-// in turns, this counts their blocks in the same turns. Used by stage_peak.cpp.
+// Counts the memory of two passes that run side by side. run_side_by_side of workloads/programs/ alternates
+// their operations, and this file counts their blocks in the same order. Used by stage_peak.cpp.
 #pragma once
 
 #include "orrery/stage_memory.hpp"

@@ -1,5 +1,5 @@
-// What a GPU of a serving replica holds: weights as they are stored, keys and values of the tokens in flight,
-// and what the largest iteration works in.
+// Sums the memory of a GPU of a serving replica: weights as they are stored, the KV cache of the tokens in
+// flight, and the workspace of the largest iteration.
 #pragma once
 
 #include <vector>

@@ -40,7 +40,7 @@ class AttentionKernels {
   [[nodiscard]] Kernel fused() const;
   [[nodiscard]] bool is_sparse() const { return model_.is_sparse(); }
   [[nodiscard]] SparseSpan sparse_span() const;
-  /// Of the biases of all scores of a head, which samples share.
+  /// Returns the bytes of the biases of all scores of a head, which samples share.
   [[nodiscard]] Bytes biases() const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32

@@ -31,7 +31,7 @@ struct Heads {
 
 /// The products that make queries, keys and values of so many tokens.
 [[nodiscard]] std::vector<Kernel> attention_inputs(const Model& model, Heads heads, std::int64_t tokens);
-/// Of those, the ones that work on latent vectors; none without them.
+/// Returns those of attention_inputs() that work on latent vectors; none if the model has none.
 [[nodiscard]] std::vector<Kernel> latent_projections(const Model& model, Heads heads, std::int64_t tokens);
 /// Values of a token that norms between those products and the core read.
 [[nodiscard]] std::int64_t normalised_width(const Model& model, Heads heads);
@@ -41,7 +41,8 @@ struct Heads {
 /// Values of a token that the gradients of its weights need beside its input and that of the product after
 /// the core: gradients of what its products make, and latent vectors.
 [[nodiscard]] std::int64_t attention_width_for_weights(const Model& model, Heads heads);
-/// Of the values kept, what latent attention makes of its latent vectors, and the weights that do; 0 without.
+/// Returns how many of the kept values latent attention computes from its latent vectors, and the weights
+/// that do so; 0 without latent attention.
 [[nodiscard]] std::int64_t projected_width(const Model& model, Heads heads);
 [[nodiscard]] std::int64_t latent_projection_weights(const Model& model, Heads heads);
 /// FLOPs of scores and context of a token over so many others.

@@ -59,8 +59,8 @@ struct Block {
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
   /// By PassKind: held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
-  /// Of the weights of its products, which a framework may keep for each of different shape (attention, MLP,
-  /// experts, recurrence).
+  /// Bytes of weight gradients of its products. A framework may keep one buffer for each shape (attention,
+  /// MLP, experts, recurrence).
   std::array<Bytes, 4> weight_gradients{};
   std::int64_t parameters = 0;         ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;            ///< that hold the parameters
@@ -77,18 +77,18 @@ struct Block {
   }
   [[nodiscard]] Steps& of(PassKind kind) { return steps[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] const Steps& of(PassKind kind) const { return steps[static_cast<std::size_t>(kind)]; }
-  /// What runs before the steps of a pass.
+  /// Returns true if activations are recomputed before the steps of a pass.
   [[nodiscard]] bool recomputes(PassKind kind) const {
     return !recompute.list.empty() && (kind == PassKind::backward || kind == PassKind::backward_input);
   }
-  /// Of a whole pass.
+  /// Returns the number of exchanges in a whole pass.
   [[nodiscard]] std::int32_t exchanges_in(PassKind kind) const {
     return exchanges + (kind == PassKind::forward ? 0 : exchanges_again);
   }
   [[nodiscard]] std::int64_t trained_tensors() const { return tensors - frozen_tensors; }
 };
 
-/// What the steps of a pass count as.
+/// Returns the phase that the steps of a pass count as.
 [[nodiscard]] constexpr Phase phase_of(PassKind kind) {
   if (kind == PassKind::forward) return Phase::forward;
   return kind == PassKind::backward_weight ? Phase::weight_gradient : Phase::backward;

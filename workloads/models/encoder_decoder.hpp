@@ -19,7 +19,7 @@ namespace orrery {
 /// section 2.1): 32 distances a head, which all its layers share.
 [[nodiscard]] std::int64_t relative_positions(const Model& model, std::int64_t heads);
 
-/// What the encoder made, on one rank.
+/// Describes the output of the encoder on one rank.
 struct EncoderOutput {
   EncoderOutput(const Model& model, const Plan& plan, const TransformerShape& shape);
 
@@ -33,7 +33,8 @@ struct EncoderOutput {
 [[nodiscard]] SubBlock cross_attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
 /// Bytes that it makes per micro-batch, but for what the encoder made.
 void add_cross_attention(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
-/// What it keeps from the gradients of its inputs to those of its weights.
+/// Adds the activations that cross-attention keeps between the gradients of its inputs and those of its
+/// weights.
 void add_cross_for_weights(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
 
 }  // namespace orrery

@@ -61,7 +61,7 @@ class ExpertLayer {
   void add_biases(std::vector<Kernel>& kernels) const;
   void add_bias_gradients(std::vector<Kernel>& kernels) const;
   void add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const;
-  /// Of what the experts make.
+  /// Returns the number of values that the experts put out.
   [[nodiscard]] std::int64_t values() const { return experts_.rows * model_.hidden; }
 
   /// Bytes between nodes, and inside them, of what this rank sends.

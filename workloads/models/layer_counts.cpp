@@ -22,7 +22,8 @@ std::vector<LayerCount> count_each(const Model& model) {
   return counts;
 }
 
-/// So many layers of all, and of the further ones all or none, are like `some`; the others like `rest`.
+/// Splits the layers into two contents: `layers` of them have content `some`, the others `rest`. The layers
+/// of multi-token prediction all follow `last_is_some`.
 std::vector<LayerCount> split(const Model& model, const LayerContent& rest, const LayerContent& some,
                               std::int64_t layers, bool last_is_some) {
   const std::int64_t further = model.multi_token_prediction;

@@ -1,4 +1,5 @@
-// What a layer of a transformer keeps, and holds while it runs backward.
+// Sums the activations that a layer of a transformer keeps, and the workspace it holds while it runs
+// backward.
 #include <algorithm>
 
 #include "workloads/models/encoder_decoder.hpp"
@@ -61,7 +62,8 @@ Bytes Transformer::waits_for_weights(const LayerContent& content) const {
   return sum.kept().total();
 }
 
-/// Of a group, the input of its first layer is kept.
+/// Sets the activations and workspaces of a layer. A recomputed group of layers keeps only the input of its
+/// first layer.
 void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
   const Transformer& variant = of(kind.content);
   const ActivationSum own = variant.activations_of(kind.content, kind.recomputed);

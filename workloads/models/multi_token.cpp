@@ -84,7 +84,8 @@ Block Transformer::depth() const {
   hold_at_loss(loss, block);
   block.activations += loss.activations;
   block.activations[ActivationKind::vocabulary] += shape_.dropout_mask();
-  // Of the projection its input and the gradient of its output, of the lookup the gradient of its output.
+  // The projection keeps its input and the gradient of its output; the lookup keeps the gradient of its
+  // output.
   ActivationSum waiting = nothing_kept({});
   waiting.add(ActivationKind::for_weights, shape_.cut_residual());
   waiting.add_product_input(ActivationKind::for_weights,

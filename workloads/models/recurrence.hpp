@@ -40,8 +40,8 @@ struct Recurrence {
   [[nodiscard]] std::int64_t parameters(const Model& model) const {
     return weights(model) + small_parameters;
   }
-  /// What a sequence leaves behind for its next token: the state, and the last tokens of the convolution in
-  /// 16 bits.
+  /// Returns the bytes that a sequence keeps for its next token: the state, and the last tokens of the
+  /// convolution in 16 bits.
   [[nodiscard]] Bytes state_bytes() const { return 4 * state_values + 2 * convolved * (conv_kernel - 1); }
 };
 
@@ -51,18 +51,19 @@ struct Recurrence {
 /// Its kernels in training, with norm and residual.
 [[nodiscard]] SubBlock recurrence_sub_block(const Experiment& experiment, const TransformerShape& shape,
                                             TokenMixer mixer);
-/// What it keeps per micro-batch from forward to backward, with the input of the layer.
+/// Adds the activations that a recurrence keeps per micro-batch from forward to backward, with the input of
+/// the layer.
 void add_recurrence(const Model& model, const TransformerShape& shape, TokenMixer mixer, ActivationSum& sum);
-/// What it keeps from the gradients of inputs to those of weights: inputs and gradients of outputs of its
-/// products.
+/// Adds the activations that a recurrence keeps between the gradients of inputs and those of weights: inputs
+/// and output gradients of its products.
 void add_recurrence_for_weights(const Model& model, const TransformerShape& shape, TokenMixer mixer,
                                 ActivationSum& sum);
 
 /// Convolution, state and gated norm of `tokens` tokens, in chunks.
 [[nodiscard]] std::vector<Kernel> chunk_kernels(const Recurrence& recurrence, const Software& software,
                                                 std::int64_t tokens, Bytes element);
-/// The same of `requests` sequences with `tokens` new tokens together, one after the other: states are read
-/// and written once.
+/// Returns the kernels for `requests` sequences with `tokens` new tokens together, which run one after the
+/// other: states are read and written once.
 [[nodiscard]] std::vector<Kernel> decode_kernels(const Recurrence& recurrence, const Software& software,
                                                  std::int64_t requests, std::int64_t tokens, Bytes element);
 

@@ -36,7 +36,7 @@ struct SparseSpan {
 };
 [[nodiscard]] std::vector<Kernel> sparse_kernels(const Model& model, std::int64_t heads,
                                                  const SparseSpan& span, Bytes element);
-/// Of the backward pass. The indexer learns from the tokens that were chosen alone.
+/// Returns the kernels of the backward pass. The indexer learns only from the chosen tokens.
 [[nodiscard]] std::vector<Kernel> sparse_kernels_backward(const Model& model, std::int64_t heads,
                                                           const SparseSpan& span, Bytes element);
 

@@ -70,7 +70,8 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
   return communicator == Slot::context_out ? at : compute(part, {width.cast(arrived)}, at);
 }
 
-/// What calibrations know of waits is that of tensor groups.
+/// Adds a collective that sends values as they are. Calibrations know waits of tensor groups only, so other
+/// groups have none.
 std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
                                            Slot communicator) {
   const double ranks = communicator == Slot::tensor ? static_cast<double>(plan_.tensor_parallel) : 0;

@@ -13,7 +13,8 @@ namespace orrery {
 [[nodiscard]] inline Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
   return {Kernel::Kind::gemm, batch, m, n, k, 0, 2 * batch * m * n * k};
 }
-/// The same, each with a weight of its own: the experts of a rank. The host issues them one by one.
+/// Returns `batch` products, each with a weight of its own, such as the experts of a rank. The host issues
+/// them one by one.
 [[nodiscard]] inline Kernel grouped_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
   Kernel kernel = gemm(m, n, k, batch);
   kernel.grouped = true;
@@ -24,7 +25,7 @@ namespace orrery {
 /// Over the link to the host.
 [[nodiscard]] inline Kernel host_copy(Bytes bytes) { return {Kernel::Kind::host_copy, 1, 0, 0, 0, bytes, 0}; }
 
-/// So many values of so many bytes each.
+/// Returns the memory traffic of `count` values of `bytes_each` bytes.
 [[nodiscard]] inline Kernel scaled(std::int64_t count, double bytes_each) {
   return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
 }
@@ -65,7 +66,7 @@ class StepBuilder {
   /// they are kept. `wire`: where the communicator alone does not say it.
   std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
                           Slot communicator = Slot::tensor, Wire wire = nullptr);
-  /// The same of values that travel as they are; the index of the step.
+  /// Adds a collective whose values travel as they are; returns the index of its step.
   std::int32_t collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
                                 Slot communicator = Slot::tensor);
   /// The steps, of which `output` produces the result.
@@ -78,7 +79,7 @@ class StepBuilder {
 
   std::int32_t add(const Step& step);
   [[nodiscard]] std::optional<Precision> sent_in(Collective collective, Slot communicator) const;
-  /// Of those that gather, or scatter sums.
+  /// Returns the ranks of groups that gather or reduce-scatter.
   [[nodiscard]] std::int64_t ranks_of(Slot communicator) const;
 
   const Software& software_;

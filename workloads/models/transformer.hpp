@@ -62,7 +62,8 @@ class Transformer {
     if (software_.accumulation_bytes_per_parameter > 0)
       kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
   }
-  /// The same of gradients that products make, which may do so themselves.
+  /// Adds the accumulation of gradients of products; their kernels accumulate by themselves if the software
+  /// fuses it.
   void accumulate_products(std::vector<Kernel>& kernels, std::int64_t parameters) const {
     if (frozen() || !software_.fuses_accumulation) accumulate(kernels, parameters);
   }

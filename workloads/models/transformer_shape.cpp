@@ -52,7 +52,7 @@ std::int64_t mlp_half(const Model& m, const LayerContent& content) {
   return inner + norms_of_mlp(m) * norm_count(m);
 }
 
-/// Of the MLP, or of the experts that a token meets.
+/// Returns the weights of the MLP, or of the experts that one token is sent to.
 std::int64_t weights_met(const Model& m, const LayerContent& content) {
   if (content.mlp == LayerMlp::none) return 0;
   return content.has_experts() ? expert_weights_met(m) : mlp_weights(m, content.ffn_hidden);
@@ -245,7 +245,7 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   const std::int64_t projected = projected_width(model_, own_heads());
   sum.add(kAttention, tokens * projected * element, {attention, latent_projection});
   const std::int64_t keys = model_.latent() ? 0 : kv_heads * model_.query_dim();
-  // Of latent vectors the norms keep their input, the products after them the norms' output.
+  // Norms of latent vectors keep their input; the products after them keep the norms' output.
   const std::int64_t latents = model_.latent() ? normalised_width(model_, own_heads()) : 0;
   const std::int64_t rest = attention_width_kept(model_, own_heads()) - latents - projected - keys;
   sum.add(kAttention, tokens * rest * element, {attention});

@@ -28,7 +28,7 @@ class WeightProducts {
 
   void add(const Weight& weight, std::vector<Kernel>& kernels) const;
   void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
-  /// Of the weight and its bias, or of its adapter where they are frozen.
+  /// Adds the gradient of the weight and its bias, or of its adapter if they are frozen.
   void add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
   /// Parameters that have a gradient: those of the weight, or of its adapter.
   [[nodiscard]] std::int64_t trained_in(const Weight& weight) const;

@@ -64,7 +64,7 @@ void form_context_groups(const CommunicatorSpec& spec, std::uint32_t first, Grou
   }
 }
 
-/// Of the ranks that share sequences, how many exchange tokens for heads.
+/// Returns how many of the ranks that share sequences exchange tokens for heads.
 std::int64_t exchanging_ranks(const Plan& plan) {
   if (plan.context_parallel_type == ContextParallelType::all_to_all) return plan.context_parallel;
   return std::max<std::int64_t>(plan.hierarchical_context_parallel_size, 1);
@@ -182,8 +182,8 @@ class ContextAttention {
     }
     return kernels;
   }
-  /// What a causal mask leaves of the own square, or of the square of own queries and keys of another rank;
-  /// all of it without one.
+  /// Returns the kernel of one square of scores: under a causal mask a part of the own square, or of own
+  /// queries and keys of another rank; otherwise all of it.
   [[nodiscard]] Kernel square_or_half(std::int64_t step) const {
     Kernel kernel = work_.kernels.front();
     const bool own = step == 0;
@@ -286,8 +286,8 @@ void check_chunks(const Experiment& e, const ReportProblem& complain) {
   if (e.model.attention == Attention::core)
     refuse("attention \"core\"", "attention \"flash\"", "\"all-to-all\"");
   if (e.model.packed_sample_length > 0) refuse("packed_sample_length", "none", "\"all-to-all\"");
-  // As Transformer Engine (attn_forward_func_with_cp): keys and values that go around are not cut to a
-  // window.
+  // Transformer Engine does the same (attn_forward_func_with_cp): keys and values that go around are not cut
+  // to a window.
   if (e.model.windowed_layers() > 0 && e.plan.context_parallel_type != ContextParallelType::all_gather)
     refuse("window", "none", "\"all-to-all\" or \"all-gather\"");
 }

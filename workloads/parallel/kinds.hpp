@@ -17,7 +17,7 @@ extern const CommunicatorKind kExpertGroups;
 extern const CommunicatorKind kExpertReplicas;
 extern const CommunicatorKind kGossipPairs;
 
-/// Those that join some replicas with others come last.
+/// Lists all kinds. Kinds that join only some replicas with others come last.
 inline constexpr std::array kCommunicatorKinds{
     &kTensorGroups,   &kReplicaGroups, &kNeighbourStages, &kReverseNeighbourStages,
     &kTiedEmbeddings, &kContextGroups, &kWorkerGroups,    &kExpertGroups,

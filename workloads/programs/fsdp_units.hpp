@@ -14,7 +14,7 @@ struct FsdpUnit {
   std::size_t first = 0;
   std::size_t end = 0;
 
-  /// Whether a pass in that direction begins, or ends, its way through the unit with the block.
+  /// Returns true if a pass in that direction enters, or leaves, the unit with the block.
   [[nodiscard]] bool begins_with(std::size_t block, bool ahead) const {
     return block == (ahead ? first : end - 1);
   }
@@ -28,7 +28,7 @@ struct FsdpUnit {
 [[nodiscard]] std::int64_t sum_over(const Chunk& chunk, const FsdpUnit& unit,
                                     std::int64_t PlacedBlock::*member);
 
-/// Of the unit of a stage that has most of it.
+/// Returns the largest sum of `member` over a unit of a stage.
 [[nodiscard]] std::int64_t most_in_unit(const Stage& stage, std::int64_t layers,
                                         std::int64_t PlacedBlock::*member);
 

@@ -29,7 +29,7 @@ PassWork joined(const StepLists& lists) {
   return all;
 }
 
-/// What a step waits for, counted from step `first`: those before it are the input.
+/// Counts a dependency from step `first`; earlier steps count as the input of the block.
 std::int32_t counted_from(std::size_t first, std::int32_t after) {
   return std::max(after - static_cast<std::int32_t>(first), kBlockInput);
 }

@@ -6,7 +6,8 @@
 namespace orrery {
 namespace {
 
-/// Of messages `ahead` or back between chunks in the order of the ranks, or against it.
+/// Returns the slot of messages `ahead` (forward) or back, between chunks that follow the order of the ranks
+/// or run against it.
 Slot stage_slot(bool reversed, bool ahead, bool sent) {
   if (reversed && ahead) return sent ? Slot::reverse_forward_out : Slot::reverse_forward_in;
   if (reversed) return sent ? Slot::reverse_backward_out : Slot::reverse_backward_in;

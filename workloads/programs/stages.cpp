@@ -81,7 +81,7 @@ PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> 
   return peak;
 }
 
-/// Of the kinds of passes that the schedule has.
+/// Finds the memory peak of each kind of pass in the schedule.
 void find_pass_peaks(const ModelBlocks& blocks, BackwardSplit split, Chunk& chunk) {
   const auto find = [&](PassKind kind) {
     chunk.peaks[static_cast<std::size_t>(kind)] = find_pass_peak(blocks, chunk.blocks, kind);
@@ -90,8 +90,8 @@ void find_pass_peaks(const ModelBlocks& blocks, BackwardSplit split, Chunk& chun
   for (const PassKind kind : backward_kinds(split)) find(kind);
 }
 
-/// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
-/// is appended to `placed`, which has room for it.
+/// Builds the virtual stage of the layers [from, to), with the ends of the model on the first and last. It is
+/// appended to `placed`, which has room for it.
 Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last,
                  std::vector<PlacedBlock>& placed) {
   Chunk chunk;

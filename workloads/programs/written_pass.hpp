@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// What a fused pass may follow, of what is written before it.
+/// Lists the earlier operations that a fused pass may depend on.
 using PassStart = std::array<OpId, 5>;
 
 /// A fused pass that has been written, so that others can repeat it.

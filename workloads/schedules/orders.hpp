@@ -34,7 +34,7 @@ std::optional<ScheduleObstacle> dualpipe_v_obstacle(const ScheduleShape& shape);
 
 /// A micro-batch a period, after one for each stage.
 inline SteadyState one_by_one(const ScheduleShape& shape) { return {1, shape.stages + shape.warm_up, 2}; }
-/// The same after two for each stage; gradients may come from two periods ago.
+/// Returns the steady state after two rounds for each stage; gradients may come from two periods ago.
 inline SteadyState after_two_rounds(const ScheduleShape& shape) { return {1, 2 * shape.stages, 3}; }
 SteadyState interleaved_period(const ScheduleShape& shape);
 

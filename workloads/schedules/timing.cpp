@@ -39,7 +39,7 @@ class ScheduleTiming {
   }
 
  private:
-  /// What a pass leaves for others: activations, gradients of inputs.
+  /// Names the results that a pass leaves for other passes: activations, or gradients of inputs.
   enum Result : std::uint8_t { activations, gradients };
 
   /// Runs what can run on a rank; whether there was any.

@@ -22,7 +22,7 @@ class Averaging {
   /// written: step, micro-batch, chunk, part. Returns the operation after which the mean is everywhere.
   /// `times`: of so many payloads, one right after the other; more than one only if sends_all_at_once().
   OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
-  /// Whether a mean over workers is a message and nothing else.
+  /// Returns true if a mean over workers is a single message without further kernels.
   [[nodiscard]] bool sends_all_at_once() const { return !layout_.joins_replicas() && !compressor_.active(); }
   /// Over the replicas of a worker; `dep` where those are one, or scatter what they reduce.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
@@ -55,7 +55,7 @@ class Averaging {
   [[nodiscard]] std::int64_t averaged() const {
     return experiment_.plan.model_copies() * experiment_.plan.context_parallel * layout_.workers().workers;
   }
-  /// Whether an all-reduce adds them up; otherwise everyone gathers everyone's.
+  /// Returns true if an all-reduce adds the payloads up; otherwise each worker gathers those of all others.
   [[nodiscard]] bool sums() const { return compressor_.adds_up() || method_.by_servers; }
   [[nodiscard]] std::uint32_t work(std::vector<Kernel> kernels);
 

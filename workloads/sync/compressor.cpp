@@ -25,13 +25,13 @@ std::int64_t level_bits(std::int64_t levels) {
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(levels)));
 }
 
-/// Of a place among those that the largest are looked for in.
+/// Returns the bits of an index into the values among which the largest are chosen.
 std::int64_t index_bits(const Compression& c) {
   if (c.chunk == 0) return 8 * kIndex;
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(c.chunk - 1)));
 }
 
-/// Of the values kept and their places; a scale per chunk where values are steps of it.
+/// Returns the bytes of the values kept and their indices. Quantised values have a scale per chunk.
 Bytes largest_bytes(const Compression& c, const Payload& payload) {
   const Bytes values = divide_up(kept(c, payload) * (c.bits + index_bits(c)), 8);
   const bool scaled = c.bits != 32 && c.bits != 16;

@@ -20,7 +20,8 @@ Bytes merge_both(const DataParallelSync& sync, Departure::To to, std::int64_t re
   return 2 * plain_merge_bytes(sync, to, received, width);
 }
 
-/// What the average moved models by is kept: the model before it is read, the difference is written.
+/// Returns the bytes to merge models and to keep how far the average moved them: the model before it is read,
+/// the difference is written.
 Bytes merge_and_correct(const DataParallelSync& sync, Departure::To to, std::int64_t received, Bytes width) {
   return plain_merge_bytes(sync, to, received, width) + 2 * kVector;
 }

@@ -26,12 +26,12 @@ class ModelSync {
     friend bool operator==(const Place&, const Place&) = default;
   };
 
-  /// Whether buckets travel in this step as soon as they are updated.
+  /// Returns true if buckets are sent in this step as soon as they are updated.
   [[nodiscard]] bool by_bucket() const;
-  /// Whether a bucket has to end with the block in a backward pass: the next one, if any, does not leave with
-  /// it.
+  /// Returns true if a bucket has to end with the block in a backward pass, because the next one, if any, is
+  /// not sent with it.
   [[nodiscard]] bool ends_bucket(Place place) const;
-  /// Whether something is brought into the model within this pass.
+  /// Returns true if a received model is merged within this pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
 
   /// A step begins with the models that `ready` left. Those that travel while it computes leave now.
@@ -39,7 +39,8 @@ class ModelSync {
   /// Call before a block runs, which then waits for `dep`. Returns what it has to wait for: that, or what
   /// brings into the block what has come for it.
   OpId before_block(const Pass& pass, std::size_t block, OpId dep);
-  /// What the update has to wait for; `last` is the step's last gradient. kNoOp: nothing.
+  /// Returns the operation that the update has to wait for; kNoOp: nothing. `last` is the step's last
+  /// gradient.
   OpId before_update(OpId last);
   /// The part of the model in a bucket, which begins with the block at `first`, is up to date after
   /// `updated`. It leaves if it is part of what travels.
@@ -57,9 +58,9 @@ class ModelSync {
     Place first;           ///< where it is brought in before that block's next forward pass, that block
   };
 
-  /// Whether neighbours' models travel while a step computes, from before it to its update.
+  /// Returns true if neighbours' models travel from the start of a step to its update.
   [[nodiscard]] bool while_computing() const;
-  /// Whether what comes is brought in before forward passes.
+  /// Returns true if received models are merged layer by layer before forward passes.
   [[nodiscard]] bool by_layer() const {
     return method_.merges_by_layer && overlap_ == SyncOverlap::adapt_then_combine;
   }

@@ -16,10 +16,11 @@
 
 namespace orrery {
 
-/// What workers send each other.
+/// Names the payload that workers send each other.
 enum class Travels : std::uint8_t { nothing, gradients, models };
 
-/// Whether workers keep step with each other, and where those meet that do not (sim/asynchronous/).
+/// Says whether workers keep step with each other, and how asynchronous ones exchange models
+/// (sim/asynchronous/).
 enum class Meets : std::uint8_t { in_step, in_pairs, at_centre };
 
 /// A model, or a fragment of it, that leaves once a step has updated it.
@@ -42,7 +43,7 @@ struct SyncMethodRow {
   std::span<const std::string_view> keys = {};  ///< of data_parallel_sync that it has, beside `method`
   /// Steps after which its departures repeat, where its graph has so many rounds (1 without a graph).
   std::int64_t (*cycle)(const DataParallelSync& sync, std::int64_t rounds) = nullptr;
-  /// What leaves after the update of `step`, from 0. nullptr: no models travel.
+  /// Returns the messages sent after the update of `step`, counted from 0. nullptr: no models travel.
   std::vector<Departure> (*departures)(const DataParallelSync& sync, std::int64_t step) = nullptr;
   /// Memory traffic, per value, to make what leaves of the model, before it is compressed.
   Bytes prepare_bytes = 0;
@@ -65,7 +66,7 @@ struct SyncMethodRow {
 };
 
 [[nodiscard]] const SyncMethodRow& sync_method(SyncMethod method);
-/// Whether the method has the key.
+/// Returns true if the method has the key.
 [[nodiscard]] bool has_key(SyncMethod method, std::string_view key);
 
 /// Rounds of its graph that a method goes through in so many steps, at least 1.
@@ -76,21 +77,21 @@ struct SyncMethodRow {
 
 // For rows:
 
-/// Of a value of a vector as long as the model, which is in fp32.
+/// Bytes per value of a vector as long as the model, which is in fp32.
 inline constexpr Bytes kVector = 4;
 /// Steps after which both repeat; the longer one where that takes more than 1000.
 [[nodiscard]] std::int64_t common_cycle(std::int64_t period, std::int64_t rounds);
-/// Whether `step` ends a period.
+/// Returns true if `step` ends a period.
 [[nodiscard]] inline bool ends_period(std::int64_t period, std::int64_t step) {
   return (step + 1) % period == 0;
 }
-/// What a compressor loses has to be remembered where that is the method's momentum.
+/// Checks that error feedback is on if the method's momentum relies on what a compressor loses.
 void check_feedback(const DataParallelSync& sync, const SyncComplain& complain);
 /// The models of neighbours are added to one's own; a mean is copied out of its bucket.
 [[nodiscard]] Bytes plain_merge_bytes(const DataParallelSync& sync, Departure::To to, std::int64_t received,
                                       Bytes width);
 
-/// Whether events decide when its replicas meet.
+/// Returns true if events decide when the replicas exchange models.
 [[nodiscard]] bool is_asynchronous(const Experiment& experiment);
 
 }  // namespace orrery

@@ -289,7 +289,7 @@ OpId DataParallel::gather_momentum(OpId last) {
   return gathered;
 }
 
-/// What the GPU updates, and beside it the host.
+/// Writes the updates on the GPU, and beside them those on the host.
 OpId DataParallel::update_all(OpId last) {
   const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
   const OpId own = all ? kNoOp

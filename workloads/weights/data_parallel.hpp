@@ -39,9 +39,9 @@ class DataParallel {
   /// A step begins. Returns what its first operation has to wait for.
   OpId begin_step(std::int32_t step);
 
-  /// Whether its collectives meet this pass between its ends.
+  /// Returns true if a collective begins or ends within this pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
-  /// Whether they meet this pass, and not those of later micro-batches.
+  /// Returns true if collectives fall into this pass, but not into those of later micro-batches.
   [[nodiscard]] bool meets_first(const Pass& pass) const {
     return gathers_.meets_first(pass) || models_.meets(pass);
   }
@@ -72,17 +72,17 @@ class DataParallel {
   OpId optimize(OpId last);
 
  private:
-  /// Whether gradients of any weights are summed over ranks.
+  /// Returns true if gradients of any weights are summed over ranks.
   [[nodiscard]] bool enabled() const { return collectives_.reduces_any(); }
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
   OpId average_shards(std::int64_t shard, const Pass* pass, OpId scattered, std::int64_t pieces);
-  /// Of what belongs to the pass, or to none.
+  /// Returns an operation labelled with the pass, or with none.
   [[nodiscard]] Op label(const Pass* pass) const;
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId gather_momentum(OpId last);
   OpId update_all(OpId last);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
-  /// Whether it is the last of its chunk that completes gradients in this step.
+  /// Returns true if the pass is the last of its chunk that completes gradients in this step.
   [[nodiscard]] bool is_last(const Pass& pass) const {
     return backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches_per_copy();
   }

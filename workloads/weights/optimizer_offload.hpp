@@ -21,7 +21,7 @@ class OptimizerOffload {
   OpId update(std::int32_t step, std::initializer_list<OpId> ready, OpId beside);
 
  private:
-  /// What is done with a bucket.
+  /// Holds the indices of the kernels and copies for one bucket.
   struct Work {
     std::uint32_t out = 0;
     std::uint32_t update = 0;

@@ -26,7 +26,7 @@ inline constexpr std::array kAllWeights{Weights::common, Weights::experts};
 /// A member of a block, of the weights asked for.
 [[nodiscard]] std::int64_t of_block(const PlacedBlock& block, Weights of, std::int64_t PlacedBlock::*all);
 
-/// Whether the optimizer takes the mean gradient of all replicas.
+/// Returns true if the optimizer takes the mean gradient of all replicas.
 [[nodiscard]] bool averages_gradients(const DataParallelSync& sync);
 
 class WeightCollectives {
@@ -45,7 +45,7 @@ class WeightCollectives {
   OpId cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep);
   [[nodiscard]] const WireWidth& gradient_width() const { return gradients_; }
 
-  /// How many messages of `pieces` that follow each other right away are one operation.
+  /// Returns how many messages of `pieces`, which directly follow each other, are one operation.
   [[nodiscard]] std::uint32_t together(std::int64_t pieces) const {
     return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
   }
@@ -57,7 +57,7 @@ class WeightCollectives {
     return of == Weights::experts ? stage_.experts() : stage_.trained() - stage_.experts();
   }
 
-  /// Whether their gradients are summed over ranks.
+  /// Returns true if gradients of these weights are summed over ranks.
   [[nodiscard]] bool reduces(Weights of) const { return reduces_[static_cast<std::size_t>(of)]; }
   [[nodiscard]] bool reduces_any() const { return reduces_[0] || reduces_[1]; }
 
