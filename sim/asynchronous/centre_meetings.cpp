@@ -19,7 +19,7 @@ class CentreLoop final : public EventLoop {
         taken_(std::size_t{servers_} * workers()) {}
 
  private:
-  /// What the time of a worker that is not computing passes with.
+  /// States of a worker: it computes local steps, waits for the server, or merges a received model.
   enum class Phase : std::uint8_t { computes, waits, merges };
   struct Worker {
     Phase phase = Phase::computes;

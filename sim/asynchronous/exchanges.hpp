@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// What all runs of exchanges need.
+/// Holds the inputs that all runs of exchanges need.
 struct ExchangeInput {
   const std::vector<LocalSteps>& workers;
   /// A worker's on average: the run ends when so many for each are over, with the exchanges they wait for.

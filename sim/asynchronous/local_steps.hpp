@@ -1,5 +1,5 @@
-// How long the local steps of workers take, and what their GPUs do in them: read off a run in which workers
-// never meet.
+// Records how long the local steps of workers take and how their GPUs spend them. The times come from a run
+// in which workers never exchange models.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class LocalSteps {
     const Picoseconds rest = steps % known > 0 ? finish_[static_cast<std::size_t>(steps % known - 1)] : 0;
     return steps / known * finish_.back() + rest;
   }
-  /// Of the step after so many.
+  /// Returns the duration of the step after `steps` steps.
   [[nodiscard]] Picoseconds duration(std::int64_t steps) const { return finish(steps + 1) - finish(steps); }
-  /// Of all that were simulated.
+  /// Returns the duration of all simulated steps.
   [[nodiscard]] Picoseconds all() const { return finish_.back(); }
 
  private:
@@ -36,7 +36,7 @@ class LocalSteps {
 /// Per worker: replica d of the data axis, all its ranks.
 [[nodiscard]] std::vector<LocalSteps> local_steps(const RunView& run, const RankGrid& grid);
 
-/// What the GPUs of a run of exchanges do.
+/// Holds the times of GPUs in a run of exchanges, by class of ranks.
 struct WorkerClasses {
   std::vector<ClassTimes> times;
   std::vector<std::uint32_t> multiplicity;  ///< GPUs with these times

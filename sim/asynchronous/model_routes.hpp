@@ -1,4 +1,5 @@
-// What one worker sends another: each rank its part of the model, to the rank of the same place.
+// Prices a message from one worker to another. Each rank sends its part of the model to the rank at the same
+// index of the other worker.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class ModelRoutes {
   std::unordered_map<std::uint64_t, std::unique_ptr<const Way>> ways_;
 };
 
-/// What kernels beside the local steps take, per worker: the longest of its ranks', without jitter.
+/// Returns the time of kernels beside the local steps, per worker: the longest of its ranks', without jitter.
 /// @param values  per pipeline stage, each of which moves `bytes_each` of memory traffic
 [[nodiscard]] std::vector<Picoseconds> kernel_times(const Experiment& experiment,
                                                     const std::vector<std::int64_t>& values,

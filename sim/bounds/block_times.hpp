@@ -1,5 +1,5 @@
-// What each block of a model takes on the GPUs of each pipeline rank: its passes there and back with one
-// micro-batch, without what other stages and replicas do beside them.
+// Computes how long each block of a model takes on the GPUs of each pipeline rank: its passes there and back
+// with one micro-batch, without interference from other stages and replicas.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ struct LeastWeightTime {
   Picoseconds exposed = 0;  ///< of those beside which the rank does not compute
 };
 
-/// Of stages that a plan might have; keeps references.
+/// Returns the least time of moving weights for stages that a plan might have; keeps references.
 using WeightTimes = std::function<LeastWeightTime(const Stage&)>;
 [[nodiscard]] WeightTimes weight_times(const Experiment& experiment, const CommunicatorLayout& layout,
                                        Memo& memo);
@@ -86,7 +86,7 @@ struct LeastTimes {
   std::vector<LeastWeightTime> weights;  ///< per pipeline rank
 };
 
-/// The same with what moves weights; the plan leaves nothing open.
+/// Adds the time of moving weights. The plan must have no "auto" values.
 [[nodiscard]] LeastTimes least_times(const Experiment& experiment, const CommunicatorLayout& layout,
                                      Memo& memo, bool with_steps = false);
 

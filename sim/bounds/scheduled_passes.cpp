@@ -76,7 +76,7 @@ std::vector<TimedStep> steps_of(const GpuBlockTimes& gpu, const Chunk& chunk, Pa
     std::ranges::for_each(chunk.blocks, append_block);
   else
     std::for_each(chunk.blocks.rbegin(), chunk.blocks.rend(), append_block);
-  // What comes before the first kernel may be done while the pass before computes.
+  // Operations before the first kernel may overlap the previous pass.
   for (std::size_t i = 0; i < all.size() && !all[i].computes(); ++i) all[i].duration = 0;
   return all;
 }
@@ -200,7 +200,7 @@ class PassTimetable {
     return rank.next > before;
   }
 
-  /// How many passes it has run: none, one, or two side by side.
+  /// Runs the next passes of a rank; returns how many ran: none, one, or two side by side.
   std::size_t run_next(std::int64_t number, Rank& rank) {
     const Pass& pass = rank.order[rank.next];
     const ChunkPlace at{number, pass.chunk};

@@ -20,7 +20,7 @@ class LeastPassTimes {
   LeastPassTimes(const Experiment& experiment, const LeastTimes& times)
       : experiment_(experiment), times_(times.blocks), stages_(times.stages), weights_(times.weights) {}
 
-  /// Of the pipeline ranks that are bound to take longest.
+  /// Returns the largest bound of any pipeline rank.
   [[nodiscard]] StepTimeBound longest() const {
     StepTimeBound longest;
     for (const Stage& stage : stages_.list()) {
@@ -107,7 +107,7 @@ class LeastPassTimes {
     });
   }
 
-  /// What the stream of the rank does that does most.
+  /// Returns the time of the rank's busiest stream.
   [[nodiscard]] Picoseconds busiest_stream(const Stage& stage) const {
     Picoseconds most = 0;
     for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
@@ -122,7 +122,8 @@ class LeastPassTimes {
     return most;
   }
 
-  /// What the virtual stages before the first of the rank take, there before its passes and back after them.
+  /// Returns the time in the virtual stages before the rank's first one: forward before its passes, and
+  /// backward after them.
   [[nodiscard]] std::pair<Picoseconds, Picoseconds> around(const Stage& stage) const {
     const bool ends_on_the_way_back = splits_backward(experiment_.plan) == BackwardSplit::whole;
     std::int64_t first = stage.map.virtual_stages();

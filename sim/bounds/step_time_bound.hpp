@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// Of all steps of an experiment.
+/// Bounds the time of all steps of an experiment from below.
 struct StepTimeBound {
   /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
   /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
@@ -23,8 +23,9 @@ struct StepTimeBound {
 /// (with_resolved_plan()).
 [[nodiscard]] StepTimeBound least_makespan(const Experiment& experiment, Memo& memo);
 
-/// The same of one step whose passes wait for each other as their schedule says (scheduled_passes()): tighter
-/// where passes run side by side or stages are unlike, and found in about a millisecond.
+/// Returns a lower bound of one step whose passes wait for each other as their schedule says
+/// (scheduled_passes()). It is tighter where passes run side by side or stages differ, and takes about a
+/// millisecond.
 [[nodiscard]] Picoseconds least_scheduled_makespan(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -10,9 +10,9 @@
 
 namespace orrery {
 
-/// So many micro-batches for each, one at least, that the last to finish is as early as possible if replica i
-/// takes times[i] for each of its own; of equally good ways the one that gives the first replicas most.
-/// Requires as many micro-batches as replicas at least.
+/// Returns the number of micro-batches for each replica, at least one, so that the last replica finishes as
+/// early as possible if replica i takes times[i] for each of its own. Of equally good answers it returns the
+/// one that gives the first replicas most. Requires at least as many micro-batches as replicas.
 [[nodiscard]] std::vector<std::int64_t> share_micro_batches(std::int64_t micro_batches,
                                                             const std::vector<Picoseconds>& times);
 

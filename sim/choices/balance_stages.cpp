@@ -29,7 +29,7 @@ class StageRoom {
     return fits(experiment_, memory);
   }
 
-  /// Whether stage `stage` has room for the layers [from, to); the stages beside it get the others.
+  /// Returns true if stage `stage` has room for the layers [from, to); the stages beside it get the others.
   [[nodiscard]] bool fits_in(std::size_t stage, std::int64_t from, std::int64_t to) const {
     const auto count = static_cast<std::size_t>(experiment_.plan.pipeline_parallel);
     Layers layers(count, 0);

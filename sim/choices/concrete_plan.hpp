@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// Whether the plan leaves layers of stages, batches of replicas or the group of ZeRO open.
+/// Returns true if layers of stages, batches of replicas or the ZeRO group are "auto" in the plan.
 [[nodiscard]] bool has_auto_values(const Plan& plan);
 
 /// `experiment` with these chosen, in this order.

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// Of stages, in descending order.
+/// Times of stages, in descending order.
 using Times = std::vector<Picoseconds>;
 
 Times with(const Times& times, Picoseconds one) {
@@ -74,7 +74,7 @@ class Division {
   [[nodiscard]] Picoseconds slowest(std::size_t stage, std::int64_t from, std::int64_t n) const {
     return std::max(time_(stage, from, from + n), rest(from + n).front());
   }
-  /// Of the stages after the one at hand, with the layers from there on.
+  /// Returns the best times of the stages after the current one, with the layers from `from` on.
   [[nodiscard]] const Times& rest(std::int64_t from) const { return best_[index(from)]; }
 
   [[nodiscard]] std::vector<std::int64_t> collect() const {

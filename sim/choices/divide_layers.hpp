@@ -12,10 +12,11 @@
 
 namespace orrery {
 
-/// Of layers that a stage has no room for.
+/// Stands for the time of layers that a stage has no memory for.
 inline constexpr Picoseconds kNoRoom = std::numeric_limits<Picoseconds>::max();
 
-/// What stage `stage` takes for the layers [from, to), or kNoRoom. No less for more layers.
+/// Returns the time that stage `stage` needs for the layers [from, to), or kNoRoom. It does not fall if
+/// layers are added.
 using StageTime = std::function<Picoseconds(std::size_t stage, std::int64_t from, std::int64_t to)>;
 
 /// Layers per stage, some perhaps 0, so that the slowest stage is as fast as possible; of such divisions one

@@ -14,7 +14,7 @@ struct StepTimeRange {
   /// Deciles of measured over predicted less one; both 0: nothing measured supports a range.
   double p10 = 0;
   double p90 = 0;
-  /// What lies outside of the measured runs, such as "GPU T4 (measured: H100, H200)".
+  /// Features outside the measured runs, such as "GPU T4 (measured: H100, H200)".
   std::vector<std::string> outside;
   bool none_near = false;  ///< no run of any stack is like it: there is no range
 };

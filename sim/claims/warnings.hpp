@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// Of an experiment that fits into memory, whose breakdown has been measured.
+/// Returns warnings on an experiment that fits into memory and whose breakdown has been measured.
 [[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, const Report& report);
 
 }  // namespace orrery

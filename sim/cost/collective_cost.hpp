@@ -45,7 +45,7 @@ class CollectivePricer {
   /// @throws InputError at /plan/collectives/<collective> if the chosen algorithm cannot do it.
   void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out);
 
-  /// What price() finds whatever the size of the message.
+  /// Returns the part of price() that does not depend on the size of the message.
   /// @throws InputError as price()
   [[nodiscard]] RoutedCollective route(const Message& message, std::span<const std::uint32_t> members);
   /// The legs of a price, but for the links.

@@ -19,7 +19,7 @@ struct ComputeParts {
   Picoseconds products_ps = 0;   ///< products of matrices
   Picoseconds attention_ps = 0;  ///< fused attention, over what is cached as well
 
-  /// Those of all other kernels; with the two above and the launches it adds up to the whole.
+  /// Returns the time of all other kernels; with products, attention and launches it adds up to the whole.
   [[nodiscard]] Picoseconds other_ps() const {
     return price.duration_ps - price.launch_ps - products_ps - attention_ps;
   }
@@ -29,7 +29,7 @@ struct ComputeParts {
 /// one beside it.
 [[nodiscard]] ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
                                          Precision precision);
-/// The same with its parts.
+/// Returns the price with its parts.
 [[nodiscard]] ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu,
                                                const Software& software, Precision precision);
 

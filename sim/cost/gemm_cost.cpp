@@ -65,7 +65,7 @@ class Product {
   [[nodiscard]] double partial_sums(double split) const {
     return (operand_bytes() + split * batch_ * m_ * n_ * 8) / rates_.bytes_per_s;
   }
-  /// Of each part of k.
+  /// Returns the padded depth of each part of k.
   [[nodiscard]] double depth(double split, double step) const {
     return std::ceil(k_ / (split * step)) * step;
   }
@@ -100,7 +100,8 @@ class Product {
   double weight_bytes_;  ///< in memory, of a value of the right operand
 };
 
-/// Of a precision without a constant of its own that of the next wider one.
+/// Returns the GEMM efficiency at a precision; one without a constant of its own has that of the next wider
+/// one.
 double efficiency_of(const Gpu& gpu, Precision precision) {
   if (!is_narrow(precision)) return gpu.gemm_efficiency;
   if (precision == Precision::fp4 && gpu.gemm_efficiency_fp4 > 0) return gpu.gemm_efficiency_fp4;

@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// What the precision of a product makes of the GPU.
+/// Holds the rates of a GPU at the precision of a product.
 struct GemmRates {
   double flops_per_s = 0;    ///< of all SMs together on the best tile
   double most_per_s = 0;     ///< the peak, beyond which no library goes

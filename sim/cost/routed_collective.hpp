@@ -1,4 +1,4 @@
-// What the price of a collective in a group does not owe to its size.
+// Holds the part of a collective's price in a group that does not depend on its size.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What GPUs send and links carry over a whole run, all ranks counted. Independent of folding.
+// Counts the bytes that GPUs send and links carry over a whole run, over all ranks. Folding does not change
+// them.
 #pragma once
 
 #include <array>

@@ -25,7 +25,7 @@ class RepeatedGraph {
 
   [[nodiscard]] const TaskGraph& body() const { return body_; }
   [[nodiscard]] std::uint64_t iterations() const { return iterations_; }
-  /// What `task` waits for in the iteration before, in the order of the edges given.
+  /// Returns the tasks of the previous iteration that `task` waits for, in the order of the edges given.
   [[nodiscard]] std::span<const std::uint32_t> carried(std::uint32_t task) const {
     return {carried_.data() + begin_[task], carried_.data() + begin_[task + 1]};
   }

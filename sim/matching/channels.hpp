@@ -18,7 +18,7 @@ namespace orrery {
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
 struct Channel {
-  /// So many of its communicators have so many members.
+  /// Says that `count` communicators have `members` members.
   struct Size {
     std::uint32_t members = 0;
     std::uint32_t groups = 0;
@@ -32,7 +32,7 @@ struct Channel {
   std::uint32_t first_task_group = 0;  ///< counted over channels only
 };
 
-/// What an operation asks of its communicator.
+/// Describes the collective call that an operation makes on its communicator.
 struct Request {
   bool pass = false;
   std::uint32_t work = 0;  ///< index into Workload::messages, or Workload::passes
@@ -49,7 +49,7 @@ struct Call {
 };
 
 struct Channels {
-  /// What channels refer to, for all that are made of one grouping.
+  /// Holds the lists that channels refer to, for all channels of one grouping.
   struct Lists {
     std::vector<std::uint32_t> groups;  ///< by channel
     std::vector<Channel::Size> sizes;   ///< by channel

@@ -23,7 +23,7 @@ std::string describe(const Workload& workload, OpRef at) {
   return text + ")";
 }
 
-/// What the operations of a program wait for on their own rank, one operation after the other.
+/// Lists the predecessors of a program's operations on their own rank, one operation after the other.
 class PredecessorList {
  public:
   /// @param begin  of the program's first operation, those of the next ones are added

@@ -53,7 +53,7 @@ class StreamCursor {
   std::uint8_t current_ = 0;
 };
 
-/// What a class does in the whole run, and in a part of it.
+/// Holds the times of a class in the whole run, and in a part of it.
 struct ClassParts {
   ClassTimes whole;
   ClassTimes part;
@@ -119,7 +119,7 @@ class ClassSweep {
     }
   }
 
-  /// Whether the host's operation before `op` released it, not one of its other predecessors.
+  /// Returns true if the host's operation before `op` released it, not one of its other predecessors.
   [[nodiscard]] bool host_released(std::uint32_t op) const {
     const std::uint32_t host = layout_.host[op];
     return host != ProgramLayout::kNoHost && times_[op].start == times_[host].finish + times_[op].lag;

@@ -18,8 +18,8 @@ struct Exposures {
 };
 [[nodiscard]] Exposures measure_exposure(const RunView& run, const RunPart& part);
 
-/// What a compute stream that stands still waits for: as Breakdown says, the communication of a dimension,
-/// the host, or nothing in flight.
+/// Names the causes for which an idle compute stream waits, as in Breakdown: the communication of a
+/// dimension, the host, or a bubble in which nothing is in flight.
 enum class WaitCause : std::uint8_t { tensor, pipeline, data, context, expert, offload, host, bubble };
 struct Wait {
   Picoseconds start_ps = 0;

@@ -37,11 +37,11 @@ struct PeakTime {
 /// On the stage that holds most; nothing where the run has no such operation.
 [[nodiscard]] std::optional<PeakTime> time_of_peak(const RunView& run, const ShortenedRun& shortened);
 
-/// What a GPU of each program holds, from each of the times on. The first point is of time 0.
+/// Returns the memory of a GPU of each program, from each listed time on. The first point is at time 0.
 [[nodiscard]] std::vector<MemoryTimeline> memory_over_time(const RunView& run);
 
-/// The same for each pipeline stage: of its programs, which replicas of unequal batches have, the one that
-/// holds most.
+/// Returns the memory of each pipeline stage. If replicas of unequal batches give it several programs, the
+/// one that holds most counts.
 [[nodiscard]] std::vector<MemoryTimeline> memory_of_stages(const RunView& run, std::size_t stages);
 
 }  // namespace orrery

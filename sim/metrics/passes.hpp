@@ -10,7 +10,8 @@
 
 namespace orrery {
 
-/// What a program has on its compute stream from one change of pass, micro-batch, chunk or step to the next.
+/// Spans the operations of a program's compute stream from one change of pass, micro-batch, chunk or step to
+/// the next.
 struct PassOps {
   /// forward; backward, which has its recomputation in it; weight_gradient, where a schedule splits backward
   /// passes; optimize, all that belongs to no micro-batch.
@@ -22,13 +23,13 @@ struct PassOps {
   std::uint32_t last_op = 0;
 };
 
-/// The same with the times of a rank.
+/// Adds the times on a rank.
 struct PassSpan : PassOps {
   Picoseconds start_ps = 0;
   Picoseconds finish_ps = 0;
 };
 
-/// Of those operations of the program's compute stream, given in their order.
+/// Returns the passes of the given operations of the program's compute stream, which are in order.
 [[nodiscard]] std::vector<PassOps> passes_of(const Program& program,
                                              std::span<const std::uint32_t> compute_ops);
 

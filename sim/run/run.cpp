@@ -45,7 +45,7 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(std::min<Int128>(Int128{a} * b, std::numeric_limits<std::int64_t>::max()));
 }
 
-/// What `report` is of, and why it is infeasible where judge_memory() has found it so.
+/// Names the origin of `report`, and why it is infeasible if judge_memory() has found it so.
 void name_origin(const Experiment& experiment, Report& report) {
   report.name = experiment.name;
   report.model = experiment.model.name;

@@ -21,12 +21,12 @@ struct Run : SimulatedStep {
 /// @throws as simulate(), and InputError if the programs of the step would not fit into memory.
 [[nodiscard]] Run run(const Experiment& experiment);
 
-/// The same for those who look at operations: where the detail of the experiment takes passes for one
-/// operation each, on the compute stream, they are those of every layer. The report is of the detail asked
-/// for.
+/// Runs with every operation in view: where the detail of the experiment fuses a pass into one operation on
+/// the compute stream, the run has the operations of every layer instead. The report is that of the detail
+/// asked for.
 [[nodiscard]] Run run_in_layers(const Experiment& experiment);
 
-/// What a report says of a simulated step beside what it took.
+/// Holds the facts that a report gives of a simulated step beside its times.
 struct StepFacts {
   std::vector<std::uint32_t> multiplicity;  ///< per class of ranks whose times are told apart
   std::uint64_t ranks = 0;                  ///< simulated
@@ -38,14 +38,14 @@ struct StepFacts {
   StepFacts(const SimulatedStep& step, ShortenedRun shortened);
 };
 
-/// How a step of `plan` is run with so many micro-batches.
+/// Returns how a step of `plan` is run with `simulated` micro-batches.
 [[nodiscard]] ShortenedRun shortened_run(const Plan& plan, std::int64_t simulated);
 
 /// @param outlined  the workload of `experiment`, without programs
 [[nodiscard]] Report report_on(const Experiment& experiment, const Workload& outlined, const StepFacts& facts,
                                const Traffic& traffic, const Totals& totals, const Figures& figures);
 
-/// Of what stages hold alone: its makespan is 0. With its origin or without.
+/// Returns a report with memory figures only: its makespan is 0. The figures decide if it names its origin.
 [[nodiscard]] Report memory_report(const Experiment& experiment, const Workload& outlined,
                                    const Figures& figures = {});
 

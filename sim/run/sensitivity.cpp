@@ -20,7 +20,7 @@ constexpr Figures kTimeAlone{false, false, false, false, false, false};
 constexpr double kStep = 1.0 / 256;
 /// Shares of the step time below this are rounding.
 constexpr double kLeastShare = 1e-7;
-/// How much faster a parameter is looked at, at most.
+/// The largest speed-up of a parameter that is evaluated.
 constexpr double kFarthest = 1000;
 
 Experiment concrete(const Experiment& experiment, Memo& memo) {
@@ -80,7 +80,7 @@ class Sensitivity::Implementation {
     parameter.set(changed, value_at(parameter, slowness));
     return changed;
   }
-  /// What a step is made from, of an experiment that outlives it.
+  /// Calls `use` with the inputs of a step; `experiment` must outlive it.
   template <class Use>
   auto with_input(const Experiment& experiment, Use use) {
     const CommunicatorLayout layout = communicator_layout_of(experiment, memo_);

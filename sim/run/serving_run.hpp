@@ -14,12 +14,12 @@ namespace orrery {
 [[nodiscard]] Report report_on_serving(const Experiment& experiment, const Figures& figures, Memo& memo,
                                        const ServingObserver& observer = {});
 
-/// Of a plan that may leave things open.
+/// Returns the report of a plan that may have "auto" values.
 /// @throws as report_on_serving()
 [[nodiscard]] Report observe_serving(const Experiment& experiment, const Figures& figures,
                                      const ServingObserver& observer);
 
-/// The same without serving anything: memory and feasibility alone.
+/// Returns memory and feasibility without serving any request.
 [[nodiscard]] Report report_on_serving_memory(const Experiment& experiment, const Figures& figures,
                                               Memo& memo);
 

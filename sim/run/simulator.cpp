@@ -20,7 +20,7 @@
 namespace orrery {
 namespace {
 
-/// What a step took, for all experiments that come to the same step.
+/// Holds the times of a step, for all experiments that share it.
 struct MeasuredStep {
   Experiment experiment;  ///< with the micro-batches simulated
   std::optional<StepAndPeriod> taken;
@@ -41,7 +41,8 @@ struct MeasuredStep {
   }
 };
 
-/// Of a run that is told from a shorter one, which keeps to simulated time by itself.
+/// Throws if a run extrapolated from a shorter one exceeds simulated time; the shorter run stays within it by
+/// itself.
 void check_time(Picoseconds run, Picoseconds part, std::int64_t more) {
   if (Int128{run} + Int128{part} * more > kTimeLimit)
     throw std::overflow_error("the step finishes later than 2^62 ps (53 days), the end of simulated time");
@@ -131,7 +132,7 @@ class Simulation {
     return result;
   }
 
-  /// What of the whole step tells when the run has its peak of memory.
+  /// Returns a hash of the parts of a whole step that decide when its memory peaks.
   [[nodiscard]] ContentHash peak_key(const ShortenedRun& shortened) const {
     const auto peak = place_of_peak(outlined_.workload.stage_memory, shortened);
     if (!peak) return {};

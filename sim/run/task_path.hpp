@@ -18,7 +18,7 @@ class TaskPath {
   /// In ps at the costs of `graph`, which has the same tasks. Without contention (exact()) no step with these
   /// costs takes less.
   [[nodiscard]] double length(const TaskGraph& graph) const;
-  /// Whether every transfer of it takes what it takes alone.
+  /// Returns true if every transfer of the path takes as long as without contention.
   [[nodiscard]] bool exact() const { return exact_; }
   [[nodiscard]] std::size_t tasks() const { return places_.size(); }
 

@@ -12,7 +12,7 @@ std::int64_t pages_for(const Inference& inference, std::int64_t tokens) {
   return (tokens + inference.page_tokens - 1) / inference.page_tokens;
 }
 
-/// Whether replicas of that kind get prompts alone.
+/// Returns true if replicas of that kind serve only prefill.
 bool has_prompts_alone(const ServingSetup& setup, std::size_t kind) {
   if (setup.prompt_replicas() == 0 || !setup.is_mixed()) return false;
   for (std::int64_t r = setup.prompt_replicas(); r < setup.replicas; ++r)

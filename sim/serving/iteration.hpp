@@ -1,6 +1,5 @@
-// What an iteration of a serving replica is made of, and what it takes: the border between the requests (this
-// room), which decide what is in an iteration, and the model (workloads/inference/, sim/run/), which says
-// what that takes.
+// Describes an iteration of a serving replica and its time. It is the border between requests (this room),
+// which decide the batch, and the model (workloads/inference/, sim/run/), which gives the batch its time.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace orrery {
 
-/// What a stage is busy for with a batch, by what it does.
+/// Holds the time that a stage spends on a batch, by activity.
 struct StageWork {
   Picoseconds products_ps = 0;   ///< products of matrices: weights are read for them
   Picoseconds attention_ps = 0;  ///< keys and values are read for it
@@ -48,7 +47,7 @@ class IterationCost {
                                                 std::int64_t tokens) = 0;
 };
 
-/// What a replica keeps, per GPU of its fullest stage.
+/// Holds the memory of a replica, per GPU of its fullest stage.
 struct ServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;          ///< activations of the largest iteration

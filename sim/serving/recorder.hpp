@@ -14,7 +14,7 @@ class ServingRecorder {
   /// @param record  to fill; null: nothing may be recorded
   ServingRecorder(ServingRecord* record, std::uint32_t stages);
 
-  /// What is recorded from now on happens then.
+  /// Sets the time of everything that is recorded from now on.
   void set_time(Picoseconds now) { now_ = now; }
   /// @param spans  of its stages
   void iteration(std::uint32_t replica, const IterationBatch& batch, const std::vector<StageSpan>& spans,

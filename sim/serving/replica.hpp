@@ -43,9 +43,9 @@ class Replica {
   /// Requests that are its own now, until they have ended or are handed over.
   [[nodiscard]] std::int64_t assigned() const { return assigned_; }
   [[nodiscard]] bool has_free_slot() const;
-  /// Whether requests wait to be computed.
+  /// Returns true if requests wait to be computed.
   [[nodiscard]] bool is_waiting() const;
-  /// How many of them.
+  /// Returns the number of requests that wait.
   [[nodiscard]] std::int64_t waiting() const;
 
   void enqueue(std::uint32_t request);
@@ -70,7 +70,7 @@ class Replica {
   [[nodiscard]] ServingWork work(Picoseconds duration) const;
 
  private:
-  /// What a request of so many tokens holds of the cache, its state among it.
+  /// Returns the pages that a request of `tokens` tokens holds, its state among them.
   [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
     return pages_.with_state(rules_.own_pages(request, tokens));
   }

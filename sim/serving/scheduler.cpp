@@ -100,8 +100,8 @@ void Scheduler::add_decode() {
   batch_.results += batch_.decode_tokens;
 }
 
-/// Of the prompts in the batch, in order, as many tokens as the budget allows, of the first one at least
-/// one where nothing else is in the iteration.
+/// Adds prefill tokens of the batch's prompts in order, as the budget allows. The first prompt adds at least
+/// one token if the iteration is otherwise empty.
 void Scheduler::add_prefill(std::int64_t budget, Picoseconds now) {
   const bool in_pieces = rules_.inference.chunked_prefill;
   for (Prompt& prompt : prompts_) {

@@ -16,14 +16,14 @@
 
 namespace orrery {
 
-/// What a replica does for requests.
+/// Says which phases of requests a replica computes.
 enum class ReplicaRole : std::uint8_t {
   both,
   prefill,  ///< hands them over with their first token
   decode,   ///< gets them there; prompts are only computed again
 };
 
-/// What all schedulers of a run have in common. Refers to all.
+/// Holds the settings that all schedulers of a run share. It only refers to them.
 struct ServingRules {
   const Inference& inference;
   std::vector<ServedRequest>& requests;
@@ -39,7 +39,7 @@ struct ServingRules {
   [[nodiscard]] std::int64_t own_pages(const ServedRequest& request, std::int64_t tokens) const;
 };
 
-/// What an iteration brought to an end.
+/// Lists the requests that an iteration ended or prefilled, and counts the slots that it freed.
 struct IterationOutcome {
   std::vector<std::uint32_t> ended;
   std::vector<std::uint32_t> prefilled;  ///< to be handed over; their pages are still held
@@ -102,11 +102,11 @@ class Scheduler {
   }
   [[nodiscard]] bool has_free_slot() const { return limit_ == 0 || in_batch() < limit_; }
   [[nodiscard]] ServedRequest& request(std::uint32_t number) const { return rules_.requests[number]; }
-  /// What a request of so many tokens holds of the cache, its state among it.
+  /// Returns the pages that a request of `tokens` tokens holds, its state among them.
   [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
     return pages_.with_state(rules_.own_pages(request, tokens));
   }
-  /// Whether a request has the pages for all it will ever need from its beginning on.
+  /// Returns true if a request reserves all the pages it will ever need when it begins.
   [[nodiscard]] bool reserves() const {
     return rules_.inference.guaranteed_no_evict && role_ != ReplicaRole::prefill;
   }

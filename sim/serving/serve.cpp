@@ -308,7 +308,7 @@ class ServingLoop {
     if (pages != 0) meter_.set(now_, used_ += pages);
   }
 
-  /// What a replica holds now, where that is recorded.
+  /// Records the state of a replica if a recorder is set.
   void note(std::uint32_t number) {
     if (rules_.recorder == nullptr) return;
     const ReplicaServer& server = servers_[number];

@@ -54,7 +54,7 @@ struct ServedRun {
   Int128 in_system_ps = 0;              ///< requests that have arrived and not ended, over time
 };
 
-/// What is told of a run beside its figures.
+/// Receives the events of a run beside its figures.
 struct ServingObserver {
   ServingRecord* record = nullptr;  ///< of what happens when; null: nothing is kept of it
   std::function<void(std::size_t ended, std::size_t requests)> progress{};  ///< as requests end; may be empty
@@ -66,7 +66,7 @@ struct ServingObserver {
 [[nodiscard]] ServedRun serve(const ServingSetup& setup, std::span<IterationCost* const> costs,
                               const ServingObserver& observer = {});
 
-/// The same on replicas that are alike.
+/// Serves requests on identical replicas.
 [[nodiscard]] inline ServedRun serve(const ServingSetup& setup, IterationCost& cost,
                                      const ServingObserver& observer = {}) {
   IterationCost* const one = &cost;
@@ -84,7 +84,8 @@ struct CacheRoom {
   std::string obstacle;
 };
 
-/// Whether the memory of a kind of replica holds all that each of the requests needs alone there.
+/// Returns the KV cache of a kind of replica, with an obstacle if its memory does not hold each of the
+/// requests alone.
 [[nodiscard]] CacheRoom cache_room(const ServingSetup& setup, std::size_t kind,
                                    const std::vector<RequestSpec>& requests);
 

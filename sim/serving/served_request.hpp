@@ -1,4 +1,4 @@
-// What is known of a request while it is served, and afterwards.
+// Holds the state of a request while it is served, and afterwards.
 #pragma once
 
 #include <cstdint>

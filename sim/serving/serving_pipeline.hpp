@@ -25,7 +25,7 @@ class ServingPipeline {
 
   /// busy_ps() and host_ps so far, over all stages.
   [[nodiscard]] const ServingTimes& times() const { return times_; }
-  /// The same by what GPUs do, with the messages between stages that they waited for.
+  /// Returns the time of stages by GPU activity, with the messages between stages that they waited for.
   [[nodiscard]] const ServingWork& work() const { return work_; }
   /// When the stages worked on the iteration that began last.
   [[nodiscard]] const std::vector<StageSpan>& spans() const { return spans_; }

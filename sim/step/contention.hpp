@@ -30,14 +30,14 @@ class Contention {
 
   /// The links that could be overloaded if everything came together, in ascending order.
   [[nodiscard]] const std::vector<LinkId>& possible() const { return possible_; }
-  /// Of those, NICs that messages between stages cross, which go both ways at once in the steady part of most
-  /// schedules: a guess at what will be overloaded.
+  /// Returns those of possible() that are NICs crossed by messages between stages. They carry both directions
+  /// at once in the steady part of most schedules, so they are likely to be overloaded.
   [[nodiscard]] std::vector<LinkId> between_stages() const;
   /// All possible ones but those that fused passes use, which have no transfers that could share them.
   [[nodiscard]] std::vector<LinkId> possible_beside_passes() const;
   void erase_those_of_passes(std::vector<LinkId>& links) const;
-  /// Whether fused passes use one of these links, or links of which that is not told. All the time from their
-  /// begin to their end they are taken to ask for the most that one of their messages does.
+  /// Returns true if fused passes use one of these links, or links that are not known. A pass is assumed to
+  /// ask, from its begin to its end, for the highest rate of any of its messages.
   [[nodiscard]] bool slow_passes(const std::vector<LinkId>& links) const;
 
  private:

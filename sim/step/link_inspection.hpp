@@ -1,5 +1,5 @@
-// Whether the transfers of a finished run ask for more of a link than it carries, and the spans of fused
-// passes.
+// Checks if the transfers of a finished run ask for more of a link than it carries, and finds the spans of
+// fused passes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// Of a leg with this weight on a link, in units of FlowNetwork: bytes/s * kWeightOne.
+/// Returns the demand of a leg with this weight on a link, in units of FlowNetwork: bytes/s * kWeightOne.
 [[nodiscard]] inline Int128 demand_of(const Leg& leg, std::uint64_t weight) {
   return static_cast<Int128>(leg.rate) * static_cast<Int128>(weight);
 }
@@ -29,7 +29,8 @@ class LinkInspection {
   LinkInspection(const Workload& workload, const Channels& channels, const PriceList& prices,
                  const ExpandedGraph& expanded, const Timeline& timeline);
 
-  /// What a call of the groups of a class that it costs the same puts on the link at hand.
+  /// Holds the load of one call on the inspected link, for the groups of a class, for which it costs the
+  /// same.
   struct Load {
     std::uint32_t group_class = 0;
     std::uint32_t call = 0;

@@ -1,5 +1,5 @@
-// What runs have in common, by the content it was made from: one table for all kinds of values and all
-// threads. Values are immutable, so whoever holds one may go on using it when the memo has dropped it.
+// Shares results between runs, by the content they were made from: one table for all kinds of values and all
+// threads. Values are immutable, so a holder may use one after the memo has dropped it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// What a value is; keys of different kinds never meet.
+/// Names the kind of a value; keys of different kinds never collide.
 enum class MemoKind : std::uint8_t {
   machine,
   communicators,

@@ -26,7 +26,7 @@ struct ProgramSet {
   }
 };
 
-/// What a workload says of ranks and groups.
+/// Holds the part of a workload that describes ranks and groups.
 struct RanksAndGroups {
   Workload workload;  ///< without anything else
 
@@ -64,7 +64,8 @@ bool same_content(const Workload& a, const Workload& b) {
   return a.kernel_sequences == b.kernel_sequences && a.messages == b.messages && a.passes == b.passes;
 }
 
-/// What tells programs of more micro-batches from those of few: how many there are, in which order.
+/// Appends the number and order of micro-batches, which distinguish programs with many micro-batches from
+/// those with few.
 void append_order(const Experiment& experiment, ContentHash& key) {
   const Plan& plan = experiment.plan;
   append_content(key, plan.pipeline_schedule);

@@ -42,7 +42,7 @@ struct Periods {
 /// `plan` is that of the programs.
 [[nodiscard]] Periods find_periods(const Workload& workload, const Plan& plan);
 
-/// How often each of Channels::calls is made in a period that was found.
+/// Returns how often each of Channels::calls is made in a period that was found.
 [[nodiscard]] std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                                          const Channels& channels);
 
@@ -54,7 +54,8 @@ struct PeriodTasks {
   };
   std::vector<Pair> repeats;       ///< a period apart
   std::vector<Pair> host_repeats;  ///< the same of hosts that wait for nobody
-  /// Those after the periods that wait for the host, and its latest before them if it waits for nobody.
+  /// Tasks after the periods that wait for the host, each with the host's latest task before them if the host
+  /// waits for nothing.
   std::vector<Pair> releases;
   std::vector<std::uint32_t> before;          ///< per class: the last one before Periods::one
   std::uint32_t end = 0;                      ///< of the first class: the last one of it
@@ -66,12 +67,12 @@ struct PeriodTasks {
   }
 };
 
-/// Of periods that were found.
+/// Returns the tasks of periods that were found.
 [[nodiscard]] PeriodTasks period_tasks(const Workload& workload, const Periods& periods,
                                        const ExpandedGraph& expanded);
 
-/// What a run takes, and the period at its end, if those there differ by a shift in time alone, so that more
-/// of them change nothing else. It takes as long as the shift.
+/// Returns the totals of a run and of the period at its end, if the periods there differ only by a shift in
+/// time, so that more of them change nothing else. The period lasts as long as the shift.
 [[nodiscard]] std::optional<StepAndPeriod> measure_period(const RunView& run, const Periods& periods,
                                                           const PeriodTasks& tasks);
 

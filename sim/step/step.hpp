@@ -65,7 +65,7 @@ struct SimulatedStep {
   [[nodiscard]] RunView view() const;
 };
 
-/// What a step is made from. Refers to all.
+/// Refers to the inputs of a step.
 struct StepInput {
   const Experiment& experiment;  ///< with the micro-batches to simulate
   const CommunicatorLayout& layout;

@@ -52,7 +52,7 @@ class Refinement {
   static constexpr std::uint64_t kSureRounds = 64;
   static constexpr std::uint64_t kWorkOfTask = 4;
 
-  /// What a group puts on a link, both by their places in groups_ and links_.
+  /// Holds the load of a group on a link, both as indices into groups_ and links_.
   struct Load {
     std::uint32_t group = 0;
     std::uint32_t link = 0;

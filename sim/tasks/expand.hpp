@@ -19,9 +19,9 @@ class Interference;
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
                                    const TaskGroups& task_groups, const ClassPositions& positions);
 
-/// What tasks cost and how long after the host they start. Transfers that use shared links of `folded` keep
-/// their legs, with classes of links (Folded::links) as links; each of the others is a fixed duration.
-/// Kernels of uneven ranks, and those beside communication that slows them, have costs of their own.
+/// Sets the cost of tasks and how long after the host they start. Transfers that use shared links of `folded`
+/// keep their legs, with classes of links (Folded::links) as links; each of the others is a fixed duration.
+/// Kernels of uneven ranks, and those slowed by communication beside them, have costs of their own.
 /// @param expanded  with Representatives set
 void set_costs(const Workload& workload, const Channels& channels, const PriceList& prices,
                const Folded& folded, Interference& interference, ExpandedGraph& expanded);

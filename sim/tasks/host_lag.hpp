@@ -1,4 +1,4 @@
-// How long after the host's latest own operation it has issued each of the following ones.
+// Computes how long after the host's latest own operation it issues each of the following ones.
 #pragma once
 
 #include <cstdint>
