@@ -58,7 +58,7 @@ struct Gpu {
   double power_w = 0;       ///< the most it draws, its thermal design power; 0: unknown
   double usd_per_hour = 0;  ///< its rent, with its share of the node; 0: unknown
 
-  /// Of the kinds of `sustained_clock`.
+  /// Returns the clock that products sustain, by the kinds of `sustained_clock`.
   [[nodiscard]] double clock_of_products(Precision precision) const {
     return is_narrow(precision) && sustained_clock_fp8 > 0 ? sustained_clock_fp8 : sustained_clock;
   }
@@ -71,7 +71,8 @@ struct Gpu {
     return nic_link_gb_per_s > 0 ? nic_link_gb_per_s : host_link_gb_per_s;
   }
 
-  /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
+  /// Returns the peak of products in that precision, in TFLOP/s; 0: the GPU has no unit for it. Block scales
+  /// of 32 values came with the units of 4 bits.
   [[nodiscard]] double peak(Precision precision) const {
     const bool scales = precision != Precision::mxfp8 || peak(Precision::fp4) > 0;
     return scales ? peak_tflops[static_cast<std::size_t>(unit_of(precision))] : 0;
@@ -91,7 +92,7 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-/// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
+/// Describes the links between the GPUs of one node. `kind` is a name of `node_wirings()`.
 struct NodeWiring {
   std::string kind = "none";
   double link_gb_per_s = 0;    ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
@@ -122,7 +123,7 @@ struct NodeWiring {
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
 
-/// How nodes are wired to each other. `kind` is a name of `fabrics()`.
+/// Describes the links between nodes. `kind` is a name of `fabrics()`.
 struct Fabric {
   std::string kind = "switch";
   std::int64_t nics_per_node = 1;

@@ -1,4 +1,4 @@
-// How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an
+// Describes how the replicas of the data-parallel dimension are synchronised: the `data_parallel_sync` of an
 // experiment. Read by topologies/gossip/ (the graph), workloads/ (the tasks) and studies/converge/ (the
 // mathematics).
 #pragma once
@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, 19> kSyncMethodNames{
     "gossip-aga",  "diloco",     "gradient-tracking", "d2",     "qg-dsgdm",    "slowmo",    "noloco",
     "sparse-loco", "demo",       "ad-psgd",           "easgd",  "async-diloco"};
 
-/// What workers of slowmo do between global averages.
+/// Says how workers of slowmo exchange models between global averages.
 enum class SlowBase : std::uint8_t { gossip, local_sgd };
 inline constexpr std::array<std::string_view, 2> kSlowBaseNames{"gossip", "local-sgd"};
 
@@ -72,7 +72,7 @@ enum class Placement : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kPlacementNames{"linear", "near"};
 
-/// What a fragment of a model is.
+/// Says how a model is cut into fragments.
 enum class FragmentPattern : std::uint8_t {
   even,        ///< an equal share of the parameters, wherever they lie
   sequential,  ///< layers that follow each other
@@ -97,7 +97,7 @@ struct Compression {
   double error_decay = 1;  ///< share of what was lost that is added
 
   [[nodiscard]] bool keeps_largest() const { return method == Method::top_k || method == Method::dct_top_k; }
-  /// Whether what it loses is remembered and added next time.
+  /// Returns true if the compressor stores its loss and adds it next time (error feedback).
   [[nodiscard]] bool feeds_back() const {
     return error_feedback && (keeps_largest() || method == Method::sign || method == Method::random_k ||
                               method == Method::low_rank);
@@ -133,12 +133,12 @@ struct DataParallelSync {
   Placement placement = Placement::linear;
   std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
 
-  /// Whether the replicas of a node, or of a site, are one worker. All-reduce has algorithms for that
-  /// instead.
+  /// Returns true if the replicas of a node, or of a site, form one worker. All-reduce has hierarchical
+  /// algorithms instead.
   [[nodiscard]] bool joins_replicas() const {
     return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
-  /// Whether workers go on without waiting for others, each at its own pace.
+  /// Returns true if workers go on without waiting for others, each at its own pace.
   [[nodiscard]] bool asynchronous() const {
     return method == SyncMethod::ad_psgd || method == SyncMethod::easgd || method == SyncMethod::async_diloco;
   }

@@ -49,7 +49,7 @@ struct SimulationOptions {
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
-/// What a step is fed with.
+/// Says where the samples of a step come from.
 enum class DataInput : std::uint8_t {
   synthetic,  ///< made once, on the GPU
   loaded,     ///< read and prepared by the host for every step
@@ -86,10 +86,11 @@ struct Experiment {
   /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
   std::string stack_reason;
   std::string plan_reason;  ///< what its plan was chosen over, where it was: a sentence
-  /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
+  /// The measured range of the stack. Null: nothing is known about it. It changes no figure but the range of
+  /// the step time.
   std::shared_ptr<const CalibrationDomains> domains;
 
-  /// Whether the host prepares images for every step. Tokens are next to nothing to load.
+  /// Returns true if the host prepares images for every step. Loading tokens costs next to nothing.
   [[nodiscard]] bool loads_images() const {
     return training.data == DataInput::loaded && model.kind == ModelKind::convnet;
   }

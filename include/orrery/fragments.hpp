@@ -25,7 +25,7 @@ namespace orrery {
   return sync.period / sync.fragments;
 }
 
-/// Whether fragments are whole layers.
+/// Returns true if fragments are whole layers.
 [[nodiscard]] inline bool fragments_by_layer(const DataParallelSync& sync) {
   return sync.fragments > 1 && sync.fragment_pattern != FragmentPattern::even;
 }

@@ -1,4 +1,4 @@
-// What the layers of a transformer are made of. Part of a model; it knows no plan and no hardware.
+// Describes the parts of a transformer layer. Part of a model; it knows no plan and no hardware.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// How the tokens of a layer meet.
+/// Names how a layer mixes tokens.
 enum class TokenMixer : std::uint8_t {
   attention,
   mamba2,           ///< a state space (Dao, Gu 2024, "Transformers are SSMs")
@@ -46,14 +46,14 @@ struct GatedDeltaNet {
   friend bool operator==(const GatedDeltaNet&, const GatedDeltaNet&) = default;
 };
 
-/// What the tokens of a layer attend to.
+/// Names the tokens that a token of a layer attends to.
 enum class LayerAttention : std::uint8_t { full, window, none };
 inline constexpr std::array<std::string_view, 3> kLayerAttentionNames{"full", "window", "none"};
 
 enum class LayerMlp : std::uint8_t { dense, experts, none };
 inline constexpr std::array<std::string_view, 3> kLayerMlpNames{"dense", "experts", "none"};
 
-/// What tells layers of a model apart.
+/// Holds the properties in which layers of a model differ.
 struct LayerContent {
   LayerAttention attention = LayerAttention::full;
   LayerMlp mlp = LayerMlp::dense;

@@ -36,9 +36,9 @@ class RankGrid {
   /// Folded axes have a single place.
   explicit RankGrid(const Plan& plan) : RankGrid(sizes_of(plan), plan.rank_order) {}
 
-  /// The same ranks as those that share experts see them: of each stage, the ranks that share the matrices of
-  /// an expert on the tensor axis, those that share the experts on the expert axis, and all that hold the
-  /// same experts on the data axis.
+  /// Returns the grid of the same ranks as experts are spread over them. In each stage, the tensor axis has
+  /// the ranks that share the matrices of an expert, the expert axis those that share the experts, and the
+  /// data axis all that hold the same experts.
   [[nodiscard]] static RankGrid of_experts(const Plan& plan) {
     Sizes sizes{};
     sizes.fill(1);

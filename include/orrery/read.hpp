@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What is read beside the experiment itself.
+/// Lists the inputs that are read beside the experiment itself.
 struct ReadOptions {
   /// KEY=VALUE with dotted keys, such as "plan.tensor_parallel=4"; applied in order.
   std::vector<std::string> overrides{};
@@ -26,8 +26,8 @@ struct ReadOptions {
 /// allowed; or if the file cannot be read.
 [[nodiscard]] Experiment read_experiment(const std::string& path, const ReadOptions& options = {});
 
-/// The same for a text in memory, which problems call `source`; YAML if that ends in .yaml or .yml, else
-/// JSON.
+/// Reads an experiment from a text in memory, which problems call `source`. It is YAML if `source` ends in
+/// .yaml or .yml, else JSON.
 /// @throws InputError as read_experiment().
 [[nodiscard]] Experiment parse_experiment(std::string_view text, const ReadOptions& options = {},
                                           const std::string& source = "text");

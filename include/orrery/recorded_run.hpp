@@ -45,12 +45,13 @@ class RecordedRun {
   [[nodiscard]] const Report& report() const;
   /// Iterations, requests and the cache, where the experiment serves requests; else nullptr.
   [[nodiscard]] const ServingRecord* requests() const;
-  /// How many ranks (GPUs) the run has; rank r runs on GPU r of the cluster. 0 where requests were served.
+  /// Returns the number of ranks (GPUs) of the run; rank r runs on GPU r of the cluster. 0 if requests were
+  /// served.
   [[nodiscard]] std::uint32_t ranks() const;
   /// The streams on which `rank` < ranks() executes anything, in ascending order.
   [[nodiscard]] std::vector<Stream> streams(std::uint32_t rank) const;
-  /// What `rank` < ranks() executes on `stream`, in order of time; ranks that were simulated once for many
-  /// have the times of their class and communicators of their own.
+  /// Returns the operations that `rank` < ranks() executes on `stream`, in order of time. Ranks that one
+  /// simulated rank represents have the times of their class and communicators of their own.
   [[nodiscard]] std::vector<OperationSpan> spans(std::uint32_t rank, Stream stream) const;
 
   /// Internal to the library.

@@ -62,14 +62,14 @@ struct Figures {
   bool capacity = false;
 };
 
-/// What a GPU holds from that time on, until the next point; the most it does at that time.
+/// Holds the memory of a GPU from `at_ps` until the next point: the most it holds at that time.
 struct MemoryPoint {
   Picoseconds at_ps = 0;
   Bytes bytes = 0;
 };
 using MemoryTimeline = std::vector<MemoryPoint>;
 
-/// How far workers get apart that keep no step with each other.
+/// Says how far asynchronous workers diverge.
 struct Asynchrony {
   std::int64_t fewest_steps = 0;  ///< local steps of the slowest worker
   std::int64_t most_steps = 0;    ///< and of the fastest one
@@ -79,8 +79,8 @@ struct Asynchrony {
   std::int64_t most_staleness = 0;
 };
 
-/// What the step time owes to one bandwidth, latency, peak or time of the host: how much faster the step
-/// gets where that does.
+/// Says how much faster the step gets if one bandwidth, latency, peak or host time of the experiment
+/// improves.
 struct WhatIf {
   std::string key;   ///< of the experiment
   std::string unit;  ///< of value, better and holds_until
@@ -170,10 +170,10 @@ struct Report {
   [[nodiscard]] double training_days() const {
     return static_cast<double>(training_tokens) / tokens_per_s() / (24 * 3600);
   }
-  /// Of a step, where `power_w` is drawn all the time: no more than that.
+  /// Returns the energy of a step if `power_w` is drawn all the time, which is an upper bound.
   [[nodiscard]] double energy_kwh() const { return power_w / 1000 * step_time_s() / 3600; }
   [[nodiscard]] double cost_usd() const { return usd_per_hour * step_time_s() / 3600; }
-  /// The same of the whole run.
+  /// Returns the energy of the whole run, with the same upper bound of power.
   [[nodiscard]] double training_energy_kwh() const { return power_w / 1000 * 24 * training_days(); }
   [[nodiscard]] double training_cost_usd() const { return usd_per_hour * 24 * training_days(); }
   [[nodiscard]] double samples_per_s() const { return static_cast<double>(samples_per_step) / step_time_s(); }

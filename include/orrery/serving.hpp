@@ -1,5 +1,5 @@
-// What requests met that an experiment served: latencies, throughput, the cache, where the time went. Part of
-// a Report; made by sim/serving/.
+// Reports how requests were served: latencies, throughput, KV cache usage, and where the time went. Part of a
+// Report; made by sim/serving/.
 #pragma once
 
 #include <array>
@@ -37,7 +37,8 @@ struct ServingTimes {
   [[nodiscard]] Int128 total_ps() const { return busy_ps() + host_ps + bubble_ps + idle_ps; }
 };
 
-/// The same time by what the GPUs of the stages do in it; the parts add up to ServingTimes::total_ps().
+/// Splits the same time by the activity of the GPUs of the stages; the parts add up to
+/// ServingTimes::total_ps().
 struct ServingWork {
   Int128 products_ps = 0;   ///< products of matrices: weights are read for them
   Int128 attention_ps = 0;  ///< keys and values are read for it
@@ -116,7 +117,7 @@ struct Serving {
   double arrivals_per_s = 0;      ///< offered; 0: new requests come as old ones end
   double queue_growth_per_s = 0;  ///< of requests in the system, over the second half of the arrivals
   double late_ends_per_s = 0;     ///< requests that ended in that time
-  /// Whether they grew by more than chance explains; nothing where too few arrive to tell.
+  /// True if requests in the system grew by more than chance explains; nullopt if too few arrive to tell.
   std::optional<bool> unstable;
   std::int64_t truncated_requests = 0;  ///< whose drawn lengths were cut to what a request may have
   std::int64_t good_requests = 0;       ///< that kept all targets

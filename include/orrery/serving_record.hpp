@@ -1,5 +1,5 @@
-// What happened when while requests were served, for traces, pictures and pages. Made by sim/serving/ where
-// it is asked for.
+// Records the events of a serving run over time, for traces, pictures and pages. Made by sim/serving/ on
+// request.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct ServedIteration {
   }
 };
 
-/// What a replica holds from a time on.
+/// Holds the state of a replica from a time on.
 struct ReplicaState {
   Picoseconds at_ps = 0;
   std::uint32_t replica = 0;
@@ -55,7 +55,7 @@ struct RequestMoments {
   [[nodiscard]] bool was_transferred() const { return transfer_end_ps != kNever; }
 };
 
-/// What a replica has room for, on a GPU of its fullest stage.
+/// Holds the KV cache capacity of a replica, on a GPU of its fullest stage.
 struct ReplicaRoom {
   std::int64_t pages = 0;     ///< of its cache
   Bytes bytes_per_token = 0;  ///< of a cached token

@@ -34,7 +34,7 @@ class Simulator {
   std::unique_ptr<Kept> kept_;
 };
 
-/// The same report with memory and feasibility alone, without simulating: its makespan is 0.
+/// Reports memory and feasibility without simulating: the makespan is 0.
 [[nodiscard]] Report account_memory(const Experiment& experiment, const Figures& figures = {});
 
 }  // namespace orrery

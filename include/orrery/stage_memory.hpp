@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What activations belong to.
+/// Names the parts of a layer that activations belong to.
 enum class ActivationKind : std::uint8_t {
   residual,  ///< the stream between layers, norms and dropout
   attention,
@@ -77,7 +77,8 @@ struct WorkspaceBytes {
   friend bool operator==(const WorkspaceBytes&, const WorkspaceBytes&) = default;
 };
 
-/// What runs when a stage holds most: part of a pass of a micro-batch through a chunk.
+/// Identifies the work that runs when a stage holds most memory: part of a pass of a micro-batch through a
+/// chunk.
 struct PeakMoment {
   enum class Pass : std::uint8_t { none, forward, backward, weight_gradient };
   Pass pass = Pass::none;
@@ -89,7 +90,7 @@ struct PeakMoment {
   friend bool operator==(const PeakMoment&, const PeakMoment&) = default;
 };
 
-/// What a GPU of the stage holds at the moment of a step when it holds most, in bytes of tensors.
+/// Holds the memory of a GPU of the stage at its peak in a step, in bytes of tensors.
 struct StageMemory {
   std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
   Bytes parameters = 0;
@@ -108,7 +109,7 @@ struct StageMemory {
   [[nodiscard]] Bytes states() const { return parameters + gradients + optimizer(); }
   [[nodiscard]] Bytes total() const { return states() + activations.total() + workspace.total(); }
   [[nodiscard]] Bytes reserved() const { return total() + fragmentation; }
-  /// What the device shows to be used.
+  /// Returns the memory that the device reports as used.
   [[nodiscard]] Bytes device() const { return reserved() + outside; }
 };
 

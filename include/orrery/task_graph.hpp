@@ -19,7 +19,7 @@ namespace orrery {
 /// Weight of a link that carries one full-size message of a leg.
 inline constexpr std::uint64_t kWeightOne = 1 << 16;
 
-/// How much of a link a leg uses: `rate * weight / kWeightOne` bytes/s when the leg moves at `rate`.
+/// Says how much of a link a leg uses: `rate * weight / kWeightOne` bytes/s when the leg moves at `rate`.
 struct LinkUse {
   LinkId link{};
   std::uint64_t weight = kWeightOne;
@@ -35,7 +35,7 @@ struct Leg {
   std::uint32_t use_end = 0;
 };
 
-/// What a task costs. Tasks of equal cost share an entry. Without legs it is a fixed duration.
+/// Describes the cost of a task. Tasks of equal cost share an entry. Without legs it is a fixed duration.
 struct Cost {
   Picoseconds duration_ps = 0;  ///< all of it, when alone: the sum over legs of latency and data
   std::uint32_t leg_begin = 0;  ///< TaskGraph::legs[leg_begin, leg_end), one after the other
@@ -56,7 +56,7 @@ struct TaskGraph {
   [[nodiscard]] std::span<const std::uint32_t> predecessors(std::uint32_t task) const {
     return {preds.data() + pred_begin[task], preds.data() + pred_begin[task + 1]};
   }
-  /// Whether `task` starts its lag after `pred`.
+  /// Returns true if `task` starts its lag after `pred`.
   [[nodiscard]] bool lags(std::uint32_t task, std::uint32_t pred) const {
     return !lag.empty() && preds[pred_begin[task]] == pred;
   }

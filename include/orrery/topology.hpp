@@ -27,8 +27,8 @@ struct Link {
   LinkKind kind = LinkKind::graph;
 };
 
-/// What a collective takes beyond the latency of its hops and the time of its data on the links.
-/// Nothing by default.
+/// Describes the time of a collective beyond the latency of its hops and the time of its data on the links;
+/// nothing by default.
 struct CollectiveOverhead {
   Picoseconds base_ps = 0;        ///< once per collective
   Picoseconds ramp_ps = 0;        ///< most that small messages lose by moving more slowly
@@ -80,7 +80,7 @@ class Topology {
   /// Pace at which each GPU sends and receives while the switch of its domain reduces and copies
   /// (NVLink SHARP), in bytes/s; 0 where no switch does.
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
-  /// What a way to that switch and back takes; 0: as any message.
+  /// Returns the time of a round trip to that switch; 0: as any message.
   [[nodiscard]] Picoseconds reduction_latency_ps() const { return reduction_latency_ps_; }
   /// Most that one message from a domain to another one moves at, in bytes/s.
   [[nodiscard]] std::int64_t flow_bytes_per_s() const { return flow_bytes_per_s_; }

@@ -34,7 +34,7 @@ enum class Stream : std::uint16_t {
   context,        ///< collectives of ranks that share sequences
   send_context,   ///< keys and values, and their gradients, to the next rank of a ring
   recv_context,   ///< the same from the rank before
-  // Those of chunks that lie against the order of the ranks, as in a V or in DualPipe:
+  // The next streams serve chunks placed against the order of the ranks, as in a V or in DualPipe:
   reverse_send_forward,   ///< activations to the previous rank
   reverse_recv_forward,   ///< activations from the next rank
   reverse_send_backward,  ///< activation gradients to the next rank
@@ -46,7 +46,7 @@ enum class Stream : std::uint16_t {
   host_optimizer,  ///< updates of what lies in the host's memory
   copy_from_host,  ///< what comes back
   workers,         ///< models, and changes of them, among all workers
-  // What ZeRO moves beside the sums of gradients within the shards:
+  // The next streams carry the messages of ZeRO beside the sums of gradients within the shards:
   gather,  ///< parameters
   copies,  ///< sums of each shard over the copies of what is sharded
 };
@@ -75,7 +75,7 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "gather comm",
                                                                          "copies comm"};
 
-/// Whether its operations are copies over the link to the host, or the host's updates.
+/// Returns true if operations of the stream are copies over the link to the host, or the host's updates.
 [[nodiscard]] constexpr bool is_offload(Stream stream) {
   return stream == Stream::copy_to_host || stream == Stream::host_optimizer ||
          stream == Stream::copy_from_host;
@@ -156,7 +156,7 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-/// What one compute operation does on one GPU. Operations of equal work share an entry. Without
+/// Lists the kernels of one compute operation on one GPU. Operations of equal work share an entry. Without
 /// kernels it is work of the host alone, on Stream::host.
 struct KernelSequence {
   std::vector<Kernel> kernels;
@@ -166,7 +166,7 @@ struct KernelSequence {
   friend bool operator==(const KernelSequence&, const KernelSequence&) = default;
 };
 
-/// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,
+/// Describes the message of one communication operation. Bytes follow nccl-tests: per rank for all_reduce,
 /// broadcast, all_to_all and send_recv; total over the group for all_gather and reduce_scatter.
 struct Message {
   Collective collective{};
@@ -178,7 +178,7 @@ struct Message {
   std::uint32_t servers = 0;  ///< of an all_reduce: through that many servers among its ranks; 0: without
   std::uint32_t times = 1;    ///< so often, one right after the other; `host_ps` is for all of them
 
-  /// What its price is made from: all but the host.
+  /// Visits the members that its price depends on: all but those of the host.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(collective, bytes, dimension, efficiency, wait_ps, servers, times);
@@ -195,8 +195,8 @@ struct PassStep {
   friend bool operator==(const PassStep&, const PassStep&) = default;
 };
 
-/// What the ranks of a tensor group do together in a pass, simulated as one operation. Steps of a kind run
-/// in order; it ends with the last of them.
+/// Describes the work of the ranks of a tensor group in a pass, simulated as one operation. Steps of a kind
+/// run in order; the pass ends with the last of them.
 using PassWork = std::vector<PassStep>;
 
 /// One operation of a program. Communication operations with the same slot are matched in order
@@ -235,8 +235,8 @@ struct Program {
   }
 };
 
-/// What the communicators of a rank are for; `communicator_kinds()` (workloads/parallel/) says which ranks
-/// form them. An experiment has some of these, and their number in its programs is Op::slot.
+/// Names the purposes of a rank's communicators; `communicator_kinds()` (workloads/parallel/) says which
+/// ranks form them. An experiment has some of these, and their number in its programs is Op::slot.
 enum class Slot : std::uint16_t {
   tensor,
   data,

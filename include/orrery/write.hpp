@@ -34,17 +34,17 @@ void write_summary(const Report& report, SummaryStyle style, const Sink& sink);
 class ResultSelection {
  public:
   ResultSelection();
-  /// Those named, by dotted paths such as memory.peak_gb, and all below an object that is named. A name that
-  /// is none of names() selects nothing.
+  /// Selects the named keys, given by dotted paths such as memory.peak_gb, and all below an object that is
+  /// named. A name that is none of names() selects nothing.
   explicit ResultSelection(std::span<const std::string> names);
 
   /// Keys, and the objects they lie in.
   [[nodiscard]] static std::vector<std::string_view> names();
   /// The key that a name means: ttft_p99_s is ttft_s_p99. Other names as they are.
   [[nodiscard]] static std::string key_of(std::string_view name);
-  /// Whether a row of CSV has any of them.
+  /// Returns true if a row of CSV has any of the keys.
   [[nodiscard]] bool has_row() const;
-  /// What has to be measured for them.
+  /// Returns the figures that have to be measured for the keys.
   [[nodiscard]] Figures figures() const;
   [[nodiscard]] std::span<const ResultKey* const> keys() const { return keys_; }
 
@@ -66,7 +66,8 @@ struct ResultFigure {
 /// All numbers of those keys of the JSON result, always in the same order.
 [[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
 
-/// How much a trace shows. Slices of steps hold those of passes, which hold those of operations.
+/// Says how much detail a trace shows. Slices of steps contain those of passes, which contain those of
+/// operations.
 enum class TraceLevel : std::uint8_t {
   step,
   pass,       ///< and steps: the compute stream of each rank
@@ -93,7 +94,7 @@ struct TraceOptions {
   std::string metadata_json = "{}";  ///< object shown by viewers: plan, seed, version
 };
 
-/// What a trace holds, for the user's information.
+/// Counts the contents of a trace, for the user's information.
 struct TraceInfo {
   std::uint64_t spans = 0;  ///< slices, those of passes and steps too
   std::uint64_t flows = 0;  ///< arrows
@@ -110,7 +111,7 @@ void write_csv(const Report& report, const Sink& sink);
 /// @throws InputError for a rank that does not exist; an unknown step gives a trace without slices.
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink);
 
-/// What write_picture() draws.
+/// Sets the style and contents of write_picture().
 struct PictureOptions {
   static constexpr int kLeastWidth = 400;
   static constexpr int kMostWidth = 20'000;
