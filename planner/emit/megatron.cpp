@@ -86,8 +86,9 @@ std::string layout(const std::vector<std::int64_t>& layers) {
   return text + "L";
 }
 
-/// What Megatron-Core would stop at (core/pipeline_parallel/schedules.py): interleaving asks for pipeline
-/// ranks <= group <= micro-batches, and for a last group of as many as ranks, or none. "": nothing.
+/// Returns the reason for which Megatron-Core would stop (core/pipeline_parallel/schedules.py), or "".
+/// Interleaving asks for pipeline ranks <= group <= micro-batches, and for a last group that is empty or has
+/// at least as many micro-batches as ranks.
 std::string stops_at(const Subject& s) {
   const std::int64_t ranks = s.plan.pipeline_parallel;
   if (s.plan.virtual_stages == 1 || ranks == 1) return "";

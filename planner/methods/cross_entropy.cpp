@@ -121,7 +121,7 @@ class CrossEntropySearch {
     return plans;
   }
 
-  /// What was not simulated may be as good as its bound.
+  /// Sets the lower bound: a plan that was not simulated may be as good as its own bound.
   void set_lower_bound() {
     std::unordered_set<std::uint64_t> simulated;
     for (const Trial& trial : run_.trials()) simulated.insert(trial.index);

@@ -76,7 +76,7 @@ class EvolutionarySearch {
     return most_promising(std::move(found));
   }
 
-  /// Those that were not met before, are valid and fit, and that their bounds let survive.
+  /// Returns new individuals that are valid, fit into memory and are not ruled out by their bounds.
   std::vector<Individual> valid_of(std::vector<Genome>& genomes) {
     std::vector<Individual> fresh;
     std::vector<std::uint64_t> indices;

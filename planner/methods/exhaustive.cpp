@@ -99,7 +99,7 @@ class ExhaustiveSearch {
       if (!trials[i]) left_over_.push_back(candidates[i]);
   }
 
-  /// What was not simulated may be as good as its bound.
+  /// Sets the lower bound: a plan that was not simulated may be as good as its own bound.
   void set_lower_bound() {
     double least = run_.cost_of(0);
     for (const Candidate* candidate : open_) least = std::min(least, candidate->bound);

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// Of one program at most; the best that it has found by then is simulated.
+/// Time limit of one integer program; the best solution by then is simulated.
 constexpr double kMostSeconds = 10;
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Label {
   std::uint32_t before = kNoLabel;  ///< the label of one stage fewer
   PlacedStage stage;                ///< the last of them
 
-  /// Whether it costs no more whatever follows.
+  /// Returns true if this label costs no more than the other, whatever stages follow.
   [[nodiscard]] bool dominates(const Label& other) const {
     return slowest <= other.slowest && reduction <= other.reduction && sum <= other.sum;
   }

@@ -41,7 +41,7 @@ struct PlacedStage {
 /// The stages of a pipeline, in order; empty: there is no room for the model.
 using Partition = std::vector<PlacedStage>;
 
-/// Of (m - 1) times the slowest stage, plus the sum of all, plus the longest reduction: a pipeline of m
+/// Returns (m - 1) times the slowest stage, plus the sum of all, plus the longest reduction: a pipeline of m
 /// micro-batches in which each stage passes them on at once (Narayanan et al. 2021, section 2.2; Zheng et al.
 /// 2022, equation 2), messages between stages left out.
 [[nodiscard]] Int128 cost_of(const PartitionProblem& problem, const Partition& partition);
@@ -49,7 +49,7 @@ using Partition = std::vector<PlacedStage>;
 /// One with a slowest stage that is as fast as possible, by divide_layers(), with kinds of GPU in their
 /// order; empty where none was found.
 [[nodiscard]] Partition balanced_partition(const PartitionProblem& problem);
-/// Whether a partition with such a stage is sure to cost more than `most`.
+/// Returns true if every partition with such a stage costs more than `most`.
 [[nodiscard]] bool costs_more(const PartitionProblem& problem, const StageOption& stage, Int128 most);
 
 /// The cheapest partition, by dynamic programming over stages, layers and GPUs that are left. Of equally

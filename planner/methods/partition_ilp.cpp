@@ -142,7 +142,7 @@ class IntegerProgram {
               static_cast<double>(problem_.kinds[kind]));
   }
 
-  /// What bounds it from above.
+  /// Starts from the known partition, which bounds the cost from above.
   void start_from_known() {
     if (known_.empty()) return;
     std::vector<int> places;

@@ -1,4 +1,4 @@
-// What dynamic and integer programming have in common as search methods. Internal to planner/methods/.
+// Holds the parts that dynamic and integer programming share as search methods. Internal to planner/methods/.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What may be chosen; the rest is as the plan has it.
+/// Says which keys may be chosen; the others stay as the plan has them.
 struct PartitionChoices {
   bool layers = false;  ///< plan.stage_layers
   bool recompute =
@@ -31,7 +31,7 @@ class PipelinePartition {
   [[nodiscard]] const PartitionProblem& problem() const;
   /// The groups of nodes that `partition` puts stages on, in order.
   [[nodiscard]] std::vector<NodeGroup> groups_of(const Partition& partition) const;
-  /// What the plan computes again where a stage does so.
+  /// Returns the modules that the plan recomputes in a stage that does so.
   [[nodiscard]] ModuleSet recomputed() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// Of methods that end with their budget alone.
+/// Budget of methods that end only with their budget.
 constexpr std::uint64_t kUsualSimulations = 500;
 
 constexpr std::array kMethods{
@@ -65,7 +65,7 @@ void refuse_intervals(const SearchMethod& method, const Space& space) {
                   method.name, found->interval->from, found->interval->to, quote(found->key)));
 }
 
-/// Of the points removed by `by`, what is wrong with the first.
+/// Returns the reason of the first point that `by` removed.
 std::string example_of(const Space& space, const std::string& by) {
   constexpr std::uint64_t kMostLooked = 100'000;
   PointReader reader(space);

@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// How much a search may do. Nothing: SearchMethod::usual_simulations.
+/// Limits a search. nullopt: SearchMethod::usual_simulations.
 struct Budget {
   std::optional<std::uint64_t> simulations;
   std::optional<double> seconds;  ///< a search that this ends depends on the machine
@@ -50,7 +50,7 @@ struct Trial {
   bool is_within_limits = true;  ///< SearchRequest::limits
   bool is_stable = true;         ///< with the requests that arrive: their queue does not grow
 
-  /// Of the objective and of all that it is weighed by.
+  /// Returns true if the plan has values of the objective and of all figures it is weighed by.
   [[nodiscard]] bool has_values() const;
 };
 

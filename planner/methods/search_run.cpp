@@ -22,7 +22,7 @@ void add_figures(const Figures& more, Figures& all) {
   all.capacity = all.capacity || more.capacity;
 }
 
-/// What all objectives and limits together need.
+/// Returns the figures that all objectives and limits need together.
 Figures figures_for(const SearchRequest& request) {
   Figures all = request.objective.figures();
   for (const Objective& objective : request.pareto) add_figures(objective.figures(), all);
@@ -102,7 +102,7 @@ std::uint64_t SearchRun::index_of(const std::vector<std::string>& values) {
   return added.first->second;
 }
 
-/// What one thread has found out about its share of the points.
+/// Holds the results of one thread for its share of the points.
 struct SearchRun::Evaluations {
   std::vector<Candidate> candidates;
   std::vector<ContentHash> without_room;
@@ -286,7 +286,7 @@ std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std:
   return points;
 }
 
-/// Those not simulated before, each content once, as many as the budget has room for.
+/// Returns the points not simulated before, each content once, as many as the budget allows.
 std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<Point>>& points) {
   constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t room = request_.budget.simulations.value_or(kUnlimited) - counts_.simulated;

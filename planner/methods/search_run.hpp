@@ -1,4 +1,4 @@
-// What a search method works with. Internal to planner/methods/.
+// Holds the state that a search method works with. Internal to planner/methods/.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace orrery {
 
-/// What a bound rests on.
+/// Names the calculation behind a bound.
 enum class BoundBy : std::uint8_t { nothing, passes, weights, schedule, run_without_contention };
 
 /// A search tightens a bound in this order, from the quickest way to the slowest.
@@ -59,23 +59,22 @@ class SearchRun {
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const SearchRequest& request() const { return request_; }
 
-  /// Of a point with a value per key of the space; where some are not in it a number above those of its
-  /// points, the same for the same values.
+  /// Returns the index of a point with a value per key of the space. If some values are not in the space, it
+  /// is a number above those of its points, equal for equal values.
   [[nodiscard]] std::uint64_t index_of(const std::vector<std::string>& values);
 
   /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
   /// index.
   [[nodiscard]] std::vector<Candidate> evaluate_bounds();
 
-  /// The same for some points: nothing for those that are no experiments or do not fit, which are counted
-  /// once.
+  /// Evaluates some points. Points that are no experiments or do not fit give nullopt and are counted once.
   [[nodiscard]] std::vector<std::optional<Candidate>> evaluate(std::span<const std::uint64_t> indices);
 
   /// Simulates on all threads those that the budget has room for, in order; those that are no experiments, do
   /// not fit or cannot be simulated have no trial and are counted, and so has none beyond the budget. A
   /// content is simulated once.
   std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
-  /// The same for points that need not be in the space, with a value per key of it.
+  /// Simulates points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
 
   /// Tightens the bounds of candidates by what is next for each, on all threads.
@@ -87,14 +86,14 @@ class SearchRun {
   void set_lower_bound(double least_cost) { least_cost_ = least_cost; }
   /// Counts a point that cannot be simulated; the search goes on without it.
   void refuse(const Refusal& refusal);
-  /// What is found out beside points, a sentence.
+  /// Adds a sentence about a finding that belongs to no point.
   void note(std::string sentence) { counts_.notes.push_back(std::move(sentence)); }
   void count_pruned(std::uint64_t points, const std::string& because);
 
   /// The k-th best cost so far; infinite where there are fewer.
   [[nodiscard]] double cost_of(std::size_t k) const;
   [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
-  /// Whether a point that was run has no value of the objective, such as money where no rent is known.
+  /// Returns true if a simulated point has no value of the objective, such as cost if no rent is known.
   [[nodiscard]] bool lacks_value() const { return lacks_value_; }
 
   [[nodiscard]] SearchResult finish();

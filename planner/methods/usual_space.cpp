@@ -52,7 +52,7 @@ class UsualSpace {
   void vary(const std::string& key, std::vector<std::string> values) {
     space_.keys.push_back({"plan." + key, std::move(values)});
   }
-  /// What a plan has anyway that asks for nothing else.
+  /// Adds a value that every plan of the space has unless the user varies its key.
   void set(const std::string& key, const std::string& value) {
     if (!given_.contains(key)) vary(key, {value});
   }
@@ -84,7 +84,8 @@ class UsualSpace {
     return static_cast<std::int64_t>(odd * std::bit_floor(std::max<std::uint64_t>(sequences / odd, 1)));
   }
 
-  /// Those of one NVLink domain: beyond it tensor ranks meet on NICs in every layer.
+  /// Returns the tensor degrees within one NVLink domain; beyond it tensor ranks communicate over NICs in
+  /// every layer.
   [[nodiscard]] std::vector<std::string> tensor_degrees() const {
     const std::int64_t most = std::max<std::int64_t>(experiment_.cluster.gpus_per_domain(), 1);
     std::vector<std::string> degrees;

@@ -48,7 +48,7 @@ class SearchText {
   }
 
  private:
-  /// What a plan has for a key: "-" where the key does nothing beside the others.
+  /// Returns a plan's value of a key; "-" if the key has no effect beside the others.
   [[nodiscard]] static std::string value_of(const FoundPlan& plan, std::size_t k) {
     const std::string& value = plan.trial.values[k];
     return value.empty() ? "-" : value;

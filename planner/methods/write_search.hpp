@@ -1,4 +1,4 @@
-// What a search has found, as text, as JSON and as a page.
+// Writes the result of a search as text, as JSON and as a page.
 #pragma once
 
 #include <string>

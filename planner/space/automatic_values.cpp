@@ -103,7 +103,7 @@ Values rank_orders(const Experiment& e) {
   return orders;
 }
 
-/// Those of the experiment and narrower ones that its GPU computes in.
+/// Returns the precision of the experiment and the narrower ones that its GPU computes in.
 Values precisions(const Experiment& e) {
   Values values{std::string(kPrecisionNames[static_cast<std::size_t>(e.plan.precision)])};
   for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
@@ -147,7 +147,7 @@ nlohmann::json part_of(const nlohmann::json& schema, const std::string& name) {
   return {};
 }
 
-/// What the schema says of a key; null where it is unknown.
+/// Returns the schema of a key; null for an unknown key.
 nlohmann::json schema_of(std::string_view key, const Menus& menus) {
   nlohmann::json at = nlohmann::json::parse(json_schema("experiment", menus));
   for (std::size_t begin = 0; begin <= key.size();) {
@@ -173,7 +173,7 @@ Values values_in(const nlohmann::json& schema) {
   return values;
 }
 
-/// Of all that the key may be.
+/// Returns all types that the key may have.
 Values types_in(const nlohmann::json& schema) {
   Values types;
   if (schema.contains("type"))

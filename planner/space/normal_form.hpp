@@ -11,7 +11,7 @@ namespace orrery {
 /// out.
 [[nodiscard]] Experiment normal_form(Experiment experiment);
 
-/// Of the normal form.
+/// Hashes the normal form.
 [[nodiscard]] ContentHash content_of_normal_form(const Experiment& experiment);
 
 }  // namespace orrery

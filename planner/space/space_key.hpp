@@ -37,7 +37,7 @@ struct SpaceKey {
 /// range without an end, or an interval that is none or stands beside other values.
 [[nodiscard]] SpaceKey parse_values(const std::string& key, std::string_view values, const std::string& what);
 
-/// The same for KEY=V1,V2,... of the command line's option --vary.
+/// Reads KEY=V1,V2,... of the command line's option --vary.
 [[nodiscard]] SpaceKey parse_space_key(std::string_view text);
 
 /// Number of combinations of all values; 1 without keys. @throws InputError above `most`, where a key is

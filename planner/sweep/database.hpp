@@ -38,7 +38,7 @@ class Statement {
   [[nodiscard]] double number(int column) const;
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] ContentHash content(int column) const;
-  /// Of the type that the value has.
+  /// Returns the value with its own type.
   [[nodiscard]] ResultScalar scalar(int column) const;
 
  private:

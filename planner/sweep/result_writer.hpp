@@ -18,11 +18,12 @@ class ResultWriter {
   /// Nobody else uses `file` meanwhile.
   explicit ResultWriter(ResultsFile& file);
 
-  /// Whether the point is the first of its content, in the file and here: whoever asks first simulates it.
+  /// Returns true if the point is the first of its content, in the file and in this process; the first caller
+  /// simulates it.
   bool claim(const ContentHash& content);
   void add(SweptPoint point);
   void add(std::vector<RemovedPoints> removed);
-  /// Whether nothing can be written any more.
+  /// Returns true if writing has failed and nothing more can be written.
   [[nodiscard]] bool failed();
   /// Waits until all is written. @throws what went wrong.
   void finish();

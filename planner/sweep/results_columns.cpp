@@ -124,7 +124,7 @@ void ResultsFile::prepare_inserts() {
       "INSERT INTO points (sweep, point, content{}) VALUES ({}) ON CONFLICT (sweep, point) DO UPDATE SET "
       "content = excluded.content{} WHERE content <> excluded.content",
       listed(space_keys_), parameters(3 + space_keys_.size()), renewed(space_keys_)));
-  // What another process has found meanwhile is the same, unless it knows fewer keys.
+  // Another process's result of the same content is equal, unless it knows fewer keys.
   insert_result_ = database_.prepare(fmt::format(
       "INSERT INTO results (content, version, generation, state, reason{}) VALUES ({}) ON CONFLICT (content, "
       "version) DO UPDATE SET generation = excluded.generation, state = excluded.state, reason = "

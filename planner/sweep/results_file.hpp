@@ -66,7 +66,7 @@ class ResultsFile {
   /// Begins the sweep of `space`, or goes on with it. `keys` of the result are to be known of every point.
   void begin(const Space& space, std::span<const std::string> keys);
   [[nodiscard]] std::int64_t sweep() const { return sweep_; }
-  /// Those of begin(), and those that results in the file have beside them.
+  /// Returns the keys of begin(), and further ones that results in the file have.
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
   /// The contents that this version has results of, and that were not told before: at first all, later what

@@ -12,7 +12,7 @@ namespace {
 
 /// "Orry", in the header of the file: what SQLite calls the application's id.
 constexpr std::int64_t kApplication = 0x4f727279;
-/// Of the tables; a file of another layout is left alone.
+/// Version of the tables; a file of another layout is not touched.
 constexpr std::int64_t kLayout = 1;
 
 constexpr std::array kTables{

@@ -1,4 +1,4 @@
-// What makes a database a file of results: its marks and tables. Internal to sweep/.
+// Defines the marks and tables of a results file. Internal to sweep/.
 #pragma once
 
 #include <string>

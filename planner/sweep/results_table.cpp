@@ -25,7 +25,7 @@ const std::string& readable(const std::string& path) {
   throw InputError({Diagnostic{path, 0, 0, "", std::generic_category().message(errno)}});
 }
 
-/// Whether `a` is better in one and as good in all.
+/// Returns true if `a` is better in one figure and as good in all others.
 bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   bool better = false;
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -78,7 +78,7 @@ void ResultsTable::add_columns() {
   Statement rows = database_.prepare("SELECT part, name, kind FROM columns ORDER BY part DESC, id");
   while (rows.step()) {
     ResultsColumn column{rows.text(1), column_kind(rows.text(2)), rows.text(0) == "space"};
-    // What the plan was asked for stands for what it was run with.
+    // The value that the plan was asked for takes precedence over the one that it ran with.
     if (std::ranges::find(columns_, column.name, &ResultsColumn::name) == columns_.end())
       columns_.push_back(std::move(column));
   }

@@ -69,7 +69,7 @@ struct Removed {
   std::string message;  ///< of one of them; "" for a condition
 };
 
-/// What a file has of a sweep. Points that are equal to others count as points.
+/// Counts what a file has of a sweep. Points that are equal to others count as points.
 struct SweepSummary {
   std::int64_t sweep = 0;    ///< its id in the file
   std::uint64_t points = 0;  ///< of the space
@@ -87,7 +87,7 @@ struct SweepSummary {
 /// Every key of the result that is a scalar and no matter of the machine or of the experiment's name.
 [[nodiscard]] std::vector<std::string> default_sweep_keys();
 
-/// What becomes of a point, with the figures of ResultSelection(ResultsFile::keys()). Safe to call from
+/// Simulates a point; the figures are those of ResultSelection(ResultsFile::keys()). Safe to call from
 /// several threads.
 [[nodiscard]] PointResult simulate_point(const Experiment& experiment, const ResultSelection& keys,
                                          Simulator& simulator);
