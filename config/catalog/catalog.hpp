@@ -40,8 +40,8 @@ class Catalog {
   /// The catalog built into the program.
   static Catalog embedded() { return Catalog(embedded_catalog_files()); }
 
-  /// The same with the calibration in `text`, known under its own `name` if it has that key, else under
-  /// `name`, in the place of one that had the name; and that name. `source` names the text in errors.
+  /// Returns a copy with the calibration in `text`, and its name. It is known under its own `name` if it has
+  /// that key, else under `name`, and replaces any of that name. `source` names the text in errors.
   /// @throws InputError with all that is wrong in it.
   [[nodiscard]] std::pair<Catalog, std::string> with_calibration(std::string_view text,
                                                                  const std::string& source,
@@ -54,7 +54,8 @@ class Catalog {
   [[nodiscard]] std::string text(CatalogKind kind, std::string_view name) const;
   /// The entry's `summary`, or "".
   [[nodiscard]] std::string summary(CatalogKind kind, std::string_view name) const;
-  /// What a calibration is of, "gpu", "node", "fabric" or "software"; "" for an unknown name.
+  /// Returns the part that a calibration describes, "gpu", "node", "fabric" or "software"; "" for an unknown
+  /// name.
   [[nodiscard]] std::string part_of_calibration(std::string_view name) const;
   /// The known name nearest to `name`, if any is near.
   [[nodiscard]] std::optional<std::string> nearest(CatalogKind kind, std::string_view name) const;

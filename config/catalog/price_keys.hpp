@@ -28,7 +28,8 @@ struct PriceKey {
 /// explicit graphs and lines between sites have their number in the list.
 [[nodiscard]] std::vector<PriceKey> price_keys(const Experiment& experiment);
 
-/// Those called `names`. @throws InputError for what is no such key, with what it is instead and the nearest.
+/// Returns the keys called `names`. @throws InputError for a name that is no price key, with its actual
+/// meaning and the nearest key.
 [[nodiscard]] std::vector<PriceKey> price_keys_named(const Experiment& experiment,
                                                      const std::vector<std::string>& names);
 

@@ -63,7 +63,7 @@ GossipShape written_shape(const DataParallelSync& sync, double workers) {
   return shape;
 }
 
-/// Of the topologies whose degree grows with the workers; the others have few neighbours.
+/// Returns the shape of topologies whose degree grows with the workers; the others have few neighbours.
 GossipShape named_shape(const DataParallelSync& sync, double workers) {
   const double others = workers - 1;
   if (sync.topology == "complete") return {workers, others, workers * others};
@@ -84,7 +84,7 @@ GossipShape shape_of(const Experiment& e) {
   return shape;
 }
 
-/// Of the model of a rank, as many as there are buckets.
+/// Returns the messages for the model of a rank, one per bucket.
 double messages_of(const Experiment& e, double weights) {
   const double bytes = 4 * weights / as_real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
   return e.plan.bucket_mb > 0 ? std::ceil(bytes / 2 / (e.plan.bucket_mb * 1e6)) : 1;

@@ -1,4 +1,4 @@
-// What of an experiment that serves requests contradicts itself, or belongs to training.
+// Checks that an experiment that serves requests does not contradict itself or use keys of training.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What keeps a plan from computing its loss in pieces, or from keeping weights narrow that nobody trains.
+// Checks if a plan can compute its loss in chunks, and keep frozen weights in a narrow precision.
 #include <fmt/format.h>
 
 #include <string_view>

@@ -37,14 +37,14 @@ const Json* member(const Json& object, std::string_view key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// The same, or an object without keys.
+/// Returns the member, or an object without keys.
 const Json& member_or_empty(const Json& object, std::string_view key) {
   static const Json empty = Json::object();
   const Json* found = member(object, key);
   return found == nullptr ? empty : *found;
 }
 
-/// Whether two documents differ in their plans at most; `known` has none.
+/// Returns true if two documents differ at most in their plans; `known` has none.
 bool differ_in_plan(const Json& known, const Json& root) {
   if (!known.is_object() || !root.is_object()) return false;
   const auto& parts = known.get_ref<const Json::object_t&>();

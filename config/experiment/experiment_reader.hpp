@@ -21,7 +21,7 @@ struct KnownPart {
   Part part;
 };
 
-/// What was read last, for the experiment that comes next.
+/// Keeps the parts that were read last, for the next experiment.
 struct KnownParts {
   KnownPart<Experiment> frame;  ///< of all but the plan
   KnownPart<Model> model;

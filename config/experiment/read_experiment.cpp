@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// What all experiments of a series share.
+/// Holds the parts that all experiments of a series share.
 struct ExperimentSeries::Setting {
   Catalog catalog;
   Menus menus;
@@ -26,7 +26,7 @@ struct ExperimentSeries::Latest {
   KnownParts parts;
 };
 
-/// What it takes to read a text once more.
+/// Holds the inputs for reading a text once more.
 struct ExperimentPositions::Reading {
   std::string text;
   std::string source;
@@ -198,7 +198,7 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
   ExperimentReader series(setting_->catalog, setting_->menus, latest_ == nullptr ? nullptr : &latest_->parts);
   Experiment experiment = series.read(parsed.given, parsed.set);
   if (!series.findings().empty() || !(parsed.id.is_null() || is_id(parsed.id))) {
-    // What is wrong is told by a reader that has seen all of the experiment, not what is known of it.
+    // A fresh reader reports the errors, because it sees all of the experiment and reuses no known parts.
     ExperimentReader alone(setting_->catalog, setting_->menus);
     static_cast<void>(alone.read(parsed.given, parsed.set));
     Findings findings = alone.findings();

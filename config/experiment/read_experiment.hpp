@@ -44,7 +44,7 @@ struct LocatedExperiment {
   Experiment experiment;
   ExperimentPositions positions;
 
-  /// What `use` makes of the experiment; an InputError that it throws gets its positions.
+  /// Returns `use` of the experiment; an InputError that it throws gets its positions.
   template <class Use>
   auto apply(Use use) const {
     try {
@@ -61,7 +61,7 @@ LocatedExperiment read_experiment_text(std::string_view text, const std::string&
                                        const std::vector<std::string>& overrides, const Catalog& catalog,
                                        const Menus& menus);
 
-/// The same for the file at `path`; "-" is standard input.
+/// Reads the file at `path`; "-" is standard input.
 LocatedExperiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                        const Catalog& catalog, const Menus& menus);
 
@@ -69,7 +69,7 @@ LocatedExperiment read_experiment_file(const std::string& path, const std::vecto
 /// names, types and ranges. @throws InputError with all that is wrong.
 void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus);
 
-/// What an experiment calls itself; known of wrong ones too, as long as they are JSON or YAML.
+/// Identifies an experiment; it is set for wrong ones too, as long as they are JSON or YAML.
 struct ExperimentLabel {
   std::string name;  ///< "" where the text gives none
   std::string id;    ///< JSON of the key `id`, a text or an integer; "" where there is none
@@ -86,7 +86,8 @@ class ExperimentSeries {
   ~ExperimentSeries();
   ExperimentSeries(ExperimentSeries&&) noexcept;
 
-  /// As read_experiment_text(). `label`, where given, is set even if the experiment is wrong.
+  /// Reads an experiment as read_experiment_text() does. `label`, if given, is set even if the experiment is
+  /// wrong.
   LocatedExperiment read(std::string_view text, const std::string& source, ExperimentLabel* label = nullptr);
 
   /// For texts that nobody wrote: what is wrong is found several times as fast, and told by its pointer

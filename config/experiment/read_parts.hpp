@@ -25,7 +25,7 @@ Regions read_regions(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
 Plan read_plan(const Json& value, const Path& path, Scope& scope);
 
-/// Whether its keys go together is for complete_plan() to say, which knows the rest.
+/// Reads the synchronisation. complete_plan(), which knows the rest, checks if its keys fit together.
 DataParallelSync read_sync(const Json& value, const Path& path, Scope& scope);
 
 /// Fills in the plan's missing keys and reports contradictions between plan, model and cluster.

@@ -257,7 +257,7 @@ Schema constant_schema(const FieldInfo& field, const Menus& menus) {
   return constant;
 }
 
-/// What the measured runs behind a calibration span.
+/// Returns the schema of the range of measured runs behind a calibration.
 Schema domain_schema() {
   Schema features = Schema::object();
   for (const std::string_view name : kDomainNames)

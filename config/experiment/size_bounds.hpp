@@ -24,7 +24,8 @@ struct StepBounds {
 
 /// A weight takes that much with its gradient and states.
 inline constexpr double kWeightBytes = 24;
-/// Of them, what ZeRO gathers and reduces of a weight with each micro-batch: twice itself, and its gradient.
+/// The bytes per weight that ZeRO gathers and reduces with each micro-batch: the weight twice, and its
+/// gradient.
 inline constexpr double kMovedBytes = 12;
 
 /// With those of multi-token prediction.

@@ -64,7 +64,8 @@ struct FieldInfo {
   std::string_view only_for;  ///< the model kind that has the key; "" for all
   std::string_view note;      ///< why the range is no wider, if that needs saying
 
-  /// Whether models of that kind have the key: what a transformer has, one with experts has too.
+  /// Returns true if models of that kind have the key. Transformers with experts have every key of a
+  /// transformer.
   [[nodiscard]] bool belongs_to(std::string_view kind) const {
     return only_for.empty() || only_for == kind || kind == "moe-" + std::string(only_for);
   }
@@ -141,7 +142,7 @@ const Field<T>& field_named(const std::vector<Field<T>>& fields, std::string_vie
   return fields.front();
 }
 
-/// What the range or the names of `field` allow, in words.
+/// Returns the range or the names that `field` allows, in words.
 std::string allowed(const FieldInfo& field, const Menus& menus);
 
 }  // namespace orrery

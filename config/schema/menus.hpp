@@ -42,7 +42,7 @@ struct Menus {
   std::optional<ChosenPlan> (*choose_plan)(const std::string& experiment, const Catalog&) = nullptr;
 };
 
-/// What an experiment can name, from the tables of all rooms.
+/// Returns the names that an experiment can use, from the tables of all rooms.
 [[nodiscard]] Menus menus();
 
 }  // namespace orrery

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// What every reader needs: the names of other rooms and a place for findings.
+/// Holds the inputs of every reader: the names of other rooms and a place for findings.
 struct Scope {
   const Menus& menus;
   Findings& findings;

@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// Whether the first character that is neither blank nor in a comment opens an object or a list.
+/// Returns true if the first character that is neither blank nor in a comment opens an object or a list.
 bool looks_like_json(std::string_view text);
 
 /// Throws DocumentError.

@@ -11,8 +11,8 @@ namespace orrery {
 /// file that is yet to be made give the same text.
 std::string file_behind(const std::string& path);
 
-/// Whether two paths lead to one regular file, or to one that neither of them has made yet. Standard output,
-/// devices and pipes are nobody's own.
+/// Returns true if two paths lead to one regular file, or to one that neither of them has created yet.
+/// Standard output, devices and pipes are never the same file.
 bool same_file(const std::string& a, const std::string& b);
 
 /// Writes to a file without a name in the folder of the target, which `put_in_place` names; without it
