@@ -33,7 +33,7 @@ namespace {
 
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
-/// Of answers that wait for a slow one, about.
+/// Approximate limit on the bytes of answers that wait for a slower one.
 constexpr std::size_t kMostEarlyBytes = 64'000'000;
 /// Lines that a worker takes at a time, at most, where they are short work.
 constexpr std::size_t kMostLines = 1024;
@@ -82,7 +82,7 @@ std::string guarded(const Answer& answer, const Line& line) {
 
 bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// Whether somebody still reads standard output. Pipes and sockets tell; files are always read.
+/// Returns true if nobody reads standard output any more. Only pipes and sockets tell; files are always read.
 bool output_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
@@ -116,7 +116,7 @@ class LineReader {
   [[nodiscard]] bool unreadable() const { return unreadable_; }
 
  private:
-  /// Whether there is something to read, or the end, before somebody says to stop.
+  /// Returns true once there is input or its end; false if the run is stopped first.
   bool wait() const {
     constexpr int kMilliseconds = 100;  // between two looks at whether to stop
     pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -209,8 +209,8 @@ class OrderedWorkQueue {
     return took_long ? shares_.first() : shares_.next(worker);
   }
 
-  /// Whether the lines of its share were short work. For as long as a short one takes answers are delivered
-  /// together.
+  /// Answers a share of lines; returns true if they were short work. Answers of short work are delivered
+  /// together while a short interval lasts.
   bool answer_share(const Answer& answer, unsigned worker) {
     const Clock::time_point begin = Clock::now();
     Clock::time_point delivered = begin;

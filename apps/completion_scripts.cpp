@@ -33,7 +33,7 @@ bool takes_key(const OptionWords& option) {
   return option.value == kKeyValue || option.value == kExperiments;
 }
 
-/// What may follow a word, in the language of a shell.
+/// Holds the completions that may follow a word, in the language of a shell.
 struct Dialect {
   std::string_view files;    ///< offers files
   std::string_view entries;  ///< names of the catalog

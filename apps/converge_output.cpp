@@ -45,7 +45,7 @@ std::string number(double value) {
   return text;
 }
 
-/// As many digits as it takes to read the same number; nothing for what is none.
+/// Returns as many digits as are needed to read the same number; "" for infinity and NaN.
 std::string exact(double value) { return std::isfinite(value) ? OrderedJson(value).dump() : ""; }
 
 const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {

@@ -1,5 +1,5 @@
-// What the commands that work on experiments have in common: which experiment, which overrides, or a
-// whole stream of them.
+// Declares the arguments that commands on experiments share: the experiment, overrides, or a whole stream of
+// experiments.
 #pragma once
 
 #include <functional>

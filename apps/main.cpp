@@ -111,7 +111,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the first argument that stands where a command should: "" if nothing is.
+/// Returns the error in the first argument, which should be a command; "" if there is none.
 std::string wrong_command(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().starts_with('-')) return "";
   std::vector<std::string_view> known;

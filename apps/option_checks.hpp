@@ -13,10 +13,10 @@ class Validator;
 
 namespace orrery {
 
-/// As simulation.seed.
+/// The same limit holds for simulation.seed.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
-/// What an argument is, in help and for completion (CLI::Option::type_name).
+/// Names the type of an argument, in help and for completion (CLI::Option::type_name).
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kFolder = "FOLDER";
 inline constexpr const char* kExperiments = "FILE KEY=VALUE";  ///< files, and values of keys

@@ -22,7 +22,7 @@ class Option;
 
 namespace orrery {
 
-/// What part of a run is drawn, as given.
+/// Holds the part of a run that is drawn, as given.
 struct DrawnPart {
   std::string stages;  ///< a list of numbers; empty: all
   std::string time;    ///< FROM..TO; empty: all of it
@@ -51,7 +51,7 @@ class Pictures {
   /// Draws an outcome whose operations were recorded.
   /// @throws InputError for a time behind the end of the run
   void write(const RecordedOutcome& outcome) const;
-  /// What --draw asks for, below headings; empty where it asks for nothing.
+  /// Returns the drawings that --draw asks for, below headings; "" without --draw.
   [[nodiscard]] std::string drawn(const RecordedOutcome& outcome) const;
 
  private:

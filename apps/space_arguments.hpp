@@ -1,5 +1,4 @@
-// What the commands that walk over a space of experiments have in common: how it is written on the command
-// line.
+// Declares the arguments that commands on a space of experiments share, which describe the space.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the commands that work on tables of measured runs have in common.
+// Declares the arguments that commands on tables of measured runs share.
 #pragma once
 
 #include <string>

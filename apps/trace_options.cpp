@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// What a viewer shows about the origin of a trace.
+/// Returns the origin of a trace, which a viewer shows.
 std::string metadata(const Experiment& experiment, const std::vector<std::string>& overrides) {
   const nlohmann::ordered_json metadata{
       {"experiment", experiment.name},      {"overrides", overrides},
