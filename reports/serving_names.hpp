@@ -1,4 +1,4 @@
-// What replicas and iterations of a serving run are called, in every format.
+// Names replicas and iterations of a serving run, in every format.
 #pragma once
 
 #include <cstdint>

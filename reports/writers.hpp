@@ -21,10 +21,10 @@ namespace orrery {
 TraceInfo write_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options,
                       const Sink& sink);
 
-/// The same of requests that were served: a process per replica with a thread per stage and counters of its
-/// cache and its requests, and one in which requests lie on lanes, so many as fit. TraceOptions::ranks, steps
-/// and level do not matter; where there are more spans than max_spans, later iterations or requests are left
-/// out. TraceInfo::ranks counts replicas.
+/// Writes a trace of requests that were served: a process per replica with a thread per stage and counters of
+/// its KV cache and its requests, and one in which requests lie on as many lanes as are needed.
+/// TraceOptions::ranks, steps and level do not matter; if there are more spans than max_spans, later
+/// iterations or requests are left out. TraceInfo::ranks counts replicas.
 TraceInfo write_serving_trace(const ServingRecord& record, const TraceOptions& options, const Sink& sink);
 
 /// Makes the file of that name of what a function gives to its sink.

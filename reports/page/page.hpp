@@ -41,7 +41,7 @@ struct Page {
   void add_column(std::string name, const std::vector<Number>& numbers) {
     add_column(std::move(name), std::span<const Number>(numbers));
   }
-  /// What `value` gives of each row.
+  /// Adds a column with `value` of each row.
   template <class Number, class Row, class Value>
   void add_column(std::string name, const std::vector<Row>& rows, Value value) {
     std::vector<Number> numbers;

@@ -1,4 +1,4 @@
-// What pages of runs of every kind say of their result.
+// Writes the part of the result that pages of all kinds of runs show.
 #pragma once
 
 #include <string>

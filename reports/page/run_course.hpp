@@ -1,5 +1,5 @@
-// What a run does over time, as columns of a page: where the time of all GPUs goes from moment to moment, and
-// what each stage holds. Internal to reports/page/.
+// Writes a run over time as columns of a page: how all GPUs spend each moment, and the memory of each stage.
+// Internal to reports/page/.
 #pragma once
 
 #include "reports/page/page.hpp"

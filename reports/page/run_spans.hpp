@@ -38,7 +38,7 @@ class RunSpans {
     std::uint32_t ops = 0;  ///< the first of its program, on the page
   };
 
-  /// Of the critical path.
+  /// Describes a step of the critical path.
   struct PathStep {
     std::uint32_t task = 0;
     std::uint32_t of = 0;  ///< a class of the run; kNone: of none
@@ -51,7 +51,7 @@ class RunSpans {
   const Class& add_class(std::uint32_t id);
   /// One or more.
   [[nodiscard]] std::vector<std::uint32_t> ranks_on_page() const;
-  /// Of ranks that are simulated as one, once.
+  /// Returns the number of spans; ranks simulated as one count once.
   [[nodiscard]] std::uint64_t spans_of(const std::vector<std::uint32_t>& ranks) const;
   void add_operations(Page& page) const;
   void add_spans(Page& page) const;
@@ -63,7 +63,7 @@ class RunSpans {
   void write_messages(JsonText& text) const;
   void write_grid(JsonText& text) const;
 
-  /// Those on the page.
+  /// Returns the operations of the class that the page shows.
   [[nodiscard]] std::span<const Op> ops_of(const Class& of) const {
     return std::span(run_.workload.programs[of.program].ops).first(of.ops);
   }
@@ -71,7 +71,7 @@ class RunSpans {
   [[nodiscard]] std::uint32_t rank_of(const Class& of) const {
     return run_.expanded.representatives.representative[of.id];
   }
-  /// Of the class that holds its place in the first replica; of each pipeline stage.
+  /// Returns, for each pipeline stage, the rank that represents its class in the first replica.
   [[nodiscard]] std::vector<std::uint32_t> stage_ranks() const;
 
   const RunView& run_;

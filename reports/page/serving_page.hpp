@@ -15,7 +15,7 @@ struct ServingPageInput {
   const Report& report;
   std::string resolved;  ///< the experiment as `simulate --resolved` prints it; "": not known
   const ServingRecord& record;
-  /// Of iterations on stages; where there are more, neighbours of one kind are one span. 24 bytes each.
+  /// Limit on the spans of iterations on stages; above it, neighbours of one kind are merged. 24 bytes each.
   std::uint64_t max_spans = 200'000;
   std::uint64_t max_requests = 50'000;  ///< on the page; figures and curves are of all. 68 bytes each.
 };

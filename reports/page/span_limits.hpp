@@ -1,4 +1,4 @@
-// What of too many ranks, and of too many spans of a time, a page shows.
+// Chooses the ranks and the spans of time that a page shows if there are too many.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// So many of them, the first and the last among them.
+/// Returns `count` ranks spread evenly, the first and the last among them.
 [[nodiscard]] inline std::vector<std::uint32_t> evenly_spread(const std::vector<std::uint32_t>& ranks,
                                                               std::size_t count) {
   std::vector<std::uint32_t> some;

@@ -27,7 +27,7 @@ class MemoryBand {
  private:
   static constexpr int kHeight = 24, kGap = 4;  // pixels
 
-  /// Of that many bytes, in hundredths of a pixel above the bottom.
+  /// Returns the height of `bytes` bytes, in hundredths of a pixel above the bottom.
   [[nodiscard]] std::int64_t height_of(Bytes bytes) const;
   [[nodiscard]] std::string outline(const StageRow& row, const PixelScale& scale, Picoseconds run_end) const;
 

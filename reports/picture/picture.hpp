@@ -16,7 +16,7 @@ namespace orrery {
 void write_picture(const RunView& run, const RankGrid& grid, const Report& report,
                    const PictureOptions& options, const Sink& sink);
 
-/// The same of rows that were made already.
+/// Draws rows that were made already.
 void write_drawn_run(const DrawnRun& run, int width, const Sink& sink);
 
 /// @throws InputError for a width out of bounds

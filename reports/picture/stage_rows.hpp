@@ -1,5 +1,5 @@
-// What pictures of a run draw: for one GPU of each pipeline stage its passes, its communication and its
-// memory in a span of time. Read by every form of picture, so that they agree.
+// Collects the contents of pictures: for one GPU of each pipeline stage its passes, its communication and its
+// memory in a span of time. Every form of picture reads it, so that they agree.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ struct StageRow {
   [[nodiscard]] Picoseconds busy_ps() const;
 };
 
-/// What a picture shows, and what it says of it.
+/// Holds the contents and the captions of a picture.
 struct DrawnRun {
   std::vector<StageRow> rows;
   TimeWindow window;
@@ -82,7 +82,7 @@ inline constexpr std::uint32_t kMostStages = 64;
 /// @throws InputError where it is empty or begins behind the end of the run
 [[nodiscard]] TimeWindow drawn_window(Picoseconds from_ps, Picoseconds to_ps, Picoseconds makespan_ps);
 
-/// Of each stage the first of its ranks.
+/// Returns a row for the first rank of each stage.
 [[nodiscard]] std::vector<StageRow> stage_rows(const RunView& run, const RankGrid& grid,
                                                std::span<const std::uint32_t> stages, TimeWindow window,
                                                bool with_memory);

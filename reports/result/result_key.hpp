@@ -40,7 +40,7 @@ struct ResultKey {
   bool is_list = false;                                 ///< of objects, which has no place in a row of CSV
 };
 
-/// Of a report that does not have a key.
+/// Stands for a key that a report does not have.
 inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); }
 
 /// The value as a row of CSV has it, before it is quoted; the members of a list with semicolons.

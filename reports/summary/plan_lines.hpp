@@ -8,11 +8,11 @@
 
 namespace orrery {
 
-/// Whether ZeRO's parameters are gathered before they are needed.
+/// Returns true if ZeRO gathers parameters before they are needed.
 [[nodiscard]] bool gathers_ahead(const Plan& plan);
-/// Whether messages between stages travel while GPUs compute.
+/// Returns true if messages between stages overlap compute.
 [[nodiscard]] bool overlaps_messages(const Report& report);
-/// Whether keys and values travel between context ranks while these compute.
+/// Returns true if keys and values travel between context ranks while they compute.
 [[nodiscard]] bool overlaps_context(const Plan& plan);
 
 /// In the order of the summary, each to be wrapped.

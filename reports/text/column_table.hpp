@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What stands in a cell that says nothing.
+/// Marks a cell without a value.
 inline constexpr const char* kEmptyCell = "-";
 
 struct TableColumn {
@@ -24,7 +24,7 @@ struct TableColumn {
   std::string words;   ///< how a value that all rows share is said, such as "GPUs"; "": never
 
   [[nodiscard]] std::size_t width() const;
-  /// Whether all rows that say something say the same, and what.
+  /// Returns true if all rows with a value have the same one; shared_value() returns it.
   [[nodiscard]] bool same_in_all_rows() const;
   [[nodiscard]] const std::string& shared_value() const;
 };
@@ -54,7 +54,7 @@ using ColumnValues = std::vector<std::optional<double>>;
 /// `text`, or its beginning and dots.
 [[nodiscard]] std::string shortened(std::string text, std::size_t most);
 
-/// Whether a cell is a number, or empty.
+/// Returns true if a cell is a number, or empty.
 [[nodiscard]] bool is_number_cell(const std::string& text);
 
 /// `text` in colour, or bold, by the code of ANSI; as it is without `colour`.

@@ -147,7 +147,7 @@ class PerfettoWriter final : public TraceReader {
     write_packet(packet::kNeedsState);
   }
 
-  /// What `packet_` has, and where it belongs.
+  /// Writes the contents of `packet_` with its sequence.
   void write_packet(std::uint64_t flags) {
     packet_.integer(packet::kSequence, 1);
     if (flags != 0) packet_.integer(packet::kSequenceFlags, flags);

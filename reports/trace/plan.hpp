@@ -1,4 +1,4 @@
-// What a trace will hold: the chosen ranks and, per program, the operations of the chosen steps.
+// Lists the contents of a trace: the chosen ranks and, per program, the operations of the chosen steps.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ struct TracePlan {
 
 /// Throws InputError when a rank in `options` does not exist.
 [[nodiscard]] TracePlan plan_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options);
-/// The same with operations alone, no passes and no steps.
+/// Plans a trace with operations only, without passes and steps.
 [[nodiscard]] TracePlan plan_operations(const RunView& run, const RankGrid& grid,
                                         const TraceOptions& options);
 

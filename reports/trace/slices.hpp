@@ -16,7 +16,7 @@ struct TraceSlice {
   const PassOps* pass = nullptr;  ///< of TraceLevel::pass
   const StepOps* step = nullptr;  ///< of TraceLevel::step
   Span span{kNoTime, kNoTime};    ///< within that of what holds it
-  /// As SourceSlice::apart.
+  /// Has the meaning of SourceSlice::apart.
   Span apart{kNoTime, kNoTime};
 
   [[nodiscard]] bool is_operation() const { return level == TraceLevel::operation; }
@@ -26,7 +26,7 @@ class SliceCursor {
  public:
   SliceCursor(const TracePlan& plan, std::uint32_t rank, std::uint32_t stream);
 
-  /// Of kNoTime when there is none any more.
+  /// Returns the current slice; its times are kNoTime after the last one.
   [[nodiscard]] const TraceSlice& slice() const { return slice_; }
   /// Makes the next slice the current one.
   void advance();
@@ -51,7 +51,8 @@ class SliceCursor {
   TraceSlice slice_;
 };
 
-/// Of the operations that are messages between two ranks of the trace and long enough for both ends.
+/// Returns the arrow of an operation, if it is a message between two ranks of the trace and long enough for
+/// both ends.
 [[nodiscard]] Arrow arrow_of(const TracePlan& plan, const TraceSlice& slice);
 
 }  // namespace orrery

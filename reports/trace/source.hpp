@@ -20,7 +20,7 @@ struct Span {
   Nanoseconds finish = 0;
 };
 
-/// What slices of a kind are called; viewers sum and colour by it. Safe in JSON as it is.
+/// Names a kind of slice; viewers sum and colour by it. The name needs no escapes in JSON.
 struct TraceLabel {
   std::string name;  ///< "forward attention"
   std::string_view category;
@@ -40,7 +40,7 @@ struct CounterSeries {
 struct TraceCounter {
   std::string_view name;  ///< with its unit, such as "memory GB"
   std::vector<CounterSeries> series;
-  /// What the name's unit has of a value: that many millionths for each whole `grain` of it.
+  /// Each whole `grain` of a value counts as `millionths` millionths of the unit in the name.
   std::int64_t grain = 1;
   std::int64_t millionths = 1'000'000;
   bool is_bytes = false;
@@ -76,9 +76,9 @@ struct SourceSlice {
   const TraceLabel* label = nullptr;
   std::string_view name;  ///< in place of the label's, where a format shows slices one by one; empty: none
   Span span;
-  /// The same for readers that add start and duration in double, and may miss the sum by less than 1 ns: ends
-  /// 1 ns before the next slice of its kind where they touch, and 1 ns before what holds it. What is too
-  /// short for that has no length.
+  /// The span for readers that add start and duration in double, and may miss the sum by less than 1 ns: it
+  /// ends 1 ns before the next slice of its kind if they touch, and 1 ns before the slice that contains it. A
+  /// slice too short for that has no length.
   Span apart;
   std::span<const TraceArgument> arguments;
   Arrow arrow;

@@ -1,5 +1,5 @@
-// What happens in a trace, in order of time over all its ranks. A format with one list of events takes it
-// from here; one with a list per thread takes SliceCursor.
+// Walks through the events of a trace in order of time over all its ranks. Formats with one list of events
+// use it; those with a list per thread use SliceCursor.
 #pragma once
 
 #include <string>
