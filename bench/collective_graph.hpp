@@ -82,7 +82,7 @@ class CollectiveGraph {
     latest_[member].push_back(task);
   }
 
-  /// What has left a member or arrived there comes before all that it sends from now on.
+  /// Delivers messages: every later send of a member depends on all that it has sent or received so far.
   void deliver() {
     for (const std::uint32_t member : busy_) {
       std::vector<TaskId>& ready = ready_[member];
