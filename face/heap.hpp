@@ -44,8 +44,8 @@ inline void prepare_heap() {
 #endif
 }
 
-/// The same for a thread, as the first that it does. Its heap is of its own, and ends before a multiple of
-/// 64 MB.
+/// Prepares the heap of a thread; it must be the first call in the thread. The thread's heap is its own, and
+/// ends before a multiple of 64 MB.
 inline void prepare_heap_of_thread() {
 #ifdef __GLIBC__
   constexpr std::uintptr_t kMost = 64 << 20;
