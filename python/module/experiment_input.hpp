@@ -1,4 +1,4 @@
-// What a caller gives for an experiment, free of Python objects, and how it is read: the text can be handed
+// Holds and reads the experiment that a caller gives, free of Python objects, so that the text can be handed
 // to another thread.
 #pragma once
 
@@ -26,7 +26,7 @@ struct GivenExperiment {
 /// @throws InputError for anything else.
 [[nodiscard]] GivenExperiment given_experiment(py::handle value, const std::string& source);
 
-/// What a series of experiments is read with. Safe to read from several threads.
+/// Holds the settings that a series of experiments is read with. Safe to read from several threads.
 struct ReadSetting {
   Catalog catalog;
   Menus names;
@@ -42,10 +42,10 @@ class InputSeries {
   explicit InputSeries(const ReadSetting& setting)
       : series_(setting.catalog, setting.names, setting.overrides) {}
 
-  /// The same without lines and columns in `source`.
+  /// Returns the error without lines and columns in `source`.
   [[nodiscard]] static InputError without_positions(const InputError& error, const std::string& source);
 
-  /// What `use` makes of the experiment. @throws InputError with positions; in an object there are none.
+  /// Returns `use` of the experiment. @throws InputError with positions; in an object there are none.
   template <class Use>
   auto apply(const GivenExperiment& given, Use use) {
     if (!given.refusal.empty()) throw InputError(given.refusal);

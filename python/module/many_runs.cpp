@@ -102,9 +102,9 @@ bool ManyRuns::fetch(unsigned worker, std::size_t most) {
   return true;
 }
 
-/// Whether the pieces of its share were short work. After long work it takes whatever comes next, so that
-/// outcomes come in order. For as long as a short one takes they are delivered together: who waits for them
-/// is woken less often.
+/// Runs a share; returns true if its pieces were short work. After long work it takes the next pieces in
+/// order, so that outcomes come in order. Outcomes of short work are delivered together for a short interval,
+/// so that the waiting thread is woken less often.
 bool ManyRuns::work_on_share(unsigned worker, InputSeries& series) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();

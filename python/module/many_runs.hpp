@@ -21,7 +21,7 @@
 
 namespace orrery::python {
 
-/// What came of one experiment: a report, or the error that it ended with.
+/// Holds the result of one experiment: a report, or the error that it ended with.
 struct Outcome {
   std::shared_ptr<const Report> report;
   std::exception_ptr failure;
@@ -41,7 +41,7 @@ class ManyRuns {
   ManyRuns(const ManyRuns&) = delete;
   ManyRuns& operator=(const ManyRuns&) = delete;
 
-  /// What follows those given before. One thread gives and takes.
+  /// Adds experiments after those given before. One thread gives and takes.
   void give(std::vector<GivenExperiment> experiments);
   /// Outcomes that come next, in order; waits for the first, but not longer than that.
   [[nodiscard]] std::deque<Outcome> take(std::chrono::milliseconds longest);

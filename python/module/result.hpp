@@ -51,7 +51,8 @@ class Result {
   GivenExperiment given_;
 };
 
-/// Those keys of the result; nothing: all. @throws InputError for what is none.
+/// Returns the selection of these keys of the result; nullopt: all. @throws InputError for a name that is no
+/// key.
 [[nodiscard]] std::shared_ptr<const ResultSelection> selected(
     const std::optional<std::vector<std::string>>& only);
 

@@ -120,7 +120,7 @@ py::object experiment_at(BoundSpace& space, std::uint64_t index) {
   return from_json_text(space.reader().text_at(index));
 }
 
-/// What a thread finds in its part of a space.
+/// Holds the findings of a thread in its part of a space.
 struct PartOfSurvey {
   std::vector<std::pair<std::uint64_t, ContentHash>> points;
   std::map<std::string, std::uint64_t> removed;

@@ -14,7 +14,7 @@ namespace orrery::python {
 
 namespace py = pybind11;
 
-/// What a space is described by, free of files and of Python objects, but for calibrations.
+/// Describes a space free of files and of Python objects, except for calibrations.
 struct SpaceSource {
   std::string text;  ///< the description, JSON or YAML
   std::string source;
