@@ -17,14 +17,14 @@
 
 namespace orrery {
 
-/// What a SwitchTree is built from.
+/// Holds the inputs of a SwitchTree.
 struct SwitchTreePlan {
   std::int64_t slots = 0;
   /// Slots per leaf, then lower groups per group for each level above; the tree ends where one group
   /// spans all slots, or with the last number.
   std::vector<std::int64_t> children;
-  /// Of a full leaf, downwards. Upwards it is this over the oversubscription, in links no wider than
-  /// the ones below; above the leaves every switch has as much capacity upwards as downwards.
+  /// Downward capacity of a full leaf. Upward capacity is this over the oversubscription, in links no wider
+  /// than the ones below; above the leaves every switch has as much capacity upwards as downwards.
   double leaf_bytes_per_s = 0;
   double oversubscription = 1;
   bool adaptive_routing = false;  ///< links upwards act as one, of the sum of their rates

@@ -1,4 +1,4 @@
-// What a gossip graph is worth: degrees, spectral gap, after how many steps it averages exactly.
+// Analyses a gossip graph: degrees, spectral gap, and the number of steps after which it averages exactly.
 #pragma once
 
 #include <cstdint>

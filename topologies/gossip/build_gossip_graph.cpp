@@ -59,7 +59,7 @@ Mixing reversed(const Mixing& round) {
   return out;
 }
 
-/// Whom worker 0 hears of, over all rounds together.
+/// Marks the workers whose models reach worker 0, over all rounds together.
 std::vector<char> heard_by_first(const std::vector<Mixing>& rounds, std::uint32_t workers) {
   std::vector<char> heard(workers);
   std::vector<std::uint32_t> waiting{0};

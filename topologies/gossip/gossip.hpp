@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What a graph is built for.
+/// Holds the size that a graph is built for.
 struct GossipSize {
   std::uint32_t workers = 1;
   std::uint32_t workers_per_node = 1;  ///< neighbours in number share a node; for inner-outer topologies

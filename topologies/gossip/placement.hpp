@@ -15,14 +15,14 @@ inline constexpr std::uint32_t kMostPlaced = 2048;
 /// The most that workers times edges of all rounds may be, what a pass over all pairs looks at: some seconds.
 inline constexpr std::uint64_t kMostPlacedEdges = std::uint64_t{1} << 28;
 
-/// How far apart two places are, symmetric.
+/// Returns the distance of two places, which is symmetric.
 using Distance = std::function<std::uint32_t(std::uint32_t, std::uint32_t)>;
 
 /// Per worker its place, so that the sum of distances over the edges of all rounds is small: pairs of workers
 /// change places, from the order they have, as long as that helps. No worse than that order.
 [[nodiscard]] std::vector<std::uint32_t> place_near(const GossipGraph& graph, const Distance& distance);
 
-/// The same graph between places.
+/// Returns the same graph between places.
 [[nodiscard]] GossipGraph placed(const GossipGraph& graph, const std::vector<std::uint32_t>& places);
 
 }  // namespace orrery

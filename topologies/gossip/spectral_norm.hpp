@@ -8,7 +8,7 @@ namespace orrery {
 /// Most workers for which the product is written out.
 inline constexpr std::uint32_t kMaxDenseWorkers = 512;
 
-/// As a full matrix: n^3 operations.
+/// Computes the distance with a full matrix, in n^3 operations.
 [[nodiscard]] double dense_distance_to_average(const GossipGraph& graph);
 
 /// By Lanczos iterations on the products with the sparse matrices; where a single sparse matrix leaves

@@ -1,4 +1,4 @@
-// What the builders of gossip graphs share: rounds of in-neighbours, written worker by worker.
+// Holds the parts that builders of gossip graphs share: rounds of in-neighbours, written worker by worker.
 // Internal to topologies/gossip/.
 #pragma once
 

@@ -30,7 +30,7 @@ class SiteLines {
   std::vector<std::uint32_t> next_link_;  ///< first link from site v towards site t, at t * sites + v
 };
 
-/// What TCP gets through a line of so many bits/s, in bytes/s: the share of the packets that arrives, and no
+/// Returns the bytes/s that TCP gets through a line of `gbps`: the share of the packets that arrives, and no
 /// more than its connections reach against the loss (Mathis et al. 1997; docs/models.md, "Lines between
 /// sites").
 [[nodiscard]] double usable_bytes_per_s(double gbps, const SiteLink& line);
