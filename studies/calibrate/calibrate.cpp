@@ -160,7 +160,7 @@ class Fitter {
     return effects;
   }
 
-  /// What does nothing keeps the base's value, unless that turns out to do something.
+  /// Sets a constant without effect back to the base's value, unless that changes the loss.
   void keep_base(std::size_t j) {
     ConstantValues other = values_;
     other[j] = variables()[j].base_value;

@@ -1,5 +1,5 @@
-// What is fitted to what: constants of calibrations with their bounds, and the measured rows that take them
-// from there.
+// Defines a fit: constants of calibrations with their bounds, and the measured rows that are predicted with
+// them.
 #pragma once
 
 #include <map>
@@ -35,8 +35,8 @@ struct FitVariable {
   /// From and to the place between the bounds, 0 to 1.
   [[nodiscard]] double value_at(double place) const;
   [[nodiscard]] double place_of(double value) const;
-  /// What a change of `value` is measured in: the value itself, at a linear one no less than a share of its
-  /// range, since 0 is a value as good as any.
+  /// Returns the unit in which a change of `value` is measured: the value itself; for a linear constant, at
+  /// least a share of its range, since 0 is a valid value.
   [[nodiscard]] double scale(double value) const;
 };
 

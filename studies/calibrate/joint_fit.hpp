@@ -30,7 +30,7 @@ struct JointFit {
 [[nodiscard]] JointFit fit_jointly(const JointProblem& problem, unsigned threads,
                                    const JointProgress& progress = {});
 
-/// What rows are left out by.
+/// Names the property by which rows are grouped and left out.
 enum class LeftOut : std::uint8_t { model, stack, gpu, fabric };
 inline constexpr std::array<std::string_view, 4> kLeftOutNames{"model", "stack", "gpu", "fabric"};
 inline const std::vector<LeftOut> kAllLeftOut{LeftOut::model, LeftOut::stack, LeftOut::gpu, LeftOut::fabric};

@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// Whom a variable takes after.
+/// Gives the prior of a variable: the value that it inherits.
 struct Prior {
   std::optional<std::size_t> parent;   ///< the variable of the calibration it inherits from
   std::optional<double> parent_value;  ///< that calibration's value where it is not fitted

@@ -1,5 +1,5 @@
-// How predictions hold on rows that a fit has not seen: beside the results of validation, and as the ranges
-// that calibrations state.
+// Tests predictions on rows that a fit has not seen, for the results of validation and for the ranges that
+// calibrations state.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// What rows of a joint problem are predicted at by fits that had not seen them; by row.
+/// Holds, by row, the predictions for rows of a joint problem by fits that had not seen them.
 struct LeftOutRows {
   LeftOut by = LeftOut::stack;
   std::vector<std::string> groups;  ///< "" where a row was not left out
@@ -25,7 +25,7 @@ struct LeftOutRows {
   [[nodiscard]] double deviation(std::size_t row) const { return 1 / ratios[row] - 1; }
 };
 
-/// As leave_out(), with the groups, all as step times.
+/// Runs leave_out() for each grouping and returns the groups, all as step times.
 [[nodiscard]] std::vector<LeftOutRows> left_out_rows(const JointProblem& problem,
                                                      const std::vector<LeftOut>& by, unsigned threads,
                                                      const JointProgress& progress = {});

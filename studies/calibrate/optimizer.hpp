@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// What `minimize` uses, in words.
+/// Names the algorithms of `minimize`, in words.
 inline constexpr const char* kMinimizer = "BOBYQA, then subplex";
 
 using FitObjective = std::function<double(std::span<const double>)>;

@@ -1,4 +1,4 @@
-// How much a service can take: the most requests per second within the limits of an experiment.
+// Finds the capacity of a service: the most requests per second within the limits of an experiment.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -120,7 +120,7 @@ void refuse_mixture(std::span<const Job> jobs) {
                                "rows"}});
 }
 
-/// Of the rows that are alike, the first.
+/// Keeps the first of each set of equal rows.
 void drop_repeats(std::vector<Job>& jobs) {
   std::set<std::pair<const ExperimentText*, std::vector<std::string>>> seen;
   std::erase_if(jobs, [&](const Job& job) { return !seen.insert({job.experiment, job.overrides}).second; });
@@ -216,19 +216,21 @@ void name_rows(std::vector<Job>& jobs) {
   }
 }
 
-/// Whether what a step works through is counted alike: tokens, or samples that have none, such as images.
+/// Returns true if two reports count the same unit of work: tokens, or samples that have none, such as
+/// images.
 bool counts_alike(const Report& a, const Report& b) {
   const auto has_tokens = [](const Report& r) { return r.tokens_per_step > r.samples_per_step; };
   return has_tokens(a) == has_tokens(b);
 }
 
-/// Of tokens read and made.
+/// Returns the ratios of tokens, prompts and outputs together.
 Ratios served_ratios(const Report& report, const Report& first) {
   const double ratio = report.serving->tokens_per_s() / first.serving->tokens_per_s();
   return {std::nullopt, ratio, ratio * static_cast<double>(first.gpus) / static_cast<double>(report.gpus)};
 }
 
-/// Of tokens, which samples of models with other sequences hold more or fewer of.
+/// Returns the ratios of tokens, since samples of models with other sequence lengths hold more or fewer
+/// tokens.
 Ratios ratios_of(const Report& report, const Report& first) {
   const auto per_gpu = [](const Report& r) { return r.tokens_per_s() / static_cast<double>(r.gpus); };
   if (report.serving) return served_ratios(report, first);

@@ -37,7 +37,7 @@ struct ComparisonRequest {
   bool why = false;                 ///< attribute differences from the first row term by term
 };
 
-/// How the replicas of a row are kept in step, in words.
+/// Says in words how the replicas of a row are synchronised.
 struct SyncSummary {
   std::string method;
   std::string topology;      ///< of a gossip graph; of a global average the algorithm of its all-reduce
@@ -57,7 +57,7 @@ struct Ratios {
   std::optional<double> scaling_efficiency;  ///< of the same per GPU
 };
 
-/// What the rates of the literature say of a row with `accuracy`.
+/// Holds the prediction of convergence rates from the literature for a row with `accuracy`.
 struct TargetSummary {
   struct Steps {
     double iterations = 0;  ///< until the target is reached; infinite where it never is
@@ -87,7 +87,8 @@ struct ComparedRow {
 
   [[nodiscard]] bool feasible() const { return reasons.empty(); }
   [[nodiscard]] bool serves() const { return report && report->serving; }
-  /// What does not fit into memory is stepped through all the same, but serves nothing.
+  /// Returns true if the row has times. A step that does not fit into memory is simulated all the same, but
+  /// such a replica serves no requests.
   [[nodiscard]] bool is_timed() const {
     return report && (!report->serving || report->serving->duration_ps > 0);
   }
@@ -105,11 +106,12 @@ struct Comparison {
   bool why = false;               ///< differences from the first row are attributed term by term
   std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
 
-  /// Whether requests are served, in all rows, in place of steps.
+  /// Returns true if all rows serve requests instead of running steps.
   [[nodiscard]] bool serves() const { return std::ranges::any_of(rows, &ComparedRow::serves); }
   /// The first row with a report and times, which the others are set against; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> reference() const;
-  /// Of a row with a report, against the reference(); none for that itself and for rows without one.
+  /// Returns the difference of a row with a report from the reference(); nullopt for the reference itself and
+  /// for rows without a report.
   [[nodiscard]] std::optional<StepDifference> difference(std::size_t row) const;
   /// The feasible row that reaches its target first; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> sweet_spot() const;

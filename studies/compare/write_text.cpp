@@ -103,7 +103,7 @@ class ComparisonText {
     if (any(false, false) && any(true, true)) say("after computing", "beside it");
   }
 
-  /// Of what is not compressed.
+  /// Writes the precisions of uncompressed messages.
   void widths() {
     std::string gradients;
     std::string models;
@@ -206,7 +206,8 @@ class ComparisonText {
     list("Not feasible", sentences);
   }
 
-  /// Of each row against the first one: its step time by GPU and along the critical path, and its memory.
+  /// Explains each row against the first one: its step time by GPU and along the critical path, and its
+  /// memory.
   void why() {
     bool any = false;
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) {

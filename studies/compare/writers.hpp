@@ -47,7 +47,7 @@ struct ChartLines {
 /// @throws InputError if there is no such key or figure.
 [[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);
 
-/// Whether a chart shows more than the table: the first key with numbers has at least three of them.
+/// Returns true if a chart shows more than the table: the first key with numbers has at least three of them.
 [[nodiscard]] bool deserves_chart(const Comparison& comparison);
 
 }  // namespace orrery

@@ -146,7 +146,7 @@ class PushSum final : public Method {
   }
 
  private:
-  /// What is sent arrives now, or one step late.
+  /// Sends shares, which arrive now, or one step late.
   void push(const Mixing& mixing, Matrix& values, Matrix& late) const {
     Matrix arriving = received(mixing, values, setup_.threads);
     keep_own_share(mixing, values);

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What a method works with; outlives it.
+/// Refers to the inputs of a method and outlives it.
 struct MethodSetup {
   const LearningObjective& objective;
   const DataParallelSync& sync;
@@ -32,7 +32,7 @@ class Method {
   /// The model that each worker would use.
   [[nodiscard]] virtual Matrix models() const { return models_; }
   [[nodiscard]] virtual Vector mean() const { return setup_.presence.mean(models_); }
-  /// Whether workers may come and go.
+  /// Returns true if workers may come and go.
   [[nodiscard]] virtual bool is_elastic() const { return false; }
   /// The worker is about to leave: what it holds that others need goes to `heir`, who stays.
   virtual void leave(Eigen::Index /*worker*/, Eigen::Index /*heir*/) {}
@@ -47,7 +47,7 @@ class Method {
     return rounds[static_cast<std::size_t>(iteration) % rounds.size()];
   }
   [[nodiscard]] Matrix gradients(std::int64_t iteration, const Matrix& models) const;
-  /// What every worker's optimizer makes of its gradient; nothing of those that are away.
+  /// Returns the directions of every worker's optimizer; those of absent workers are zero.
   [[nodiscard]] Matrix directions(std::int64_t iteration, const Matrix& models);
   [[nodiscard]] Eigen::Index workers() const { return models_.cols(); }
   [[nodiscard]] Eigen::Index length() const { return models_.rows(); }

@@ -34,8 +34,8 @@ struct ElasticRequest {
   Menus menus;
 };
 
-/// What a site needs before it takes part: weights and optimizer states, from the present site it reaches
-/// soonest. The others go on meanwhile.
+/// Describes the transfer that a site needs before it joins: weights and optimizer states, from the present
+/// site that delivers them soonest. The others go on meanwhile.
 struct Fetch {
   std::string site;
   std::string from;

@@ -1,5 +1,5 @@
-// What would make the step of an experiment faster: its bandwidths, latencies, peaks and times of kernels and
-// of the host, ranked by what the step time owes to them.
+// Ranks the parameters that would make the step of an experiment faster: its bandwidths, latencies, peaks and
+// times of kernels and of the host, by their share of the step time.
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ struct MeasuredTable {
   std::vector<MeasuredRow> rows;
 };
 
-/// What reading needs besides the text. `overrides` are KEY=VALUE and apply to every row.
+/// Holds the inputs of reading beside the text. `overrides` are KEY=VALUE and apply to every row.
 struct TableContext {
   Catalog catalog;
   Menus menus;

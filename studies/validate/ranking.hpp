@@ -22,7 +22,7 @@ struct TriedPlan {
   bool fits = true;                  ///< by the model: else nobody would choose it
 };
 
-/// What comes of choosing by one kind of prediction.
+/// Holds the result of choosing plans by one kind of prediction.
 struct PlanOrder {
   std::string by;             ///< the network model, or the planner
   std::optional<double> tau;  ///< Kendall's tau-b of the plans that ran; none for fewer than kSmallestGroup
@@ -32,7 +32,7 @@ struct PlanOrder {
   std::optional<double> regret_of_3;  ///< of the best of the three predicted to be the fastest, likewise
 };
 
-/// Of plans predicted to be equally fast the first is chosen.
+/// Orders plans by prediction; of plans predicted to be equally fast it chooses the first.
 [[nodiscard]] PlanOrder order_plans(std::string by, std::span<const TriedPlan> plans);
 
 /// Plans of one model on one cluster.

@@ -23,7 +23,7 @@ struct PredictionJob {
   Prediction prediction;
   std::exception_ptr error;
 
-  /// What the time to simulate grows with.
+  /// Returns a size that the time to simulate grows with.
   [[nodiscard]] std::int64_t size() const { return simulation_size(row->experiment); }
 };
 
