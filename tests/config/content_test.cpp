@@ -26,7 +26,7 @@ void change(T& object, V T::*member) {
   }
 }
 
-/// Whether `object` with a changed value of the field is another one; fields without a target belong to
+/// Returns true if a changed value of the field makes a different object; fields without a target belong to
 /// others.
 template <class T>
 bool tells_apart(const Field<T>& field) {

@@ -7,7 +7,7 @@ using namespace orrery;
 
 namespace {
 
-/// Of the tiny model of 8 layers on one node of 8 GPUs.
+/// Returns an experiment of the tiny model of 8 layers on one node of 8 GPUs.
 std::string experiment(const std::string& plan) {
   return R"({"model": "tiny", "cluster": "box", "plan": )" + plan + "}";
 }

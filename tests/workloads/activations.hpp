@@ -1,4 +1,4 @@
-// What the passes of a program keep and free, against the memory of its stage.
+// Compares the activations that the passes of a program keep and free with the memory of its stage.
 #pragma once
 
 #include <doctest/doctest.h>

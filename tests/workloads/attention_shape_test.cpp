@@ -58,7 +58,8 @@ TEST_CASE("a window leaves each token so many others") {
   const Flops some = AttentionKernels(e, shape, {4096, 4096, true, true}).forward().front().flops;
   CHECK(all == 8LL * 4096 * 4096 / 2 * 4 * 64);
   CHECK(some == 8LL * 4096 * 1024 * 4 * 64);
-  // Of the whole model: two layers at 4,096 columns and four at 1,024, three passes.
+  // Windows save FLOPs in the whole model: two layers attend to 4,096 columns and four to 1,024, in three
+  // passes.
   Model plain = model;
   plain.window = 0;
   CHECK(transformer_model_flops(plain, 1) - transformer_model_flops(model, 1) ==

@@ -63,7 +63,7 @@ TEST_CASE("ranks that share states gather whole matrices before the update") {
   CHECK(flops_of_optimizer(lower(small(4, 1))) == flops_of_optimizer(lower(small(4, 0))));
 }
 
-// Of 4 experts on 2 ranks each rank has two, of 256 x 1024 and 512 x 256, beside a router of 256 x 4.
+// With 4 experts on 2 ranks each rank has two, of 256 x 1024 and 512 x 256, beside a router of 256 x 4.
 TEST_CASE("experts are matrices of their own") {
   Experiment e = small(2, 1);
   e.model.kind = ModelKind::moe_transformer;

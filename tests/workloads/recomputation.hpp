@@ -1,4 +1,4 @@
-// What layers keep and compute again, for the tests of workloads/ and sim/.
+// Computes the activations that layers keep and recompute, for the tests of workloads/ and sim/.
 #pragma once
 
 #include "workloads/models/expert_shape.hpp"

@@ -20,7 +20,7 @@ namespace {
 
 using KernelKey = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Bytes, Flops>;
 
-/// How often the programs run each kernel, recomputation and the optimizer included.
+/// Counts how often the programs run each kernel, recomputation and the optimizer included.
 std::map<KernelKey, std::int64_t> kernels_of(const Workload& w) {
   std::map<KernelKey, std::int64_t> counts;
   for (const Program& program : w.programs) {

@@ -1,5 +1,5 @@
-// What layers keep from the forward to the backward pass, and from the gradients of inputs to those of
-// weights, in narrow formats; on which rank of a schedule, and when most of it is held.
+// Checks the activations that layers keep from the forward to the backward pass, and from the gradients of
+// inputs to those of weights, in narrow formats; on which rank of a schedule, and when, they peak.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ TEST_CASE("gradients that wait for those of weights are as narrow as the product
   // of what products make: 1536 + 576, 128 x 192, 128 x (128 + 128), and 7168 of the projection.
   const std::int64_t attention = 7168 + 2048 + 128 * 128 + 1536 + 576 + 128 * 192 + 128 * (128 + 128) + 7168;
   CHECK(attention == 92224);
-  // Of a row its input, gradients of gate and up, the input of the second product and the gradient of its
+  // A row keeps its input, gradients of gate and up, the input of the second product and the gradient of its
   // output.
   const std::int64_t expert = 7168 + 2 * 2048 + 2048 + 7168;
   // The shared expert reads a cast copy of what the router reads in 16 bits; gradients of logits in 32 bits.
@@ -123,7 +123,7 @@ TEST_CASE("a layer without a dense MLP waits with its attention alone, adapted o
   e.model.lora_rank = 16;
   e.model.lora_targets.fill(false);
   e.model.lora_targets[static_cast<std::size_t>(Linear::proj)] = true;
-  // Of attention only the projection's input and the gradient of its output.
+  // Attention keeps only the projection's input and the gradient of its output.
   const std::int64_t others = 7168 + 2048 + 1536 + 576 + 128 * 192 + 128 * (128 + 128);
   CHECK(first_layer(e).for_weights == trained - kSampleTokens * others * 2);
 }

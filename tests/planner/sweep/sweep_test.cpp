@@ -187,7 +187,7 @@ TEST_CASE("a space without a valid point says what removed how many") {
   CHECK(said.find("1 removed by plan.tensor_parallel != 5") != std::string::npos);
 }
 
-/// What a sweep is refused by; "" where it is not.
+/// Returns the error that refuses a sweep; "" if none does.
 std::string refusal(const Space& space) {
   const ResultsFolder folder;
   Simulator simulator;

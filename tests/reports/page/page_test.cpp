@@ -17,7 +17,7 @@ std::string html(const Page& page) {
   return out;
 }
 
-/// What stands between `begin` and the next `end` after it.
+/// Returns the text between `begin` and the next `end` after it.
 std::string between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t from = text.find(begin);
   REQUIRE(from != std::string::npos);

@@ -133,7 +133,7 @@ Experiment four_replicas() {
                             {"cluster.nodes=4", "plan.data_parallel=4", "plan.global_batch_size=32"});
 }
 
-/// How many operations the page of all of a run has.
+/// Returns the number of operations on the page of a complete run.
 std::uint64_t all_operations(const Experiment& experiment, const Run& run) {
   return column_of_page<double>(page_of(experiment, run, 1'000'000'000), "span.start").size();
 }

@@ -115,7 +115,7 @@ TEST_CASE("levels leave out what is finer: passes without operations, steps with
   RandomPipeline pipeline({2, 3, 4, 1'000'000, 2'000'000, true}, 1);
   TraceOptions options;
   const TraceContents all = TraceCheck::run(write(pipeline.fixture, plan_of(2, 2), options).text);
-  // Of 4 ranks: a step, 3 passes forward, 3 backward and the optimizer.
+  // The page has 4 ranks, each with a step, 3 passes forward, 3 backward and the optimizer.
   CHECK(all.steps == 4);
   CHECK(all.passes == 4 * 7);
   options.level = TraceLevel::pass;

@@ -114,7 +114,7 @@ class RunFixture {
         {task, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
   }
 
-  /// Of what has been added so far; valid until the next one.
+  /// Returns a view of everything added so far; valid until the next call.
   [[nodiscard]] RunView view() const {
     list_task_groups();
     layout = RunLayout(workload, expanded);
@@ -179,7 +179,7 @@ class RunFixture {
   return op;
 }
 
-/// What a random or large pipeline looks like.
+/// Describes the shape of a random or large pipeline.
 struct PipelineShape {
   std::uint32_t stages = 2;
   std::int32_t micro_batches = 4;

@@ -118,7 +118,7 @@ TEST_CASE("stages on slower GPUs get fewer layers") {
   CHECK(other[0] > other[3]);
 }
 
-// Of 10 layers and a head as long as two, the first of two stages gets 6, which keep two micro-batches.
+// With 10 layers and a head as long as two, the first of two stages gets 6, which keep two micro-batches.
 TEST_CASE("stages get no more layers than they have room for") {
   Experiment e = pipeline({"plan.pipeline_parallel=2", "plan.tensor_parallel=2", "model.vocab=64000"});
   REQUIRE(chosen(e) == Layers{6, 4});

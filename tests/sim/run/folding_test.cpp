@@ -56,7 +56,8 @@ void check_same(const Report& a, const Report& b) {
   }
 }
 
-/// Whether the groups of a rank are those of its like in replica 0, moved; and those over replicas as large.
+/// Returns true if the groups of a rank are those of its counterpart in replica 0, shifted, and groups over
+/// replicas are as large.
 bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   const auto in_first = [&w](std::uint32_t r) { return r / w.replica_stride % w.replicas == 0; };
   if (w.program_of_rank[rank] != w.program_of_rank[rank + moved_by]) return false;

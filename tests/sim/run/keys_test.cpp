@@ -101,7 +101,7 @@ const std::vector<std::string> kExperiments{
         "data_parallel_sync": {"method": "gossip", "topology": "grid", "level": "node",
                                "compression": {"method": "quantize"}},
         "stack": "bluefog-2021", "training": {"data": "loaded"}, "accuracy": {"target": 0.01}, "simulation": {"steps": 4}})",
-    // The same uncompressed, in a width of its own.
+    // This experiment sends uncompressed models in a precision of their own.
     R"({"model": "resnet-50", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 4},
         "plan": {"micro_batch_size": 32, "precision": "fp32", "wire_precision": {"models": "bf16"}},
         "data_parallel_sync": {"method": "gossip", "topology": "ring", "overlap": "adapt-then-combine"}})",

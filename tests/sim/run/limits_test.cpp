@@ -1,4 +1,5 @@
-// What is refused as too large is what is computed, sent and written, not more: by hand.
+// Checks by hand that the sizes refused as too large are those computed, sent and written, and no larger
+// ones.
 #include <doctest/doctest.h>
 
 #include <string>

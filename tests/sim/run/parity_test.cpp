@@ -55,7 +55,7 @@ void join_critical_path(Result& result) {
   result.erase("critical_path_s");
 }
 
-/// Whether micro-batches were left out.
+/// Returns true if micro-batches were left out.
 bool check_alike(Experiment e, Simulator& batch) {
   Result alone = figures_of(run(e).report);
   const Report answer = batch.simulate(e);

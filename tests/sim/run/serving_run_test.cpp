@@ -27,7 +27,7 @@ Experiment serving_experiment(const std::vector<std::string>& overrides) {
       .experiment;
 }
 
-/// Of replicas that are all alike.
+/// Returns the iteration cost of replicas that are all alike.
 std::unique_ptr<IterationCost> cost_of(const Experiment& experiment, Memo& memo) {
   return std::move(
       iteration_costs(experiment, *experiment.inference, replica_kinds(experiment).kinds, memo).front());

@@ -1,5 +1,5 @@
-// What it costs when weights and gradients move, in closed form; and what a result says of a plan that moves
-// them more often than it has to.
+// Checks the cost of moving weights and gradients, in closed form, and the report of a plan that moves them
+// more often than necessary.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a step on several nodes waits for: the slowest of them, by a share of what it computes.
+// Checks that a step on several nodes waits for the slowest of them, by a share of its compute time.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -56,10 +56,11 @@ Picoseconds shared_in_node(const Workers& workers) {
   return alone - 14 * (kMessageLatency + kModelBytes / kWorkers * 1000 * 1000 / 1008) - 2 * 1'000'000;
 }
 
-/// Of a memory kernel, 4.032 bytes a picosecond, to the nearest picosecond.
+/// Returns the time of a memory kernel at 4.032 bytes a picosecond, to the nearest picosecond.
 Picoseconds kernel(Bytes traffic) { return static_cast<Picoseconds>((traffic * 1000 + 2016) / 4032); }
 
-/// What a compressor sends of the model, and the memory traffic to make that and to undo what came from `n`.
+/// Describes the bytes that a compressor sends of the model, the memory traffic to compress it, and that to
+/// unpack the messages of `n` workers.
 struct CompressorCase {
   std::string_view sync;
   Bytes wire;

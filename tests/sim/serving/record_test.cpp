@@ -1,4 +1,4 @@
-// What is recorded of a run: every moment in closed form, nothing of it changes the run, and it has a bound.
+// Checks the record of a run: every moment in closed form, no effect on the run, and a bounded size.
 #include <doctest/doctest.h>
 
 #include "serving_support.hpp"

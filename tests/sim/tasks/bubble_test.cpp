@@ -133,7 +133,7 @@ TEST_CASE("the slowest stage sets the throughput, and non-uniform stages enlarge
     CHECK(step("gpipe", m).makespan_ps == (total + (m - 1) * 4) * 3000);
   for (const char* schedule : {"gpipe", "1f1b"}) {
     CHECK(step(schedule, 40).makespan_ps - step(schedule, 39).makespan_ps == 4 * 3000);
-    // The same eight layers, two a stage, idle (p - 1)/m = 3/8.
+    // The eight layers, two a stage, idle for (p - 1)/m = 3/8.
     const Report uniform = run_pipeline({schedule, 4, 8, 1, {2, 2, 2, 2}}).report;
     CHECK(uniform.pipeline_bubble_fraction == 3.0 / 8.0);
     CHECK(step(schedule, 8).pipeline_bubble_fraction > uniform.pipeline_bubble_fraction);

@@ -173,7 +173,7 @@ TEST_CASE("beyond its end another path is longer, before it none") {
 
 TEST_CASE("keys are asked for by name") {
   const Experiment experiment = example("llama-13b-fsdp.json");
-  // What the path does not depend on has a share of 0 where it was named.
+  // A named parameter that the path does not depend on has a share of 0.
   const std::vector<WhatIf> named =
       what_if(experiment, {"cluster.gpu.peak_tflops.fp32", "cluster.fabric.nic_gbps"}).list;
   REQUIRE(named.size() == 2);

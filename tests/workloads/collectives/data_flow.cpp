@@ -143,7 +143,7 @@ std::vector<Blocks> reach(const std::vector<Step>& steps, std::uint32_t members)
   return reached;
 }
 
-/// What a member sends and receives, in parts of n * share_unit of the bytes.
+/// Counts the parts of n * share_unit of the bytes that a member sends and receives.
 struct Traffic {
   std::vector<std::int64_t> in, out;
 };

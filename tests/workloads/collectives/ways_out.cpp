@@ -1,5 +1,5 @@
-// What GPUs get out of their nodes: their own link to the NICs, the NICs that they reach, and what switches
-// of nodes that reduce leave for the fabric.
+// Checks the bandwidth of GPUs out of their nodes: their own link to the NICs, the NICs that they reach, and
+// the share that reducing switches of nodes leave to the fabric.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Cluster two_nodes_with(std::int64_t gpus, std::int64_t nics, double host_link_gb
   return cluster;
 }
 
-/// Of 1 GB among all GPUs, or those of `members`.
+/// Returns the price of an all-reduce of 1 GB among all GPUs, or those of `members`.
 TransferPrice all_reduce_of(const Cluster& cluster, std::vector<std::uint32_t> members = {},
                             const std::string& algorithm = "auto", Bytes bytes = kGigabyte) {
   const auto topology = build_topology(cluster);
