@@ -13,7 +13,7 @@ class Validator;
 
 namespace orrery {
 
-/// The same limit holds for simulation.seed.
+/// This is also the limit of simulation.seed.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 /// Names the type of an argument, in help and for completion (CLI::Option::type_name).
