@@ -1,6 +1,5 @@
-// To what accuracy a model is to be trained, and how noisy its gradients are: the `accuracy` of an
-// experiment. Turned into numbers of steps by studies/converge/; the simulation of a step knows nothing of
-// it.
+// Describes the accuracy that a model is trained to, and the noise of its gradients: the `accuracy` of an
+// experiment. studies/converge/ turns it into numbers of steps; the simulation of a step ignores it.
 #pragma once
 
 #include <array>
@@ -26,7 +25,7 @@ struct Accuracy {
 
   [[nodiscard]] bool wanted() const { return target > 0; }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(target, noise, heterogeneity, noise_of);

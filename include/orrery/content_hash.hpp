@@ -1,4 +1,4 @@
-// Hashes that stand for what they were made of.
+// Computes hashes that stand for the content they were made of.
 #pragma once
 
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// 128 bits that stand for what was appended. Among 10^7 things of a thousand values two different ones meet
-/// with a probability of about 10^-18.
+/// Holds 128 bits that identify the appended content. Among 10^7 contents of a thousand values each, two
+/// different ones collide with a probability of about 10^-18.
 struct ContentHash {
   std::uint64_t a = 0x9e3779b97f4a7c15;
   std::uint64_t b = 0xc2b2ae3d27d4eb4f;

@@ -30,7 +30,7 @@ enum class Folding : std::uint8_t {
 };
 
 enum class Detail : std::uint8_t {
-  layer,  ///< a task is what a layer computes or sends
+  layer,  ///< a task is one operation of a layer: compute or communication
   stage,  ///< a task is a whole pass of a micro-batch through a stage, where nothing meets it half-way
 };
 
@@ -41,7 +41,7 @@ struct SimulationOptions {
   std::int64_t steps = 1;
   std::int64_t seed = 0;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(network, folding, detail, steps, seed);
@@ -62,7 +62,7 @@ struct Training {
   std::int64_t samples = 0;  ///< the same in samples
   DataInput data = DataInput::synthetic;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(tokens, samples, data);
@@ -85,7 +85,8 @@ struct Experiment {
   std::string stack;  ///< software generation; empty: the catalog has none for such an experiment
   /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
   std::string stack_reason;
-  std::string plan_reason;  ///< what its plan was chosen over, where it was: a sentence
+  std::string plan_reason;  ///< one sentence on the alternatives that its plan was chosen over; "" if it was
+                            ///< not chosen
   /// The measured range of the stack. Null: nothing is known about it. It changes no figure but the range of
   /// the step time.
   std::shared_ptr<const CalibrationDomains> domains;
@@ -94,12 +95,12 @@ struct Experiment {
   [[nodiscard]] bool loads_images() const {
     return training.data == DataInput::loaded && model.kind == ModelKind::convnet;
   }
-  /// Software::jitter, and what loaders add to it.
+  /// Returns Software::jitter, and the jitter that loaders add to it.
   [[nodiscard]] double jitter() const {
     return software.jitter + (loads_images() ? software.image_loading_jitter : 0);
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, model, cluster, plan, data_parallel_sync, simulation, software, training, inference,

@@ -30,7 +30,7 @@ namespace orrery {
   return sync.fragments > 1 && sync.fragment_pattern != FragmentPattern::even;
 }
 
-/// The fragment of a layer, of so many; the pattern is not even.
+/// Returns the fragment of a layer, among `layers`; the pattern is not even.
 [[nodiscard]] inline std::int64_t fragment_of_layer(const DataParallelSync& sync, std::int64_t layer,
                                                     std::int64_t layers) {
   if (sync.fragment_pattern == FragmentPattern::strided) return layer % sync.fragments;

@@ -1,6 +1,6 @@
-// Who averages with whom: a logical graph over the replicas of data parallelism, with its mixing weights.
-// Built by topologies/gossip/ from a DataParallelSync; read by workloads/ (who sends to whom) and
-// studies/converge/ (how fast averages spread). It knows no links: any graph runs on any cluster.
+// Describes a gossip graph: a logical graph over the replicas of data parallelism, with its mixing weights.
+// Built by topologies/gossip/ from a DataParallelSync; read by workloads/ (which ranks send to each other)
+// and studies/converge/ (how fast averages spread). It knows no links: any graph runs on any cluster.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ class RequestTrace {
         file_(std::move(file)) {}
   [[nodiscard]] bool has_value() const { return requests_ != nullptr; }
   [[nodiscard]] const std::vector<RequestSpec>& operator*() const { return *requests_; }
-  /// Where they were read from; says nothing of what they are.
+  /// Returns the file that they were read from; equality ignores it.
   [[nodiscard]] const std::string& file() const { return file_; }
   friend bool operator==(const RequestTrace& a, const RequestTrace& b) {
     return a.requests_ == b.requests_ || (a.has_value() && b.has_value() && *a == *b);
@@ -169,7 +169,8 @@ struct Inference {
   /// least at a rate.
   std::int64_t requests = 0;
   RequestTrace trace;  ///< arrivals and lengths from a file; nothing: drawn by the four above
-  /// Long prompts go in pieces beside decoding (Agrawal et al. 2024); else whole, while nobody decodes.
+  /// Prefill long prompts in chunks together with decode (Agrawal et al. 2024); otherwise prefill whole
+  /// prompts and pause decode.
   bool chunked_prefill = false;
   /// Tokens of an iteration at most; where prompts go whole those of its prompts, but for a single longer
   /// one. 0: as iteration_tokens() says.

@@ -61,7 +61,7 @@ struct LayerContent {
   std::int64_t kv_heads = 0;
   std::int64_t ffn_hidden = 0;
   bool encodes = false;  ///< in an encoder, whose tokens attend to those behind them too
-  bool crosses = false;  ///< in a decoder, attends to what the encoder made as well
+  bool crosses = false;  ///< in a decoder, attends to the encoder's output as well
   TokenMixer mixer = TokenMixer::attention;
 
   /// Its tokens meet in a state of fixed size, and attend to nothing.

@@ -101,13 +101,14 @@ struct Model {
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
   bool post_norms = false;  ///< attention and MLP have norms after them too
   bool attention_output_gate =
-      false;  ///< what attention makes is multiplied by a gate made beside the queries
+      false;  ///< the output of attention is multiplied by a gate computed beside the queries
   LatentAttention latent_attention;
   Indexer indexer;
   Mamba2 mamba2;
   GatedDeltaNet gated_delta_net;
   std::int64_t window = 0;  ///< tokens that each attends to, itself the last of them; 0: all before it
-  std::int64_t window_pattern = 0;  ///< of so many layers, the last one attends to all; 0: none does
+  std::int64_t window_pattern =
+      0;  ///< the last of every window_pattern layers attends to all tokens; 0: none does
   /// The content of each layer, in runs of equal ones, repeated to the last layer. Empty: window_pattern,
   /// dense_layers and moe_layer_frequency describe the layers.
   std::vector<LayerRun> layer_pattern;
@@ -122,18 +123,18 @@ struct Model {
   std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
   /// Tokens predicted beyond the next one, each by a layer of its own after the last (DeepSeek-V3).
   std::int64_t multi_token_prediction = 0;
-  /// Layers of an encoder before those of a decoder, which attend to what it made. 0: there is none.
+  /// Layers of an encoder before those of a decoder, which attend to its output. 0: there is none.
   std::int64_t encoder_layers = 0;
   std::int64_t encoder_seq_length = 0;  ///< tokens per sample that the encoder gets
   // moe-transformer only
   std::int64_t experts = 0;              ///< among which a router chooses
   std::int64_t experts_per_token = 0;    ///< that it chooses
   std::int64_t shared_experts = 0;       ///< that all tokens go to besides
-  bool shared_expert_gate = false;       ///< what those make is multiplied by a gate, one value a token
+  bool shared_expert_gate = false;       ///< their output is multiplied by a gate, one value a token
   std::int64_t expert_ffn_hidden = 0;    ///< width inside an expert; defaults to ffn_hidden
   std::int64_t dense_layers = 0;         ///< leading layers without experts
-  std::int64_t moe_layer_frequency = 1;  ///< of the others, the last of so many has experts
-  /// Experts in so many groups, of which a token chooses from some only (node-limited routing).
+  std::int64_t moe_layer_frequency = 1;  ///< of the other layers, every n-th one has experts
+  /// Number of groups of experts; a token chooses from some groups only (node-limited routing).
   std::int64_t expert_groups = 1;
   std::int64_t groups_per_token = 1;
   /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
@@ -224,7 +225,7 @@ struct Model {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// In what values travel; where there is nothing, as they are kept.
+/// Precision of each kind of traffic; unset: as stored.
 struct WirePrecision {
   std::optional<Precision> tensor_gather;  ///< activations and their gradients between tensor ranks
   std::optional<Precision> tensor_reduce;  ///< partial sums of them
@@ -128,7 +128,7 @@ inline constexpr std::size_t kAxisCount = 5;
 enum class FrozenPrecision : std::uint8_t { as_computed, int8, nf4 };
 inline constexpr std::array<std::string_view, 3> kFrozenPrecisionNames{"as-computed", "int8", "nf4"};
 
-/// Bytes of so many weights, where they are not kept as they are computed.
+/// Returns the bytes of `weights` frozen weights, if they are not kept as they are computed.
 [[nodiscard]] constexpr std::int64_t frozen_bytes(FrozenPrecision precision, std::int64_t weights) {
   if (precision == FrozenPrecision::int8) return weights;
   constexpr std::int64_t kBlock = 256 * 64;
@@ -144,12 +144,12 @@ struct Plan {
   ContextParallelType context_parallel_type = ContextParallelType::ring;
   /// Hierarchical: ranks of a group that exchanges heads for tokens; 0: of another type.
   std::int64_t hierarchical_context_parallel_size = 0;
-  /// Ranks that share the experts of a layer. With those that share each expert they are ranks of the other
-  /// dimensions of a stage, counted again: as many groups of them as there is room for.
+  /// Ranks that share the experts of a layer. With the ranks that share each expert they are ranks of the
+  /// other dimensions of a stage, counted again: as many groups of them as there is room for.
   std::int64_t expert_parallel = 1;
   std::int64_t expert_tensor_parallel = 1;  ///< ranks that share the matrices of an expert
   Dispatcher dispatcher = Dispatcher::all_to_all;
-  double capacity_factor = 0;  ///< an expert takes so many times its mean share of tokens at most; 0: all
+  double capacity_factor = 0;  ///< an expert takes at most this multiple of its mean share of tokens; 0: all
   TokenImbalance token_imbalance = TokenImbalance::uniform;
   std::vector<std::int64_t> token_histogram;  ///< tokens by expert
   /// A forward pass and the backward pass after it run side by side, one computes while tokens of the other
@@ -178,7 +178,7 @@ struct Plan {
   /// Block: layers of each (virtual) stage that are computed again; empty: recompute_layers of each.
   std::vector<std::int64_t> recompute_stage_layers;
   int zero_stage = 0;
-  std::int64_t zero_group_size = 0;  ///< replicas that share one copy of what ZeRO shards; 0: all of them
+  std::int64_t zero_group_size = 0;  ///< replicas that share one sharded copy under ZeRO; 0: all of them
   bool choose_zero_group = false;    ///< zero_group_size or all replicas, as the step is faster
   GradientReduction gradient_reduction = GradientReduction::by_stage;
   /// ZeRO-3: parameters gathered for a forward pass are dropped after it and gathered again for the backward
@@ -262,7 +262,7 @@ struct Plan {
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
   [[nodiscard]] constexpr std::int64_t gpus() const;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,

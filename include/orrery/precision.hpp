@@ -1,4 +1,4 @@
-// Formats of numbers: what products are computed in, and what values travel in.
+// Names formats of numbers, for products and for messages.
 #pragma once
 
 #include <array>

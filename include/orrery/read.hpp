@@ -1,4 +1,4 @@
-// Reads experiments from files and texts. For programs and bindings that start from what a user wrote; knows
+// Reads experiments from files and texts. For programs and bindings that start from a user's text; knows
 // nothing of how an experiment is simulated or reported.
 #pragma once
 
@@ -20,9 +20,9 @@ struct ReadOptions {
   std::vector<std::string> calibrations{};
 };
 
-/// The experiment in the JSON or YAML file at `path` ("-": standard input), with every name of the catalog
-/// resolved and every default filled in.
-/// @throws InputError with all that is wrong in it: file, line, column, JSON pointer, what was found and is
+/// Reads the experiment in the JSON or YAML file at `path` ("-": standard input), resolves every name of the
+/// catalog and fills in every default.
+/// @throws InputError with all errors in it: file, line, column, JSON pointer, the value found and those
 /// allowed; or if the file cannot be read.
 [[nodiscard]] Experiment read_experiment(const std::string& path, const ReadOptions& options = {});
 

@@ -19,7 +19,7 @@ enum class Recompute : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kRecomputeNames{"none", "selective", "full", "modules"};
 
-/// A part of a layer that can be computed again from what comes into it.
+/// Names a part of a layer that can be recomputed from its input.
 enum class Module : std::uint8_t {
   layer,              ///< all of it
   norm,               ///< the norms before attention and MLP

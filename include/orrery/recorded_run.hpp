@@ -1,7 +1,7 @@
-// A finished run with the times of all that happened in it: of training, which operation each GPU executed on
-// which stream, from when to when; of requests that were served, iterations, requests and what the cache
-// held. For programs that look into a run or draw it; who wants figures alone takes simulate(), which keeps
-// less. Knows nothing of formats: write.hpp has those.
+// Holds a finished run with all its times: for training, the operations that each GPU executed on each
+// stream; for serving, iterations, requests and KV cache usage. For programs that look into a run or draw it;
+// callers that need figures only take simulate(), which keeps less. Knows nothing of formats: write.hpp has
+// those.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// A figure over requests. A percentile is the nearest rank: the least value that so many percent of the
-/// requests do not exceed, always one that a request had.
+/// Holds a figure over requests. A percentile is the nearest rank: the least value that this percentage of
+/// the requests does not exceed, always the value of one request.
 struct Distribution {
   double mean = 0;
   double p50 = 0;
@@ -43,12 +43,12 @@ struct ServingWork {
   Int128 products_ps = 0;   ///< products of matrices: weights are read for them
   Int128 attention_ps = 0;  ///< keys and values are read for it
   Int128 kernels_ps = 0;    ///< all other kernels
-  Int128 drafts_ps = 0;     ///< proposals of a speculation, whatever they are made of
+  Int128 drafts_ps = 0;     ///< proposals of speculative decoding, from any kind of draft
   Int128 launch_ps = 0;     ///< between kernels, and where the host takes longer than the GPU
   /// Collectives, by dimension; of pipeline, messages between stages while the receiver waits for them.
   std::array<Int128, kDimensionCount> messages_ps{};
   Int128 host_ps = 0;    ///< between iterations, as in ServingTimes
-  Int128 bubble_ps = 0;  ///< of that in ServingTimes, what no message between stages takes
+  Int128 bubble_ps = 0;  ///< the part of it in ServingTimes that no message between stages takes
   Int128 idle_ps = 0;
 
   [[nodiscard]] Int128 total_ps() const {
@@ -94,7 +94,7 @@ struct ReplicaGroup {
 struct Capacity {
   double requests_per_s = 0;  ///< 0: not even one request in 1,000 s is
   double offered_per_s = 0;   ///< the next rate that was tried, at which they are not
-  std::string broken;         ///< what stands in the way there: a key of `inference.slo`, or "queue"
+  std::string broken;         ///< the limit that is exceeded there: a key of `inference.slo`, or "queue"
   std::int64_t requests = 0;  ///< of the run at that rate: as many as tell whether the queue grows
   std::int64_t simulations = 0;
 };
@@ -119,7 +119,7 @@ struct Serving {
   double late_ends_per_s = 0;     ///< requests that ended in that time
   /// True if requests in the system grew by more than chance explains; nullopt if too few arrive to tell.
   std::optional<bool> unstable;
-  std::int64_t truncated_requests = 0;  ///< whose drawn lengths were cut to what a request may have
+  std::int64_t truncated_requests = 0;  ///< requests whose drawn lengths were cut to the longest allowed
   std::int64_t good_requests = 0;       ///< that kept all targets
 
   std::int64_t iterations = 0;

@@ -91,7 +91,7 @@ struct ServingRecord {
   [[nodiscard]] ReplicaRoom room_of(std::uint32_t replica) const {
     return unlike.empty() ? ReplicaRoom{pages, bytes_per_token, held_bytes, usable_bytes} : unlike[replica];
   }
-  /// The most that a GPU has for what a replica holds; 0: not known.
+  /// Returns the largest usable memory of any GPU of a replica; 0: not known.
   [[nodiscard]] Bytes most_usable_bytes() const {
     Bytes largest = usable_bytes;
     for (const ReplicaRoom& room : unlike) largest = std::max(largest, room.usable_bytes);

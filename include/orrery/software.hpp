@@ -35,7 +35,7 @@ struct Software {
   // Kernels beside the products, in bytes of memory traffic.
   double elementwise_traffic = 1;  ///< of elementwise kernels, over that of fully fused ones
   /// Small kernels of routing in a forward pass through a layer of experts, and half as many backward, beside
-  /// those that move rows.
+  /// the kernels that move rows.
   std::int64_t routing_kernels = 0;
   double forward_bytes_per_logit = 4;           ///< of the loss, forward
   double backward_bytes_per_logit = 4;          ///< of the loss, backward
@@ -60,7 +60,7 @@ struct Software {
   std::int64_t fp16_gradient_memory_bytes = 0;  ///< the same in fp16 training
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
-  double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
+  double allocator_overhead = 0;  ///< reserved beyond the allocated bytes, over these
   double framework_gb = 0;        ///< allocated beside the model's tensors: workspaces of libraries, padding
   double context_gb = 0;          ///< of a process outside the allocator: CUDA context, code of kernels
   double communicator_mb = 0;     ///< outside the allocator, for each communicator of a GPU
@@ -97,8 +97,8 @@ struct Software {
   double grouped_query_reuse = 1;
   /// Speed of products whose weights lie in fewer bits than are multiplied, over others.
   double widened_product_speed = 1;
-  /// Start of an all-reduce of activations in which each GPU of a node reads what the others have, a kernel
-  /// of the engine's own; 0: the communication library does them.
+  /// Start of an all-reduce of activations in which each GPU of a node reads the others' data, a kernel of
+  /// the engine's own; 0: the communication library runs it.
   double one_shot_reduce_us = 0;
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.
@@ -111,9 +111,10 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
-  // A background thread that collects what is ready, as Horovod's and BlueFog's.
+  // The next members describe a background thread that collects ready messages, as Horovod's and BlueFog's
+  // do.
   double fusion_buffer_mb = 0;  ///< 1e6 bytes, the default of plan.bucket_mb; 0: that has its own
-  double cycle_time_ms = 0;     ///< from one look at what is ready to the next
+  double cycle_time_ms = 0;     ///< from one check for ready messages to the next
   /// Time of the coordinating rank for each rank and tensor of a message: all ranks report their tensors, it
   /// finds those that all have and tells them.
   double negotiation_us_per_tensor = 0;
@@ -160,7 +161,7 @@ struct Software {
     return fuses_accumulation ? std::max(accumulation_bytes_per_parameter - 2, 0.0) : 0;
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(

@@ -1,4 +1,5 @@
-// Device memory of one pipeline stage by what it holds. Read by reports; it knows no model and no plan.
+// Describes the device memory of one pipeline stage by its contents. Read by reports; it knows no model and
+// no plan.
 #pragma once
 
 #include <array>
@@ -96,10 +97,10 @@ struct StageMemory {
   Bytes parameters = 0;
   Bytes gradients = 0;
   Bytes main_weights = 0;       ///< 32-bit copies of 16-bit parameters
-  Bytes optimizer_states = 0;   ///< moments, and what synchronisation of replicas adds
+  Bytes optimizer_states = 0;   ///< moments, and states of the synchronisation of replicas
   ActivationBytes activations;  ///< kept for the backward pass
   WorkspaceBytes workspace;
-  Bytes standing = 0;       ///< of all of these, what is held at any time
+  Bytes standing = 0;       ///< the part of all of these that is held at any time
   Bytes fragmentation = 0;  ///< reserved by the allocator beyond them
   Bytes outside = 0;        ///< of the process beside the allocator: CUDA context, buffers of communicators
   PeakMoment moment;

@@ -32,7 +32,7 @@ struct Link {
 struct CollectiveOverhead {
   Picoseconds base_ps = 0;        ///< once per collective
   Picoseconds ramp_ps = 0;        ///< most that small messages lose by moving more slowly
-  std::int64_t slowdown_ppm = 0;  ///< what they lose, in millionths of the time of their data
+  std::int64_t slowdown_ppm = 0;  ///< their slowdown, in millionths of the time of their data
 
   [[nodiscard]] constexpr Picoseconds of(Picoseconds data_ps) const {
     if (slowdown_ppm == 0) return base_ps;
@@ -85,7 +85,7 @@ class Topology {
   /// Most that one message from a domain to another one moves at, in bytes/s.
   [[nodiscard]] std::int64_t flow_bytes_per_s() const { return flow_bytes_per_s_; }
   /// Most that the kernels of a GPU send, and receive, in a group over several domains, over the links of its
-  /// node and NICs together: what all of its links in the node carry.
+  /// node and NICs together: the bandwidth of all of its links in the node.
   [[nodiscard]] std::int64_t gpu_bytes_per_s() const { return gpu_bytes_per_s_; }
   /// Most that a GPU sends to other domains, and receives from them, over its link to the NICs of its node.
   [[nodiscard]] std::int64_t way_out_bytes_per_s() const { return way_out_bytes_per_s_; }

@@ -1,7 +1,7 @@
-// A training step as programs: what each class of ranks executes, in which order on which stream,
-// and with whom it communicates. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph
-// by sim/tasks/. All ranks of a pipeline stage share one program, so its size grows with stages,
-// micro-batches and layers, not with GPUs.
+// Describes a training step as programs: the operations of each class of ranks, their order on each stream,
+// and the ranks they communicate with. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph by
+// sim/tasks/. All ranks of a pipeline stage share one program, so its size grows with stages, micro-batches
+// and layers, not with GPUs.
 #pragma once
 
 #include <array>
@@ -42,13 +42,13 @@ enum class Stream : std::uint16_t {
   expert,                 ///< tokens to their experts and back
   expert_node,            ///< the same inside nodes, where they go over nodes first
   // Work beside that of the GPU, of compute operations without a group:
-  copy_to_host,    ///< what is offloaded
-  host_optimizer,  ///< updates of what lies in the host's memory
-  copy_from_host,  ///< what comes back
+  copy_to_host,    ///< offloaded tensors
+  host_optimizer,  ///< updates of tensors in host memory
+  copy_from_host,  ///< offloaded tensors that return
   workers,         ///< models, and changes of them, among all workers
   // The next streams carry the messages of ZeRO beside the sums of gradients within the shards:
   gather,  ///< parameters
-  copies,  ///< sums of each shard over the copies of what is sharded
+  copies,  ///< sums of each shard over its sharded copies
 };
 inline constexpr std::size_t kStreamCount = 23;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
@@ -96,7 +96,7 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
          std::to_string(neighbour);
 }
 
-/// The parallel dimension a message serves; the key of traffic and exposure figures. No message serves
+/// Names the parallel dimension a message serves; the key of traffic and exposure figures. No message serves
 /// offload: it is what waits for copies to and from the host belong to.
 enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert, offload };
 inline constexpr std::size_t kDimensionCount = 6;
@@ -117,7 +117,7 @@ enum class Part : std::uint8_t {
   stage,   ///< a boundary between pipeline stages
   bucket,  ///< gradients or parameters of several layers
   optimizer,
-  experts,     ///< router, experts and what brings tokens to them
+  experts,     ///< router, experts and the messages of their tokens
   recurrence,  ///< in place of attention: a state space, or linear attention
 };
 inline constexpr std::array<std::string_view, 10> kPartNames{"embedding", "attention", "mlp",    "layer",
@@ -190,7 +190,7 @@ struct Message {
 struct PassStep {
   bool communicates = false;
   std::uint32_t work = 0;   ///< index into Workload::kernel_sequences or Workload::messages
-  std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: what starts the pass
+  std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: the start of the pass
 
   friend bool operator==(const PassStep&, const PassStep&) = default;
 };
@@ -259,7 +259,7 @@ enum class Slot : std::uint16_t {
   expert_data,    ///< ranks that hold the same experts
   node,           ///< replicas of one worker
   workers,        ///< one replica of each worker
-  sharding,       ///< replicas that share one copy of what ZeRO shards
+  sharding,       ///< replicas that share one sharded copy under ZeRO
   copies,         ///< replicas that hold the same shard of their copies
   neighbours      ///< the first pair of slots with gossip neighbours; the others follow it
 };
@@ -291,7 +291,7 @@ struct Workload {
   TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out
   TotalFlops hardware_flops = 0;          ///< of one step over all GPUs, recomputation counted
   std::int64_t parameters = 0;            ///< of the whole model
-  std::int64_t active_parameters = 0;     ///< of those, what a token meets: all but experts it does not go to
+  std::int64_t active_parameters = 0;     ///< parameters that one token uses: without the other experts
   std::int64_t samples = 0;               ///< per step
   std::int64_t tokens = 0;                ///< per step
   std::int64_t steps = 1;                 ///< steps the programs hold

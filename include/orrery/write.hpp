@@ -77,7 +77,7 @@ inline constexpr std::array<std::string_view, 3> kTraceLevelNames{"step", "pass"
 
 enum class TraceFormat : std::uint8_t {
   chrome,      ///< Chrome Trace Event JSON, which most viewers read
-  speedscope,  ///< speedscope's own JSON: what has one name is one frame there
+  speedscope,  ///< speedscope's own JSON: slices of one name are one frame there
   perfetto,    ///< Perfetto's native form (protocol buffers): smaller, exact in ns
 };
 /// By how the name of a file ends: .speedscope.json, .pftrace, or anything else for Chrome's; .gz may follow.
@@ -115,8 +115,8 @@ TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const
 struct PictureOptions {
   static constexpr int kLeastWidth = 400;
   static constexpr int kMostWidth = 20'000;
-  /// Pipeline stages, one GPU of each; empty: all, of more than 64 so many that lie evenly between first and
-  /// last.
+  /// Pipeline stages, one GPU of each; empty: all, or of more than 64 a selection that lies evenly between
+  /// first and last.
   std::vector<std::uint32_t> stages;
   Picoseconds from_ps = 0;  ///< from the beginning of the run
   Picoseconds to_ps = 0;    ///< 0: the end of the run; where it is later, room is left
@@ -141,8 +141,8 @@ TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, cons
 /// A page that shows the run in any browser (docs/page.md): one file of HTML with its data and its scripts.
 void write_page(const RecordedRun& run, const Sink& sink);
 
-/// Makes the file at `path` ("-": standard output) of what `write` gives to its sink, compressed if the name
-/// ends in .gz. The file appears whole when `write` has returned, and not at all when it throws.
+/// Makes the file at `path` ("-": standard output) of the text that `write` gives to its sink, compressed if
+/// the name ends in .gz. The file appears whole when `write` has returned, and not at all when it throws.
 /// @throws RunError with path and reason if the file cannot be written.
 void write_file(const std::string& path, const std::function<void(const Sink&)>& write);
 
