@@ -11,14 +11,14 @@
 
 namespace orrery {
 
-/// When a worker that meets nobody has done its first, second, ... step. Beyond those simulated the same
-/// steps come again.
+/// Holds the times at which a worker that never exchanges models has done its first, second, ... step. After
+/// the simulated steps the same durations repeat.
 class LocalSteps {
  public:
   /// Not empty, ascending, in ps.
   explicit LocalSteps(std::vector<Picoseconds> finish) : finish_(std::move(finish)) {}
 
-  /// After so many of them.
+  /// Returns the time after `steps` steps.
   [[nodiscard]] Picoseconds finish(std::int64_t steps) const {
     const auto known = static_cast<std::int64_t>(finish_.size());
     const Picoseconds rest = steps % known > 0 ? finish_[static_cast<std::size_t>(steps % known - 1)] : 0;

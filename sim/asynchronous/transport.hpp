@@ -25,7 +25,8 @@ class Transport {
   void send(Picoseconds now, const TransferPrice& price, std::uint32_t name);
   /// No message arrives before this time; kNever where none is on its way. It may be early.
   [[nodiscard]] Picoseconds next_event();
-  /// Moves to `now`, at most next_event(), and appends the names of what arrives there, in ascending order.
+  /// Moves to `now`, at most next_event(), and appends the ids of messages that arrive then, in ascending
+  /// order.
   void advance(Picoseconds now, std::vector<std::uint32_t>& arrived);
 
  private:

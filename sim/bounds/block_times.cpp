@@ -206,7 +206,7 @@ class BlockClock {
       const Picoseconds duration = routed_.duration_ps(group, message);
       times = {std::min(times.least, duration), std::max(times.most, duration)};
     }
-    if (times.least == kUnknown) times.least = 0;  // nobody to send to
+    if (times.least == kUnknown) times.least = 0;  // no neighbour stage to send to
     return times;
   }
 

@@ -18,13 +18,13 @@
 
 namespace orrery {
 
-/// The least that a block takes in a pass of some kind, recomputation included, with each message as long as
-/// in the fastest communicator of the stage: from its input to its output, until its last kernel, and what
-/// each stream does.
+/// Holds the least times of a block in a pass of some kind, recomputation included, with each message as long
+/// as in the fastest communicator of the stage: from its input to its output, until its last kernel, and the
+/// busy time of each stream.
 struct LeastBlockTime {
   Picoseconds to_output = 0;
   Picoseconds computing = 0;
-  std::array<Picoseconds, kStreamCount> busy{};  ///< sums, whatever they wait for
+  std::array<Picoseconds, kStreamCount> busy{};  ///< sums without waits
 
   /// Until the block after it may begin in the same pass.
   [[nodiscard]] Picoseconds to_next() const { return std::max(to_output, computing); }
@@ -47,7 +47,7 @@ struct TimedSteps {
   std::vector<TimedStep> list;
   std::int32_t output = kBlockInput;  ///< as Steps::output
 };
-/// By PassKind, and what is computed again.
+/// Steps by PassKind, and those of recomputation.
 using TimedBlock = std::array<TimedSteps, kPassKindCount + 1>;
 
 /// On one GPU of a pipeline rank, as on all of its kind there.

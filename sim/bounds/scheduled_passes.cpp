@@ -102,7 +102,7 @@ class PassesInTurns {
       : steps_{steps_of(gpu, forward, PassKind::forward, outputs_[0]),
                steps_of(gpu, back, kind, outputs_[1])} {}
 
-  /// @param ahead  what the first pass does before the second begins takes no time: it was done before
+  /// @param ahead  the first pass's work before the second begins takes no time, as it was done earlier
   [[nodiscard]] PairTimes run(bool ahead) const {
     std::array<std::vector<Picoseconds>, 2> done{std::vector<Picoseconds>(steps_[0].size()),
                                                  std::vector<Picoseconds>(steps_[1].size())};
@@ -188,7 +188,7 @@ class PassTimetable {
     Picoseconds dispatched = 0;  ///< and their traffic of experts
   };
 
-  /// Runs what can run on a rank; whether there was any.
+  /// Runs all operations of a rank that are ready; returns true if there was any.
   bool run_on(std::size_t number) {
     Rank& rank = ranks_[number];
     const std::size_t before = rank.next;

@@ -31,7 +31,7 @@ class StageTimes {
     std::uint64_t kind = 0;
     std::vector<Picoseconds> before;  ///< time of the layers before each, and of all
     Picoseconds embedding = 0;
-    Picoseconds head = 0;  ///< and what predicts further tokens before it
+    Picoseconds head = 0;  ///< with the prediction of further tokens before it
   };
 
   [[nodiscard]] Sums sums_of(const GpuBlockTimes& gpu) const;

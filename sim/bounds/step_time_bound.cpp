@@ -34,7 +34,7 @@ class LeastPassTimes {
  private:
   [[nodiscard]] Picoseconds passes(const Stage& stage) const {
     const auto [before, after] = around(stage);
-    // A pass fills what the one beside it waits for.
+    // A pass fills the waits of the one beside it.
     if (experiment_.plan.overlap_expert_parallel)
       return capped_sum(before, capped_sum(busiest_stream(stage), after));
     const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
@@ -63,7 +63,7 @@ class LeastPassTimes {
     return gpu.least[block.kind][static_cast<std::size_t>(kind)];
   }
 
-  /// From the beginning of a pass to its last kernel, or to what it hands on.
+  /// Returns the time from the beginning of a pass to its last kernel, or to its output.
   [[nodiscard]] static Picoseconds pass(const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind,
                                         Picoseconds LeastBlockTime::*until) {
     Picoseconds sum = 0;
@@ -75,7 +75,7 @@ class LeastPassTimes {
     return sum;
   }
 
-  /// The sum over all passes of the rank of what `of_pass` says of a pass of a chunk.
+  /// Returns the sum of `of_pass` over all passes of the rank.
   template <class OfPass>
   [[nodiscard]] Picoseconds over_passes(const Stage& stage, OfPass of_pass) const {
     const Plan& plan = experiment_.plan;

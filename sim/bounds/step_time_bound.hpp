@@ -1,5 +1,5 @@
-// A time that no step can fall below, from the prices of blocks alone: nothing is scheduled. For searches
-// that leave out what cannot win.
+// Computes a lower bound of the step time from the prices of blocks alone, without a schedule. For searches
+// that leave out plans which cannot win.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -9,9 +9,9 @@ namespace orrery {
 
 /// Bounds the time of all steps of an experiment from below.
 struct StepTimeBound {
-  /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
-  /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
-  /// hides. Where passes of two micro-batches run through each other it is what its busiest stream does.
+  /// Lower bound: one pipeline rank's passes in sequence, plus the first micro-batch's way through the stages
+  /// before it and the last one's way back, or exposed sums of gradients. If passes of two micro-batches
+  /// alternate, it is the time of the rank's busiest stream.
   Picoseconds passes = 0;
   Picoseconds weights = 0;  ///< some rank sends and receives weights and gradients so long
 

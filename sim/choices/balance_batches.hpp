@@ -16,8 +16,8 @@ namespace orrery {
 [[nodiscard]] std::vector<std::int64_t> share_micro_batches(std::int64_t micro_batches,
                                                             const std::vector<Picoseconds>& times);
 
-/// Samples of each replica, by what its slowest pipeline rank takes for a micro-batch. Requires that layers
-/// of stages are chosen.
+/// Returns the samples of each replica, balanced by the time of its slowest pipeline rank for a micro-batch.
+/// Requires that layers of stages are chosen.
 [[nodiscard]] std::vector<std::int64_t> balanced_replica_batches(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -69,7 +69,7 @@ class KnownRoom {
  private:
   static constexpr std::int64_t kUnknown = -2;
 
-  /// Less than `from` where not even what else the stage holds fits.
+  /// Returns the last layer that fits; less than `from` if the stage has no room even for its other contents.
   [[nodiscard]] std::int64_t last(std::size_t stage, std::int64_t from) const {
     const bool only = stage + 1 == ends_.size();  // the last stage takes all that is left
     std::int64_t low = only ? layers_ : from;

@@ -1,5 +1,5 @@
-// The plan of an experiment with nothing left to the simulator. Used by whoever simulates an experiment or
-// accounts for its memory, before anything else.
+// Resolves all "auto" values of an experiment's plan. Callers that simulate an experiment or account for its
+// memory use it before anything else.
 #pragma once
 
 #include "orrery/experiment.hpp"

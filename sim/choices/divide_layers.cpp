@@ -33,8 +33,9 @@ class Division {
   using Row = std::vector<std::int64_t>;
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-  /// With more layers a stage takes longer, and the slowest of those after it no longer. So what the slowest
-  /// of all takes falls and then rises, and only the counts around its least need their other times compared.
+  /// With more layers a stage takes longer, and the slowest of the later stages no longer. The maximum of
+  /// both thus falls and then rises with the count, and only counts around its minimum need their other times
+  /// compared.
   void add_before(std::size_t stage) {
     std::vector<Times> best;
     const std::int64_t last = stage == 0 ? 0 : layers_;  // the first stage has the first layers

@@ -142,7 +142,7 @@ std::string dealt_layers(const Plan& plan, std::int64_t layers) {
       layers, stages);
 }
 
-/// Which collective algorithms nobody chose; "" where a single GPU has none.
+/// Names the collective algorithms that are left to the default; "" if a single GPU has none.
 std::string automatic_collectives(const Plan& plan) {
   const auto reduce = static_cast<std::size_t>(Collective::all_reduce);
   const auto gather = static_cast<std::size_t>(Collective::all_gather);

@@ -10,7 +10,8 @@
 namespace orrery {
 namespace {
 
-/// Numbers count as measured up to so many times beyond the runs: sizes and degrees, and speeds of hardware.
+/// Numbers count as measured up to these multiples beyond the runs: sizes and degrees, and speeds of
+/// hardware.
 constexpr double kSizesBeyond = 2;
 constexpr double kSpeedsBeyond = 1.5;
 

@@ -19,8 +19,9 @@ struct StepTimeRange {
   bool none_near = false;  ///< no run of any stack is like it: there is no range
 };
 
-/// Inside the domain of the stack: its own deciles. Outside: the widest of those of the stack and of stacks,
-/// GPUs and links that a fit had not seen. Outside of what any stack was measured on: none.
+/// Inside the domain of the stack the range has the stack's own deciles. Outside, it is the widest of those
+/// of the stack and of stacks, GPUs and links that a fit had not seen. Outside the runs of any stack there is
+/// none.
 [[nodiscard]] StepTimeRange step_time_range(const Experiment& experiment);
 
 /// Why a step time has no range or that of other kinds of runs; "" where it has that of its stack.

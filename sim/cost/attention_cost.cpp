@@ -32,7 +32,7 @@ const Generation& generation(const Software& software, bool newest) {
   return software.flash_version == 1 ? kFlash1 : kFlash2;
 }
 
-/// Work of the blocks over the part of it that counts, and over what evenly loaded SMs would do.
+/// Returns the work of the blocks over the useful part of it, and over the work of evenly loaded SMs.
 double shape_factor(const Kernel& kernel, double fixed, double sms) {
   const auto columns = static_cast<double>(kernel.n);
   const double useful = kernel.causal ? columns / 2 : columns;

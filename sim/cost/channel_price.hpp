@@ -46,7 +46,7 @@ struct ChannelPrice {
   std::vector<Cost> costs;                    ///< each different one
   std::vector<Leg> legs;                      ///< of costs
   std::vector<LinkUse> uses;                  ///< of legs; the link is a place in the communicator's own list
-  std::vector<std::uint64_t> use_bytes;       ///< per use: what it puts on the link
+  std::vector<std::uint64_t> use_bytes;       ///< per use: bytes on the link
   std::shared_ptr<const ChannelLinks> links;  ///< shared by the messages of a channel that cross the same
 
   [[nodiscard]] std::size_t bytes() const;

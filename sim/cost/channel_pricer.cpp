@@ -278,7 +278,7 @@ void ChannelPricer::append_way(std::span<const std::uint32_t> pair, ContentHash&
   for (const LinkId link : links_) key.append(link_kinds_[index(link)]);
 }
 
-/// There and back: what their links are, and where they meet again.
+/// Appends the routes of both directions: their links, and the links they share.
 void ChannelPricer::append_ways(std::span<const std::uint32_t> pair, ContentHash& key) {
   links_.clear();
   topology_.route(GpuId{pair[0]}, GpuId{pair[1]}, links_);

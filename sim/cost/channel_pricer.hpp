@@ -32,8 +32,8 @@ class RoutedPricer {
   TransferPrice candidate_;
 };
 
-/// Looks up what cannot differ from earlier prices: pairs whose routes have equal links, and groups of the
-/// same GPUs of alike domains.
+/// Caches prices that cannot differ: pairs whose routes have equal links, and groups of the same GPUs of
+/// equal domains.
 class ChannelPricer {
  public:
   /// Keeps references.

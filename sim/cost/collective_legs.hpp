@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// Adds up what each round puts on each link. Scratch arrays are as long as the topology has links.
+/// Adds up the load of each round on each link. Scratch arrays are as long as the topology has links.
 class LegBuilder {
  public:
   explicit LegBuilder(const Topology& topology);

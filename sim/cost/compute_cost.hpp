@@ -17,7 +17,7 @@ struct ComputePrice {
 struct ComputeParts {
   ComputePrice price;
   Picoseconds products_ps = 0;   ///< products of matrices
-  Picoseconds attention_ps = 0;  ///< fused attention, over what is cached as well
+  Picoseconds attention_ps = 0;  ///< fused attention, also over the KV cache
 
   /// Returns the time of all other kernels; with products, attention and launches it adds up to the whole.
   [[nodiscard]] Picoseconds other_ps() const {

@@ -35,8 +35,8 @@ class Product {
         sums_(static_cast<double>(kernel.bytes)),
         weight_bytes_(kernel.weight_bytes > 0 ? kernel.weight_bytes : rates.operand_bytes) {}
 
-  /// The library picks tile and split: the fastest of a short list. Without a constant for what small
-  /// tiles cost they would be free, so there is one tile then.
+  /// Returns the seconds of the fastest tile and split of a short list, as the library picks them. Without a
+  /// constant for their cost small tiles would be free, so there is one tile then.
   [[nodiscard]] double seconds() const {
     const double whole = operand_bytes() / rates_.bytes_per_s;
     if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);

@@ -1,4 +1,4 @@
-// When the host has issued what the GPU executes.
+// Computes when the host has issued the operations of the GPU.
 #pragma once
 
 #include <limits>

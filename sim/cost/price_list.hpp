@@ -68,8 +68,8 @@ struct PriceList {
   std::vector<Picoseconds> slowed_ps;  ///< per Workload::passes: PassPrice::slowed_ps
 };
 
-/// Share of its pace that compute loses beside tensor, data and expert traffic: what the software says, else
-/// that of the GPUs, of which the one that loses most.
+/// Returns the share of its pace that compute loses beside tensor, data and expert traffic: the software's
+/// constant, else the largest one of the GPUs.
 [[nodiscard]] double communication_interference(const Experiment& experiment);
 
 /// Returns the prices of Workload::kernel_sequences on `gpu`.

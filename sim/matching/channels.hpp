@@ -1,9 +1,9 @@
-// Who meets whom: matches the communication operations of different programs with each other.
+// Matches the communication operations of different programs with each other.
 //
-// A channel joins the program slots whose operations meet: the tensor slot of one stage, say, or
-// forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one
-// task group, with one task per communicator. A call is a message that a channel carries, or a pass
-// of its tensor groups; each communicator has its own price for it.
+// A channel joins the program slots whose operations communicate: the tensor slot of one stage, say, or
+// forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one task
+// group, with one task per communicator. A call is a message that a channel carries, or a pass of its tensor
+// groups; each communicator has its own price for it.
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,7 @@ class TaskGroupMaker {
  private:
   struct TaskGroup {
     std::uint32_t place;  ///< of its next operation in TaskGroups::group_operations
-    std::uint32_t waits;  ///< for so many others
+    std::uint32_t waits;  ///< number of groups it waits for
     std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
     std::uint32_t* last;  ///< `after`, or Edge::next of the latest one
   };

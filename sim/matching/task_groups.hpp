@@ -48,7 +48,7 @@ struct TaskGroups {
   }
 };
 
-/// @throws RunError that tells who waits for what if no such order exists (a deadlock).
+/// @throws RunError that lists a cycle of waiting operations if no such order exists (a deadlock).
 [[nodiscard]] TaskGroups make_task_groups(const Workload& workload, const Channels& channels);
 
 }  // namespace orrery

@@ -26,8 +26,8 @@ struct Wait {
   Picoseconds finish_ps = 0;
   WaitCause cause{};
 };
-/// The times between the operations on the compute stream of a class of ranks, in order. With what its
-/// operations take and hold within them (launch gaps, the collectives of a fused pass) they are its
+/// Returns the times between the operations on the compute stream of a class of ranks, in order. With the
+/// times and waits of its operations (launch gaps, the collectives of a fused pass) they add up to its
 /// ClassTimes.
 [[nodiscard]] std::vector<Wait> waits_of(const RunView& run, std::uint32_t rank_class);
 

@@ -34,7 +34,7 @@ struct ClassTimes {
   std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
 
   [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
-  /// Adds the other's, so many times; -1 takes them off.
+  /// Adds `times` x other.
   void add(const ClassTimes& other, std::int64_t times);
 };
 
@@ -44,7 +44,7 @@ struct Totals {
   std::vector<ClassTimes> classes;  ///< per class of ranks
   CriticalPath critical_path;
 
-  /// Adds the other's, so many times.
+  /// Adds `times` x other.
   void add(const Totals& other, std::int64_t times);
 };
 

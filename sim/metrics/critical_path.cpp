@@ -21,7 +21,7 @@ class TaskKinds {
   std::size_t task_group_;  ///< of the latest task
 };
 
-/// The path, walked from its end; counts what lies within the part.
+/// Walks the path from its end and counts the times that lie within the part.
 class PathSum {
  public:
   explicit PathSum(const RunPart& part) : begin_(part.begin), end_(part.end), at_(part.end) {}

@@ -27,7 +27,7 @@ struct CriticalTask {
 /// alone; what exceeds that, and any time between a predecessor's finish and a start, is wait.
 struct CriticalPaths {
   CriticalPath whole;
-  CriticalPath part;  ///< what of it lies between the part's begin and end
+  CriticalPath part;  ///< the share of it between the part's begin and end
 };
 [[nodiscard]] CriticalPaths trace_critical_path(const RunView& run, const RunPart& part);
 

@@ -16,7 +16,7 @@ namespace orrery {
 /// Describes the smallest GPU memory of the cluster; 0: unknown.
 struct GpuMemory {
   Bytes whole = 0;
-  Bytes usable = 0;  ///< by a plan: without what cannot be allocated and what is left for others
+  Bytes usable = 0;  ///< by a plan: without the reserve and memory that cannot be allocated
 };
 [[nodiscard]] GpuMemory smallest_gpu_memory(const Cluster& cluster);
 

@@ -1,4 +1,4 @@
-// When in a run a stage holds most memory, and what it holds over time.
+// Finds the time at which a stage holds most memory, and its memory over time.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct PeakPlace {
 [[nodiscard]] std::optional<PeakPlace> place_of_peak(std::span<const StageMemory> stages,
                                                      const ShortenedRun& run);
 
-/// Start of what StageMemory::moment names.
+/// Holds the start of the work that StageMemory::moment names.
 struct PeakTime {
   Picoseconds at_ps = 0;
   bool after_part = false;  ///< so that whatever the part is repeated for comes before it

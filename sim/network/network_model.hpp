@@ -1,6 +1,6 @@
-// A network whose flows may slow each other down. The engine starts flows and asks two questions:
-// when is your next event, and what ended when time moved there? The model knows neither tasks nor
-// why data moves; a flow is the data part of one leg.
+// Declares a network whose flows may slow each other down. The engine starts flows and asks two questions:
+// when is your next event, and which flows ended when time moved there? The model knows neither tasks nor why
+// data moves; a flow is the data part of one leg.
 #pragma once
 
 #include <cstdint>

@@ -74,7 +74,7 @@ class MeetingSimulation {
                                    experiment_.simulation.steps, messages, kMostMessages));
   }
 
-  /// Per stage: parameters in one of so many equal parts.
+  /// Returns, per stage, the parameters in one of `parts` equal parts.
   [[nodiscard]] std::vector<std::int64_t> parts_of(std::int64_t parts) const {
     std::vector<std::int64_t> part;
     for (const std::int64_t all : values_) part.push_back(divide_up(all, parts));

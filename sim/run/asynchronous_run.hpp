@@ -1,5 +1,5 @@
-// Runs whose workers keep no step with each other: the step that all other runs take gives their local steps,
-// sim/asynchronous/ who meets whom.
+// Simulates runs of asynchronous workers: the step of all other runs gives their local steps, and
+// sim/asynchronous/ decides which workers exchange models.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -113,7 +113,7 @@ class StageMessages {
   }
 
  private:
-  /// Each GPU reads what the n - 1 others of its node have, all at once. None does without peer access.
+  /// Each GPU reads the data of the n - 1 others of its node, all at once. Without peer access no GPU can.
   [[nodiscard]] std::optional<Picoseconds> one_shot_time(const Message& message,
                                                          const Channel& channel) const {
     const std::int64_t members = channel.sizes.back().members;

@@ -22,7 +22,7 @@ struct RecordedOutcome {
 /// Says how much of an outcome is recorded.
 enum class Recording : std::uint8_t {
   figures,     ///< the report alone, as simulate() makes it
-  timeline,    ///< and times of what was simulated
+  timeline,    ///< and times of the simulated operations
   operations,  ///< the same, of every operation of every layer
 };
 

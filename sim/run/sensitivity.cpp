@@ -93,8 +93,8 @@ class Sensitivity::Implementation {
     });
   }
 
-  /// Nothing is run: the tasks of the path are asked for what they cost. Only where other prices tell ranks
-  /// apart that were alike, so that there are other tasks, two steps are simulated.
+  /// Runs nothing: it asks the tasks of the path for their costs. Only if other prices distinguish ranks that
+  /// were alike, so that there are other tasks, two steps are simulated.
   double share_of(const PriceParameter& parameter) {
     const auto length = [&](double slowness) {
       const Experiment changed = at(parameter, slowness);

@@ -23,8 +23,8 @@ struct PriceParameter {
 /// Figures of a WhatIf, all but its key and unit.
 class Sensitivity {
  public:
-  /// Simulates the experiment, with what its plan leaves open chosen once and for all.
-  /// @throws InputError if its workers keep no step, and as simulate()
+  /// Simulates the experiment, with "auto" values of its plan chosen once and for all.
+  /// @throws InputError if its workers are asynchronous, and as simulate()
   explicit Sensitivity(const Experiment& experiment);
   ~Sensitivity();
   Sensitivity(Sensitivity&&) noexcept;

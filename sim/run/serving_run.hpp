@@ -1,5 +1,5 @@
-// An experiment that serves requests, from end to end: sim/serving/ decides what is in an iteration,
-// iteration_cost() what that takes.
+// Simulates an experiment that serves requests, from end to end: sim/serving/ decides which requests are in
+// an iteration, iteration_cost() how long it takes.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -89,11 +89,10 @@ class Simulation {
            experiment_.plan.replica_batch_sizes.empty();
   }
 
-  /// Folding in time: micro-batches that only repeat what those before them did are not simulated. A step of
-  /// m micro-batches is one of fewer, with the last period repeated: all that is counted or adds up is linear
-  /// in the periods, so times are those of the whole run to the picosecond. Nothing where that does not pay
-  /// or the step does not come to a steady state, which is waited for longer where the whole step would be
-  /// too long to write.
+  /// Simulates fewer micro-batches and repeats the last period. A step of m micro-batches is one of fewer
+  /// with the last period repeated: all counts and sums are linear in the periods, so times are those of the
+  /// whole run to the picosecond. Returns nothing if that does not pay or the step does not come to a steady
+  /// state; the search for one is longer if the whole step would be too long to write.
   std::optional<Report> run_until_steady() {
     const std::int64_t all = experiment_.plan.micro_batches();
     const std::int64_t copies = experiment_.plan.model_copies();

@@ -8,9 +8,8 @@
 
 namespace orrery {
 
-/// The critical path of a step. Its length is a sum of what its tasks cost and of lags behind the host; what
-/// a transfer takes longer than alone, since others use its links, grows and shrinks with the time that its
-/// data take alone.
+/// Holds the critical path of a step. Its length is a sum of its tasks' costs and of lags behind the host;
+/// the delay of a transfer by others on its links scales with the time that its data take alone.
 class TaskPath {
  public:
   explicit TaskPath(const SimulatedStep& step);

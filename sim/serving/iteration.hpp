@@ -27,8 +27,7 @@ struct StageWork {
   }
 };
 
-/// Times of the iterations of replicas that are alike. Deterministic; asked many times, so what it computes
-/// it keeps.
+/// Returns the times of iterations of identical replicas. Deterministic; called often, so results are cached.
 class IterationCost {
  public:
   virtual ~IterationCost() = default;
@@ -42,7 +41,7 @@ class IterationCost {
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
   [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
-  /// Keys and values of so many tokens from one replica to another, of whatever kind.
+  /// Returns the time to transfer the KV cache of `tokens` tokens from one replica to another, of any kind.
   [[nodiscard]] virtual Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to,
                                                 std::int64_t tokens) = 0;
 };

@@ -110,7 +110,7 @@ void measure_replicas(const FinishedRun& run, Serving& serving) {
   serving.cache_use = run.meter.use(pages, run.duration_ps);
 }
 
-/// Means over so many values; 0 where there are none.
+/// Computes the mean of the added values; 0 if there are none.
 class Mean {
  public:
   void add(double value) {

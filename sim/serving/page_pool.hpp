@@ -1,4 +1,4 @@
-// The pages of a replica's cache, counted: requests need so many, never certain ones.
+// Counts the KV blocks of a replica. Blocks are interchangeable, so only their number is tracked.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Keeps what happens while requests are served, up to a number of iterations and states.
+// Records the events of a serving run, up to a number of iterations and states.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// A share of a replica's requests that has one iteration in flight at a time: a replica has as many
-// schedulers as pipeline stages. Decides what goes into an iteration, the way vLLM's scheduler does.
+// Schedules a share of a replica's requests with one iteration in flight at a time: a replica has as many
+// schedulers as pipeline stages. Decides the contents of an iteration as vLLM's scheduler does.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct ServingRules {
   [[nodiscard]] std::int64_t pages(std::int64_t tokens) const {
     return (tokens + inference.page_tokens - 1) / inference.page_tokens;
   }
-  /// Pages of its own for so many tokens of a request, without those of the beginning that all have.
+  /// Returns the pages that a request needs for `tokens` tokens, without those of the shared prefix.
   [[nodiscard]] std::int64_t own_pages(const ServedRequest& request, std::int64_t tokens) const;
 };
 
@@ -120,7 +120,7 @@ class Scheduler {
   std::vector<std::uint32_t> joining_;
   std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
   RunningBatch decode_;
-  Picoseconds last_pass_ps_ = 0;  ///< the latest tokens of those that decode were there, but for the youngest
+  Picoseconds last_pass_ps_ = 0;  ///< time of the latest decoded tokens, except for the youngest request
   std::vector<Picoseconds> first_pass_after_;  ///< ones, whose next pass is their first: theirs
   IterationBatch batch_;
   std::vector<RunningSequence> ended_;

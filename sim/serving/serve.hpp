@@ -49,14 +49,14 @@ struct ServedRun {
   std::string obstacle;  ///< why nothing can be served, a sentence; else empty
   Serving serving;
   std::vector<ServedRequest> requests;  ///< in the order of their arrival
-  std::int64_t pages_left = 0;          ///< that are held at the end, without those that always are
+  std::int64_t pages_left = 0;          ///< pages held at the end, beyond those that always are
   Int128 token_gaps_ps = 0;             ///< between the deliveries of all requests
   Int128 in_system_ps = 0;              ///< requests that have arrived and not ended, over time
 };
 
 /// Receives the events of a run beside its figures.
 struct ServingObserver {
-  ServingRecord* record = nullptr;  ///< of what happens when; null: nothing is kept of it
+  ServingRecord* record = nullptr;  ///< records events; null: nothing is recorded
   std::function<void(std::size_t ended, std::size_t requests)> progress{};  ///< as requests end; may be empty
 };
 
@@ -76,7 +76,7 @@ struct ServingObserver {
 /// Why nothing can be served, without serving anything; else empty.
 [[nodiscard]] std::string serving_obstacle_of_memory(const ServingSetup& setup);
 
-/// Pages of a replica's cache, and what hinders it from holding any request.
+/// Describes the pages of a replica's KV cache, and the obstacle that keeps it from holding some request.
 struct CacheRoom {
   std::int64_t pages = 0;
   std::int64_t lasting_pages = 0;  ///< of the beginning that prompts have in common

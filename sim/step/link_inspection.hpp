@@ -66,11 +66,11 @@ class LinkInspection {
 
   void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand);
 
-  /// Passes, and what their group does before and after their bodies, while any of them runs: the messages of
-  /// a group follow each other.
+  /// Adds passes, and the messages of their group before and after their bodies, while any of them runs: the
+  /// messages of a group follow each other.
   void add_spans(const Load& load);
 
-  /// Visits (operation, task) of what the group of a load does.
+  /// Visits (operation, task) for each transfer of the load's group.
   template <class Visit>
   void for_each_task(const Load& load, Visit visit);
 
@@ -79,7 +79,7 @@ class LinkInspection {
   const PriceList& prices_;
   const ExpandedGraph& expanded_;
   const Timeline& timeline_;
-  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: what communicates there
+  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: communication there
   std::vector<Change> changes_;                         ///< on the link at hand
   std::vector<std::size_t> runs_;                       ///< where each run of them in order of time begins
   std::vector<Change> merged_;

@@ -41,8 +41,8 @@ class Memo {
   static constexpr std::size_t kUsualBytes = 1'000'000'000;
   explicit Memo(std::size_t most_bytes = kUsualBytes) : most_bytes_(most_bytes) {}
 
-  /// The value of that content; where there is none, what `make` returns, which is kept.
-  /// @tparam Value  with bytes(), about what it takes
+  /// Returns the cached value of that content, or else the result of `make`, which is then cached.
+  /// @tparam Value  with bytes(), its approximate size
   template <class Value, class Make>
   std::shared_ptr<const Value> get(MemoKind kind, ContentHash key, Make make) {
     if (auto known = find<Value>(kind, key)) return known;

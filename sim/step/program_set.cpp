@@ -47,8 +47,8 @@ std::int64_t few_micro_batches(const Plan& plan) {
   return std::min(plan.micro_batches(), shape.micro_batches);
 }
 
-/// One stage of each kind that programs are alike for; tells which stage is of which. `by_layer`: what a
-/// stage sends depends on which layers it has.
+/// Returns one stage of each kind with equal programs, and appends the kind of each stage to the key.
+/// `by_layer`: the messages of a stage depend on which layers it has.
 std::vector<Stage> kinds_of(std::span<const Stage> stages, bool by_layer, ContentHash& key) {
   std::vector<Stage> kinds;
   for (const Stage& stage : stages) {

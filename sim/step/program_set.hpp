@@ -1,4 +1,4 @@
-// Programs and communicators of a workload, by what they are made from.
+// Shares programs and communicators of workloads, by the inputs they are made from.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace orrery {
 
-/// The part of a cluster that its topology is made from: all but what its GPUs compute.
+/// Hashes the part of a cluster that its topology depends on: all but the compute speeds of its GPUs.
 [[nodiscard]] ContentHash machine_key(const Cluster& cluster);
 
 /// Fills in programs, and the kernel sequences, messages and passes of the input; returns the key of the
-/// programs. Programs of equal keys do the same in the same order, whatever it costs; the names of layers and
-/// the bytes of memory are of whoever wrote them first, unless `own`.
+/// programs. Programs of equal keys have the same operations in the same order, whatever they cost; the names
+/// of layers and the bytes of memory are those of the first writer, unless `own`.
 ContentHash write_programs_of(const StepInput& input, bool own, Memo& memo, Workload& workload);
 
 /// Fills in the communicators; returns their key.

@@ -15,7 +15,7 @@ namespace orrery {
 /// Returns the graph between placements: worker w of the result sits on replica (or node) w of `topology`.
 [[nodiscard]] GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology);
 
-/// Who keeps replicas in step with whom; graphs that take long to build and colour are kept.
+/// Returns the communicators that synchronise replicas; graphs that take long to build and colour are cached.
 [[nodiscard]] CommunicatorLayout communicator_layout_of(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -80,7 +80,8 @@ void list_passes_in_turns(std::span<const Op> ops, std::size_t chunks, PassLists
 /// Directions that all micro-batches go through.
 std::size_t directions(BackwardSplit split) { return split == BackwardSplit::halves ? 3 : 2; }
 
-/// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
+/// Returns true for operations of an asynchronous host. It may run ahead of the GPU, so its lag need not be
+/// periodic.
 bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
 
 /// Returns true if two operations do the same work on the same stream and communicator.
@@ -88,8 +89,8 @@ bool alike(const Op& a, const Op& b) {
   return a.kind == b.kind && a.stream == b.stream && a.work == b.work && a.slot == b.slot;
 }
 
-/// Rounds of a pass of each kind, so many a period, and what is to be compared of them. A round ends with the
-/// pass of the kind that begins last; it is numbered by that of the program which is behind most.
+/// Finds rounds of passes of each kind, `period_` a period, and the ones to compare. A round ends with the
+/// pass of the kind that begins last; it is numbered by that pass in the program which is furthest behind.
 class PeriodFinder {
  public:
   PeriodFinder(const Workload& workload, const Plan& plan)
@@ -316,8 +317,8 @@ Periods find_periods(const Workload& workload, const Plan& plan) {
 std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                            const Channels& channels) {
   std::vector<std::uint64_t> calls(channels.calls.size(), 0);
-  // The end that counts a channel, a slot of a program. It may have others in the same program: those that
-  // send and receive on a ring.
+  // This is the end that counts a channel, a slot of a program. A channel may have other ends in the same
+  // program, such as send and receive on a ring.
   std::vector<std::size_t> counting(channels.channels.size(), kNone);
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
     for (std::uint32_t i = periods.one[p].first; i < periods.one[p].last; ++i) {

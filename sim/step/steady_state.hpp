@@ -26,7 +26,7 @@ struct Periods {
     std::uint32_t program = 0;
     std::uint32_t now = 0;
     std::uint32_t before = 0;
-    bool host_ahead = false;  ///< of a host that waits for nobody
+    bool host_ahead = false;  ///< of an asynchronous host
   };
   std::vector<Repeat> repeats;  ///< those to compare; empty where there are too few periods or they differ
   /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, for
@@ -53,7 +53,7 @@ struct PeriodTasks {
     std::uint32_t earlier = 0;
   };
   std::vector<Pair> repeats;       ///< a period apart
-  std::vector<Pair> host_repeats;  ///< the same of hosts that wait for nobody
+  std::vector<Pair> host_repeats;  ///< the same of asynchronous hosts
   /// Tasks after the periods that wait for the host, each with the host's latest task before them if the host
   /// waits for nothing.
   std::vector<Pair> releases;

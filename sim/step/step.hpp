@@ -60,7 +60,7 @@ struct SimulatedStep {
   std::optional<StepAndPeriod> taken;  ///< nothing where its last periods are no steady state
   std::vector<LinkId> shared;          ///< links on which transfers met, in ascending order
   bool slows_passes = false;           ///< others meet messages of fused passes: it has to be run in layers
-  ContentHash task_key;                ///< steps of equal keys have the same tasks, whatever they cost
+  ContentHash task_key;                ///< steps of equal keys have the same tasks, at any cost
 
   [[nodiscard]] RunView view() const;
 };
@@ -78,8 +78,8 @@ struct StepInput {
 [[nodiscard]] SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats,
                                           bool own_programs, Memo& memo);
 
-/// The tasks of a step and what they cost where transfers share those links, without a timeline: nothing is
-/// run, and whether other links would be overloaded is not asked.
+/// Returns the tasks of a step and their costs if transfers share those links, without a timeline: nothing is
+/// run, and other overloaded links are not searched for.
 /// @throws as simulate_step()
 [[nodiscard]] SimulatedStep price_step(const StepInput& input, const std::vector<LinkId>& shared, Memo& memo);
 

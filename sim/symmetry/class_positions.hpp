@@ -20,7 +20,8 @@ struct ClassPositions {
   std::vector<std::uint32_t> place_of_group;  ///< per class of communicators: its place in its channel
   std::vector<std::vector<std::uint32_t>> groups;  ///< [channel]: communicators that are simulated
 
-  /// Equal for foldings of equal programs that expand to equal graphs, but for whom they stand for.
+  /// Returns a hash that is equal for foldings of equal programs that expand to equal graphs, whatever ranks
+  /// they represent.
   [[nodiscard]] ContentHash shape(const Channels& channels) const;
 };
 

@@ -47,7 +47,7 @@ class Refinement {
   }
 
  private:
-  /// A partition is there after a few rounds, or after ever so many where one rank is unlike a long ring or
+  /// A partition is stable after a few rounds, or after very many if one rank differs from a long ring or
   /// line of others, which then all differ: not worth more rounds than their tasks are.
   static constexpr std::uint64_t kSureRounds = 64;
   static constexpr std::uint64_t kWorkOfTask = 4;
@@ -199,7 +199,7 @@ std::uint64_t Refinement::tasks() const {
   return sum;
 }
 
-/// All that stand for others stay apart, which is equitable too: orbits of what replicas may change.
+/// Splits all ranks that represent others, which is equitable too: the orbits of the exchanges of replicas.
 void Refinement::take_apart() {
   std::iota(rank_colour_.begin(), rank_colour_.end(), 0U);
   std::iota(group_colour_.begin(), group_colour_.end(), 0U);

@@ -1,4 +1,4 @@
-// Links on which transfers may slow each other down, and what transfers put on them.
+// Finds links on which transfers may slow each other down, and the loads on them.
 #pragma once
 
 #include <cstdint>

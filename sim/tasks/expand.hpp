@@ -1,5 +1,5 @@
-// From programs to tasks: the last step before the engine. Edges of tasks are made once and shared by all
-// runs of programs of one structure whose ranks fold alike; what tasks cost is set for each run.
+// Expands programs to tasks: the last step before the engine. Edges of tasks are made once and shared by all
+// runs of programs of one structure whose ranks fold alike; costs of tasks are set for each run.
 #pragma once
 
 #include "orrery/topology.hpp"
@@ -14,7 +14,7 @@ namespace orrery {
 
 class Interference;
 
-/// Tasks of one rank per class, without what they cost and whom they stand for.
+/// Returns the task structure of one representative per rank class; costs and multiplicities are set later.
 /// @throws InputError if the graph would not fit into memory.
 [[nodiscard]] ExpandedGraph expand(const Workload& workload, const Channels& channels,
                                    const TaskGroups& task_groups, const ClassPositions& positions);

@@ -13,8 +13,8 @@
 namespace orrery {
 
 /// The host of a rank issues the operations of a program one after the other without waiting for the GPU, so
-/// an operation waits for the sum of what has been issued since the host's latest own operation. These sums
-/// are a tree: few, as passes repeat, and the same whatever operations cost.
+/// an operation waits for the sum of the issue times since the host's latest own operation. These sums are a
+/// tree: few, as passes repeat, and the same at any cost of operations.
 class HostLags {
  public:
   /// Adds the lags of all programs: their numbers, per operation, one program after the other; kNone for
@@ -27,7 +27,7 @@ class HostLags {
                                                 std::span<const ComputePrice> kernel_sequences) const;
 
  private:
-  /// An operation that is issued after `before` and what comes before that; kNone: after the host's own.
+  /// Describes an operation that is issued after `before` and its predecessors; kNone: after the host's own.
   struct Issue {
     std::uint32_t before = kNone;
     std::uint32_t work = 0;

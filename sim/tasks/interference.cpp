@@ -18,8 +18,8 @@ bool arrives(const Op& op) {
   return communicates(op) && op.part == Part::stage && op.dep_begin == op.dep_end;
 }
 
-/// Tensor, data and expert traffic, and messages to and from gossip neighbours. Not what a stage gathers that
-/// it received in parts: when it arrives is not known here.
+/// Returns true for tensor, data and expert traffic, and messages to and from gossip neighbours. Gathers of
+/// messages that a stage received in parts do not count: their arrival is not known here.
 bool is_beside(const Op& op) {
   if (!communicates(op) || op.part == Part::stage) return false;
   constexpr std::array kBeside{Stream::tensor,  Stream::data,   Stream::expert,

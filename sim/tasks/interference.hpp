@@ -44,11 +44,11 @@ class Interference {
   /// Returns true if any operation may be slowed.
   [[nodiscard]] bool any() const { return prices_.interference > 0; }
 
-  /// [op of its program]: what each operation on the compute stream of `rank` takes on top of its price. Each
-  /// rank is looked at as if it waited for no other: operations start when their streams and dependencies on
-  /// this rank are done, and communication takes what it takes alone. While any tensor, data or expert
-  /// traffic runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind share the list,
-  /// which stays valid.
+  /// Returns [op of its program] the time that each operation on the compute stream of `rank` takes on top of
+  /// its price. Each rank is treated as if it waited for no other: operations start when their streams and
+  /// dependencies on this rank are done, and communication takes as long as it does alone. While any tensor,
+  /// data or expert traffic runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind
+  /// share the list, which stays valid.
   [[nodiscard]] std::span<const Picoseconds> of(std::uint32_t rank);
 
  private:

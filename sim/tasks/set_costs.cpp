@@ -59,7 +59,7 @@ class TaskCosts {
   Interference& interference_;
   ExpandedGraph& expanded_;
   std::size_t kernel_sequences_;
-  std::vector<Picoseconds> longer_;  ///< per task of a pass: what communication beside it adds
+  std::vector<Picoseconds> longer_;  ///< per task of a pass: delay by communication beside it
 };
 
 void TaskCosts::set_durations() {
