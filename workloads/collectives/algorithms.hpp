@@ -1,5 +1,5 @@
-// Inside workloads/collectives/ only: what each algorithm file gives to the table in
-// collectives.cpp, and the pieces several of them are made of.
+// Declares the algorithms of each file for the table in collectives.cpp, and the pieces that several of them
+// share. Inside workloads/collectives/ only.
 #pragma once
 
 #include <cstdint>

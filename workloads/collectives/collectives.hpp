@@ -19,8 +19,8 @@ struct RoundMessage {
   std::uint32_t from = 0;  ///< position in the group
   std::uint32_t to = 0;
   std::uint32_t share = 0;
-  /// Place in the pipeline of the round: what arrives in stage s is sent on in stage s + 1, and in a
-  /// ring stage 0 follows the last. 0 for all messages of a round that is no pipeline.
+  /// Stage in the pipeline of the round: data received in stage s is sent on in stage s + 1, and in a ring
+  /// stage 0 follows the last. 0 for all messages of a round that is no pipeline.
   std::uint32_t stage = 0;
 
   friend bool operator==(const RoundMessage&, const RoundMessage&) = default;
@@ -41,8 +41,8 @@ struct Round {
 struct Rounds {
   std::vector<Round> rounds;
   std::int64_t share_unit = 1;  ///< every message moves bytes * share / share_unit
-  /// The switches of the nodes reduce and copy. A message within a node then stands for what its sender gives
-  /// to the switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
+  /// The switches of the nodes reduce and copy. A message within a node then stands for the data that its
+  /// sender gives to the switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
   bool in_switch = false;
   /// Rings and trees through nodes, which leave a node by the GPUs nearest to its NICs: a NIC then moves
   /// Topology::staged_bytes_per_s() at most.

@@ -226,7 +226,7 @@ void CommunicatorLayout::number_rounds() {
 bool has_fused_passes(const Experiment& experiment) {
   const bool even = experiment.jitter() == 0 && experiment.cluster.overrides.empty() &&
                     experiment.cluster.gpu_classes() == 1 && experiment.plan.replica_batch_sizes.empty();
-  // Else attention, or what experts do, is no operation of the tensor group alone.
+  // Otherwise attention, or the work of experts, involves more ranks than the tensor group.
   const bool alone = experiment.plan.degree(Axis::context) == 1 && experiment.model.experts == 0;
   return experiment.simulation.detail == Detail::stage && even && alone && !differs_in_groups(experiment);
 }

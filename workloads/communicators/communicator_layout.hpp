@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// The workers of an experiment, for whom a graph is built.
+/// Describes the workers of an experiment, between which a gossip graph is built.
 struct SyncWorkers {
   std::uint32_t workers = 1;
   std::uint32_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
@@ -52,12 +52,13 @@ class CommunicatorLayout {
   [[nodiscard]] bool shards_in_worker() const { return spec_.exchanging_replicas > 1; }
   /// The replicas of a worker; only joins_replicas().
   [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
-  /// One replica of each worker, or those that hold the same shard of its model.
+  /// Returns the slot of one replica of each worker, or of the replicas that hold the same shard of its
+  /// model.
   [[nodiscard]] std::uint16_t workers_slot() const {
     if (shards_in_worker()) return copies_slot();
     return slot(joins_replicas() ? Slot::workers : Slot::data);
   }
-  /// The replicas that share one copy of what ZeRO shards.
+  /// Returns the slot of the replicas that share one sharded copy under ZeRO.
   [[nodiscard]] std::uint16_t sharding_slot() const {
     return slot(numbers_.has(Slot::sharding) ? Slot::sharding : Slot::data);
   }

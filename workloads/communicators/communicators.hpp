@@ -57,7 +57,7 @@ struct SharedAttention {
   std::int32_t (*backward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
 };
 
-/// Says what is wrong at the first of the keys of the plan that is given.
+/// Reports an error at the first of the plan's keys that the user gave.
 using ReportProblem = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 /// A row of the menu.
@@ -75,7 +75,7 @@ struct CommunicatorKind {
   void (*form)(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to);
   /// nullptr: it leaves attention alone.
   const SharedAttention* attention = nullptr;
-  /// Checks the degree of its dimension, and what goes with it. nullptr: nothing to check.
+  /// Checks the degree of its dimension and related keys. nullptr: nothing to check.
   void (*check)(const Experiment& experiment, const ReportProblem& complain) = nullptr;
 };
 
@@ -97,7 +97,7 @@ class SlotNumbers {
   /// kNone where an experiment has no such groups.
   [[nodiscard]] std::uint16_t operator[](Slot slot) const { return numbers_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] bool has(Slot slot) const { return (*this)[slot] != kNone; }
-  /// At least one: what a rank does alone has number 0.
+  /// Returns the number of slots, at least one: operations of a single rank have number 0.
   [[nodiscard]] std::uint32_t count() const { return count_; }
   /// Slots before those whose groups join some replicas with others.
   [[nodiscard]] std::uint32_t common() const { return common_; }
@@ -112,7 +112,7 @@ class SlotNumbers {
 
 [[nodiscard]] CommunicatorSet make_communicators(const CommunicatorSpec& spec);
 
-/// Fills what a workload says of ranks and groups.
+/// Fills in the ranks and groups of a workload.
 void add_communicators(const CommunicatorSpec& spec, Workload& workload);
 
 }  // namespace orrery

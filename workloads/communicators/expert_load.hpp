@@ -11,13 +11,13 @@ namespace orrery {
 /// Sum of Plan::token_histogram.
 [[nodiscard]] std::int64_t histogram_tokens(const Plan& plan);
 
-/// Tokens on the rank that gets most, over those on a rank if all got equally many. All ranks of a layer wait
-/// for that one. At most Plan::capacity_factor where that is given, and less than 1 where it drops tokens of
-/// all.
+/// Returns the tokens on the rank that gets most, over those on a rank if all got equally many. All ranks of
+/// a layer wait for that one. It is at most Plan::capacity_factor if that is given, and less than 1 if it
+/// drops tokens of all.
 ///   uniform    1
-///   zipf       expert k gets 1 / k of what the first gets; a rank has neighbouring experts, so the first has
-///   most worst      all tokens choose the experts of one rank: min(K, E / n) n / K for K of E experts on n
-///   ranks
+///   zipf       expert k gets 1 / k of the first one's tokens; a rank has neighbouring experts, so the first
+///              rank has most
+///   worst      all tokens choose the experts of one rank: min(K, E / n) n / K for K of E experts on n ranks
 [[nodiscard]] double token_load(const Model& model, const Plan& plan);
 
 /// To how many of `holders` ranks or nodes a token goes, in the mean over all choices of K experts, where

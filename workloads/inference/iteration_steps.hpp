@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// Appends steps that follow each other, and what they do to the workload. A step whose `after` is that of
-/// the one before it begins with that one, on a stream of its own.
+/// Appends steps that follow each other, and their work to the workload. A step with the same `after` as the
+/// previous one begins with it, on a stream of its own.
 class IterationWriter {
  public:
   /// @param graphs  the host launches a CUDA graph of all of it
@@ -49,10 +49,11 @@ class IterationSteps {
   /// Writes the part of a layer up to queries, keys and values, and then the part after attention.
   void write_inputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
   void write_outputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
-  /// Between those two. Prompts attend with a kernel of their own; decoding reads the cache. With latent
-  /// attention prompts make keys and values of the latent vectors, decoding attends to the latent vectors
-  /// themselves, the projections absorbed into queries and outputs (DeepSeek-AI 2024, "DeepSeek-V2", section
-  /// 2.1.2). Requests of a batch are taken alike where a window cuts what they attend to.
+  /// Writes attention between those two parts. Prefill attends with a kernel of its own; decode reads the KV
+  /// cache. With latent attention prefill makes keys and values of the latent vectors, decode attends to the
+  /// latent vectors themselves, the projections absorbed into queries and outputs (DeepSeek-AI 2024,
+  /// "DeepSeek-V2", section 2.1.2). If a window limits attention, all requests of a batch count as equally
+  /// long.
   void write_attention(std::size_t kind, const IterationBatch& batch, IterationWriter& to) const;
   /// The final norm, logits and the choice of tokens.
   void write_head(std::int64_t results, IterationWriter& to) const;

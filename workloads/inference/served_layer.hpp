@@ -1,4 +1,5 @@
-// Sizes of the layers of a transformer on one rank of a serving replica: what they hold and keep of a token.
+// Computes sizes of the layers of a transformer on one rank of a serving replica: weights and the KV cache of
+// a token.
 #pragma once
 
 #include <cstdint>

@@ -13,10 +13,10 @@
 
 namespace orrery {
 
-/// Programs of all pipeline stages, communicators of all ranks, memory and FLOPs.
-/// `experiment` must be valid (see config/).
+/// Writes programs of all pipeline stages, communicators of all ranks, memory and FLOPs. `experiment` must be
+/// valid (see config/).
 /// @throws InputError if the programs would not fit into memory.
-/// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
+/// `graph`: the gossip graph of the replicas, over sync_workers(); empty if the method has none.
 [[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
 
 /// Holds the results that programs are written from: the blocks of the model, the stages and their memory.
@@ -45,7 +45,7 @@ void write_programs(const Experiment& experiment, const CommunicatorLayout& layo
 [[nodiscard]] Workload write_workload(const Experiment& experiment, const CommunicatorLayout& layout,
                                       const Outline& outlined);
 
-/// A step of so many micro-batches, otherwise as `experiment`.
+/// Returns a copy of `experiment` with `micro_batches` micro-batches in a step.
 [[nodiscard]] inline Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
   Experiment other = experiment;
   other.plan.global_batch_size =

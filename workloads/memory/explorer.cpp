@@ -93,7 +93,7 @@ class Activations {
     const double routed = std::floor(2 * (residual() + chosen_ * residual()) / tensor_);
     return routed + chosen_ * mlp(m_.expert_ffn_hidden);
   }
-  /// Logits and what they are made of, where one stage has both ends of the model.
+  /// Returns the logits and their inputs, if one stage has both ends of the model.
   [[nodiscard]] double output() const {
     return has_output_ ? std::floor(10 * tokens_ * static_cast<double>(m_.vocab) / tensor_) : 0;
   }

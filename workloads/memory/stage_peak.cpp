@@ -13,8 +13,7 @@
 namespace orrery {
 namespace {
 
-/// Micro-batches whose activations a chunk keeps, and those of which it keeps what the gradients of the
-/// weights need.
+/// Counts micro-batches whose activations a chunk keeps, and those whose inputs of weight gradients it keeps.
 struct Held {
   std::int64_t whole = 0;
   std::int64_t for_weights = 0;

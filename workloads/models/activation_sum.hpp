@@ -1,4 +1,4 @@
-// Adds up the activations of a block: what is kept from forward to backward, and what is computed again.
+// Adds up the activations of a block: those kept from forward to backward, and those recomputed.
 #pragma once
 
 #include "orrery/recompute.hpp"

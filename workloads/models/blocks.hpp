@@ -1,6 +1,6 @@
-// A model cut into blocks (embedding, layers, head): what each does on one rank in each phase, what
-// it keeps in memory and how many parameters it holds. The hinge between model families, which make
-// blocks, and programs, which string blocks together without knowing what is inside.
+// Cuts a model into blocks (embedding, layers, head): the work of each on one rank in each phase, its
+// activations and its parameters. The hinge between model families, which make blocks, and programs, which
+// string blocks together without knowing their contents.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ struct Step {
   Part part = Part::layer;
   Phase phase = Phase::forward;
   std::int32_t after = -1;
-  Slot communicator = Slot::tensor;  ///< of what is no computation
+  Slot communicator = Slot::tensor;  ///< of communication steps
   bool on_host = false;              ///< the host waits for `after`, then goes on
 };
 inline constexpr std::int32_t kBlockInput = -1;
 
-/// Steps of one phase in issue order; step `output` produces what the next block needs.
+/// Lists the steps of one phase in issue order; step `output` produces the input of the next block.
 struct Steps {
   std::vector<Step> list;
   std::int32_t output = kBlockInput;
@@ -46,7 +46,7 @@ struct WeightMatrices {
 };
 
 struct Block {
-  /// By PassKind; those that the schedule of the plan has none of are empty.
+  /// Steps by PassKind; those of kinds that the plan's schedule lacks are empty.
   std::array<Steps, kPassKindCount> steps;
   Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
   ActivationBytes activations;  ///< kept per micro-batch from forward to backward
@@ -64,7 +64,7 @@ struct Block {
   std::array<Bytes, 4> weight_gradients{};
   std::int64_t parameters = 0;         ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;            ///< that hold the parameters
-  std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
+  std::int64_t expert_parameters = 0;  ///< of those, shared by the ranks with the same experts
   std::int64_t expert_tensors = 0;
   std::vector<WeightMatrices> matrices;  ///< of its parameters, where the optimizer asks for them
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
@@ -117,7 +117,7 @@ struct ModelBlocks {
   std::int64_t tied_parameters = 0;   ///< per rank, of an embedding that several blocks compute with
   bool tied_head = true;              ///< the head is one of them; the bridge always is
   bool tied_are_trained = true;       ///< so that both ends add up their gradients
-  std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on
+  std::vector<Boundary> boundaries;   ///< per layer, its input; at the end, the output of the last one
   TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out
   TotalFlops recompute_flops = 0;     ///< of one step over all GPUs
 };

@@ -95,8 +95,8 @@ void add_cross_for_weights(const Experiment& experiment, const TransformerShape&
                         shape.cut_residual() + shape.residual() + values * shape.element);
 }
 
-/// Beside the decoder's stream, what the encoder made is gathered for its product with sequence parallelism,
-/// for the gradient of the weight again, and each layer adds what it leaves of its gradient.
+/// Writes cross-attention. With sequence parallelism the encoder's output is gathered for its product, and
+/// again for the gradient of the weight; each layer adds its share of the gradient of that output.
 std::int32_t Transformer::run_cross(StepBuilder& to, PassKind kind, const SubBlock& sub,
                                     std::int32_t after) const {
   const EncoderOutput encoded(model_, plan_, shape_);

@@ -1,5 +1,5 @@
-// Encoder and decoder (Vaswani et al. 2017; Raffel et al. 2020, "T5"): layers of the decoder attend to what
-// the encoder made as well.
+// Builds encoder and decoder (Vaswani et al. 2017; Raffel et al. 2020, "T5"): layers of the decoder also
+// attend to the encoder's output.
 #pragma once
 
 #include "workloads/models/activation_sum.hpp"
@@ -25,13 +25,13 @@ struct EncoderOutput {
 
   std::int64_t tokens;
   Bytes bytes;  ///< of a micro-batch
-  Bytes cut;    ///< what a rank holds of them outside the products
+  Bytes cut;    ///< of a rank outside the products
 };
 
 /// The kernels of the cross-attention of a layer: queries of the decoder's tokens, keys and values of the
 /// encoder's.
 [[nodiscard]] SubBlock cross_attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
-/// Bytes that it makes per micro-batch, but for what the encoder made.
+/// Adds the activations of cross-attention per micro-batch, without the encoder's output.
 void add_cross_attention(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
 /// Adds the activations that cross-attention keeps between the gradients of its inputs and those of its
 /// weights.

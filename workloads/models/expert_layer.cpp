@@ -40,7 +40,7 @@ Kernel ExpertLayer::router() const {
   return kernel;
 }
 
-/// Reads logits in 32 bits, writes probabilities and what was chosen.
+/// Reads logits in 32 bits, writes probabilities and the choice.
 Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
 
 /// Top-k, masks, counts and the like, which move next to nothing.
@@ -195,7 +195,7 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back =
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
-  // Weighted sum of the copies, then what shared experts made and the residual.
+  // This adds the copies by weight, then the output of shared experts and the residual.
   return finish(to, PassKind::forward, tokens, back, {elementwise(sent + own)},
                 elementwise((model_.post_norms ? 5 : 3) * own));
 }

@@ -1,5 +1,5 @@
-// Sizes of a mixture of experts: parameters and FLOPs of the whole model, and what one rank routes, works on
-// and keeps. Exact integers; every formula with its source.
+// Computes sizes of a mixture of experts: parameters and FLOPs of the whole model, and the tokens, work and
+// activations of one rank. Exact integers; every formula with its source.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -13,7 +13,7 @@ namespace orrery {
 [[nodiscard]] std::int64_t mlp_parameters(const Model& model, std::int64_t ffn);
 /// Router, experts and shared experts of a layer.
 [[nodiscard]] std::int64_t mixture_parameters(const Model& model);
-/// Weights of those that a token meets: the router, its experts and the shared ones.
+/// Returns the weights that a token uses: the router, its experts and the shared ones.
 [[nodiscard]] std::int64_t expert_weights_met(const Model& model);
 /// Parameters of the whole model but for the experts that a token does not go to.
 [[nodiscard]] std::int64_t active_parameters(const Model& model);
@@ -31,7 +31,7 @@ struct ExpertShape {
   Bytes row;                ///< bytes of the activation of a token
   Bytes stream;             ///< of the residual stream on this rank
 
-  /// Copies of its tokens that leave the busiest rank, where each goes to so many places.
+  /// Returns the copies of its tokens that leave the busiest rank if each goes to `per_token` places.
   [[nodiscard]] std::int64_t copies(double per_token) const;
   /// Rows of each expert, which get equally many.
   [[nodiscard]] std::int64_t rows_per_expert() const;

@@ -9,7 +9,7 @@ LayerContent plain(const Model& model) {
   return {LayerAttention::full, LayerMlp::dense, model.heads, model.kv_heads, model.ffn_hidden, false, false};
 }
 
-/// Where a pattern says what each layer is.
+/// Counts layers if a pattern describes each of them.
 std::vector<LayerCount> count_each(const Model& model) {
   std::vector<LayerCount> counts;
   const auto add = [&](const LayerContent& content, std::int64_t layers) {

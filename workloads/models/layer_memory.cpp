@@ -28,7 +28,8 @@ ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet
   return sum;
 }
 
-/// When a layer runs backward, what those before it in its group and it itself made again is held.
+/// Returns the recomputed memory that is held as a layer runs backward: its own and that of earlier layers in
+/// its group.
 Bytes Transformer::recomputed_by(const LayerKind& kind, const ActivationSum& own) const {
   if (kind.before == 0) return own.again().total();
   Bytes sum = -shape_.cut_residual();  // the input of the group

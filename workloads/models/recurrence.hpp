@@ -1,6 +1,6 @@
-// Layers whose tokens meet in a state of fixed size in place of attention. A kind of layer is a file that
-// says what one tensor rank has and computes of it (mamba2.cpp, gated_delta_net.cpp); training passes,
-// prefill, decode, memory and FLOPs are written from that alone.
+// Describes recurrent layers, which mix tokens in a state of fixed size in place of attention. A kind of
+// layer is a file with the sizes and work of one tensor rank (mamba2.cpp, gated_delta_net.cpp); training
+// passes, prefill, decode, memory and FLOPs are written from that alone.
 #pragma once
 
 #include <cstdint>

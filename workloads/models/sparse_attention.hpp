@@ -1,6 +1,5 @@
-// Attention over the tokens that an indexer picks (DeepSeek-AI 2025, "DeepSeek-V3.2", section 2.1): what it
-// adds to latent attention. The indexer is whole on every tensor rank. All of this is nothing where a model
-// has none.
+// Adds to latent attention the choice of tokens by an indexer (DeepSeek-AI 2025, "DeepSeek-V3.2", section
+// 2.1). The indexer is whole on every tensor rank. All sizes are 0 if a model has none.
 #pragma once
 
 #include <vector>

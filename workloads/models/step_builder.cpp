@@ -123,7 +123,7 @@ std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseco
   return static_cast<std::uint32_t>(workload.kernel_sequences.size() - 1);
 }
 
-/// Stages ask for what those before them asked for, so it is near the end.
+/// Finds equal work from the end, since stages need the same work as those before them.
 std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
   KernelSequence work = made_of(std::move(kernels), host_ps);
   for (std::size_t at = workload.kernel_sequences.size(); at-- > 0;) {

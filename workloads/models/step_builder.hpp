@@ -38,7 +38,7 @@ namespace orrery {
   return p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
 }
 
-/// The latter, adding to sums of which it moves so many bytes each beside its result.
+/// Returns the latter, adding to sums of which it moves `sum_bytes` each beside its result.
 [[nodiscard]] inline Kernel weight_gradient(const Kernel& p, double sum_bytes) {
   Kernel kernel = weight_gradient(p);
   kernel.bytes = scaled(kernel.batch * kernel.m * kernel.n, sum_bytes).bytes;
@@ -56,9 +56,9 @@ class StepBuilder {
   /// kernels; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after,
                        Picoseconds more_host_ps = 0);
-  /// Adds a wait of the host for step `after`: what comes later is issued after that. Its index.
+  /// Adds a wait of the host for step `after`; later steps are issued after that. Returns its index.
   std::int32_t wait_on_host(Part part, std::int32_t after);
-  /// In what values travel.
+  /// Selects the precision of a kind of traffic.
   using Wire = std::optional<Precision> WirePrecision::*;
 
   /// Adds a collective of activations or their gradients in a communicator after step `after`, with the casts
@@ -95,7 +95,7 @@ class StepBuilder {
 std::uint32_t add_message(Workload& workload, const Message& message);
 /// Index of the pass in the workload, added if it is new.
 std::uint32_t add_pass(Workload& workload, PassWork pass);
-/// Index of the work in the workload, added if it is new: of what every stage does.
+/// Returns the index of the work in the workload, and adds it if it is new; for work that every stage has.
 std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
 /// Index of the work in the workload, added at the end. `host_ps`: CPU time to issue its kernels.
 std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);

@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// Forward kernels of a half, and what its backward pass does beside the products' gradients.
+/// Describes the forward kernels of a half, and the work of its backward pass beside the products' gradients.
 struct SubBlock {
   enum class Half : std::uint8_t { mlp, attention, recurrence };
   std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block; none in shared experts

@@ -1,6 +1,6 @@
-// The blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the layers,
-// vocabulary.cpp the embedding and the head, multi_token.cpp what predicts further tokens,
-// encoder_decoder.cpp what joins two stacks of layers.
+// Builds the blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the
+// layers, vocabulary.cpp the embedding and the head, multi_token.cpp the prediction of further tokens,
+// encoder_decoder.cpp the parts that join two stacks of layers.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ using SubBlocks = std::span<const SubBlock>;
 struct LayerHalves {
   LayerContent content;
   std::array<SubBlock, 2> subs;
-  std::optional<SubBlock> cross;  ///< attention to what the encoder made, between them
+  std::optional<SubBlock> cross;  ///< attention to the encoder's output, between them
   std::optional<ExpertLayer> experts;
 };
 

@@ -1,5 +1,5 @@
-// Sizes of a transformer: parameters, FLOPs and activation bytes, for the whole model and for what
-// one tensor-parallel rank holds. Exact integers; every formula with its source.
+// Computes sizes of a transformer: parameters, FLOPs and activation bytes, for the whole model and for one
+// tensor-parallel rank. Exact integers; every formula with its source.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -75,8 +75,8 @@ struct TransformerShape {
   void add_attention(ActivationSum& sum) const;
   /// `first`: nothing comes before the MLP in its layer.
   void add_mlp(ActivationSum& sum, bool first = false) const;
-  /// Held while the MLP runs backward, beside what is kept: gradients of the residual stream and of the
-  /// inputs or outputs of the activation, and with sequence parallelism the gathered gradient of its output.
+  /// Returns the workspace of the MLP's backward pass: gradients of the residual stream and of the inputs or
+  /// outputs of the activation, and with sequence parallelism the gathered gradient of its output.
   [[nodiscard]] WorkspaceBytes mlp_gradients() const;
   /// Adds the activations that attention and a dense MLP keep per micro-batch between the gradients of their
   /// inputs and those of their weights: inputs and output gradients of all products, 32 sbh in a plain GPT's

@@ -20,9 +20,8 @@ struct Weight {
 
 class WeightProducts {
  public:
-  /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
-  /// `elementwise_traffic` times as many.
-  /// `frozen`: what weights beside adapters are kept in.
+  /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation; sums move
+  /// `elementwise_traffic` times as many. `frozen`: the precision of weights beside adapters.
   WeightProducts(std::int64_t lora_rank, Bytes element, FrozenPrecision frozen, const Software& software)
       : rank_(lora_rank), element_(element), frozen_(frozen), software_(software) {}
 

@@ -122,7 +122,7 @@ class ContextAttention {
   }
 
   std::int32_t ring_forward(std::int32_t inputs) {
-    std::int32_t there = inputs;  // the step after which this rank has what it works on
+    std::int32_t there = inputs;  // the step after which this rank has its inputs
     std::int32_t done = inputs;
     for (std::int64_t step = 0; step < ring_; ++step) {
       const std::int32_t next = step + 1 < ring_ ? hop(there, inputs) : there;
@@ -161,12 +161,13 @@ class ContextAttention {
   [[nodiscard]] Bytes bytes(std::int64_t width) const {
     return work_.shape.tokens * width * work_.shape.element;
   }
-  /// Sends what `after` left to the next rank, and gets as much from the one before, after `from`.
+  /// Sends the result of `after` to the next rank, and receives as much from the previous one, after `from`.
   std::int32_t hop(std::int32_t after, std::int32_t from) {
     to_.collective(work_.part, Collective::send_recv, block(), after, Slot::context_out);
     return to_.collective(work_.part, Collective::send_recv, block(), from, Slot::context_in);
   }
-  /// Reads and writes so much; two partial results are added up with three times the size of one.
+  /// Returns a kernel that reads and writes `all` bytes; the sum of two partial results takes three times the
+  /// size of one.
   [[nodiscard]] Kernel moved(Bytes all) const {
     const double traffic = static_cast<double>(all) * work_.experiment.software.elementwise_traffic;
     return memory(static_cast<Bytes>(traffic + 0.5));
@@ -259,7 +260,7 @@ void check_exchange(const Experiment& e, const ReportProblem& complain) {
              "found \"selective\" with context_parallel and attention \"core\", allowed none | full");
 }
 
-/// Layers that recur exchange tokens for heads, whatever those that attend do.
+/// Checks recurrent layers, which exchange tokens for heads whatever attention layers do.
 void check_recurrences(const Experiment& e, const ReportProblem& complain) {
   const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
   const auto check = [&](std::string_view what, std::int64_t heads) {

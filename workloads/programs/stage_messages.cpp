@@ -45,7 +45,7 @@ void StageMessages::complete(Op& op, const Boundary& boundary, bool ahead) {
   op.work = message_;
 }
 
-/// Casts what is sent after `dep`, or has been received; `dep` where it travels as it is kept.
+/// Casts the message that is sent after `dep`, or has been received; returns `dep` if it needs no cast.
 OpId StageMessages::cast(Op like, const Boundary& boundary, bool ahead, OpId dep) {
   if (!width_.casts()) return dep;
   like.kind = Op::Kind::compute;

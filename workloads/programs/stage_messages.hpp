@@ -16,8 +16,9 @@ class StageMessages {
   StageMessages(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
                 ProgramWriter& writer);
 
-  /// Receives what passes a boundary, `ahead` or back; the operation after which all of it is there.
-  /// @param like      what all steps of the pass are
+  /// Receives the message at a boundary, `ahead` (forward) or back; returns the operation after which all of
+  /// it is there.
+  /// @param like      the fields that all steps of the pass share
   /// @param reversed  of a chunk that lies against the order of the ranks
   OpId receive(Op like, const Boundary& boundary, bool ahead, bool reversed);
   /// Sends it after `done`.

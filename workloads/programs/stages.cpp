@@ -61,8 +61,8 @@ bool alike_in_memory(const PlacedBlock& a, const PlacedBlock& b) {
          a.unreduced == b.unreduced;
 }
 
-/// Blocks keep activations as they begin, and free them as they end. Of blocks alike in a row the last one
-/// forward, and the first one backward, holds most.
+/// Finds the peak of a pass. Blocks keep activations as they begin, and free them as they end. Among equal
+/// blocks in a row the last one forward, and the first one backward, holds most.
 PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> placed, PassKind kind) {
   const bool ahead = kind == PassKind::forward;
   PassPeak peak;

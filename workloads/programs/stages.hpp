@@ -1,5 +1,4 @@
-// Which blocks each pipeline rank holds, in which order it runs passes over them, and what that keeps
-// in memory.
+// Describes the blocks that each pipeline rank holds, the order of its passes over them, and their memory.
 #pragma once
 
 #include <array>
@@ -62,8 +61,8 @@ struct PassPeak {
 /// The blocks of one virtual stage, in forward order.
 struct Chunk {
   std::span<const PlacedBlock> blocks;
-  Boundary input;               ///< what the virtual stage before it hands over
-  Boundary output;              ///< what it hands to the next
+  Boundary input;               ///< from the virtual stage before it
+  Boundary output;              ///< to the next virtual stage
   ActivationBytes activations;  ///< kept per micro-batch
   Bytes for_weights = 0;        ///< kept of them where only the gradients of the weights are left
   std::array<PassPeak, kPassKindCount> peaks;
@@ -121,8 +120,8 @@ class Stages {
   std::vector<Stage> stages_;        ///< by pipeline rank
 };
 
-/// Elements of a bucket, at least one; 0 when all of them form one. Of values as wide as the plan's products,
-/// whatever travels: Megatron's buckets count parameters.
+/// Returns the elements of a bucket, at least one; 0 if all of them form one. Elements are as wide as the
+/// plan's products, at any width on the wire: Megatron's buckets count parameters.
 [[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
 /// Returns the elements of a bucket of gradients, or of models that are sent like gradients. The hooks of
 /// DistributedDataParallel count bytes of gradients.

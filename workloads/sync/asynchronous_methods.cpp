@@ -1,6 +1,6 @@
-// Methods whose workers keep no step with each other: asynchronous decentralised SGD (Lian, Zhang, Zhang, Liu
+// Implements methods whose workers are asynchronous: asynchronous decentralised SGD (Lian, Zhang, Zhang, Liu
 // 2018), elastic averaging (Zhang, Choromanska, LeCun 2015) and asynchronous local SGD for language models
-// (Liu et al. 2024). Events of simulated time decide who meets whom (sim/asynchronous/).
+// (Liu et al. 2024). Events of simulated time decide which workers exchange models (sim/asynchronous/).
 #include <array>
 #include <string>
 

@@ -125,7 +125,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
   const Bytes pass = payload.values * payload.width;  // one reading of all values
   std::vector<Kernel> kernels;
   if (compression_.feeds_back())
-    kernels.push_back(memory(2 * pass + 4 * payload.values));  // add what was lost last time
+    kernels.push_back(memory(2 * pass + 4 * payload.values));  // adds the last residual
   switch (compression_.method) {
     case Method::none:
       break;
@@ -146,7 +146,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
       for (int i = 0; i < selection_passes(compression_); ++i) kernels.push_back(memory(pass));
       kernels.push_back(memory(pass + sent));
       if (compression_.method == Method::dct_top_k && compression_.feeds_back())
-        add_transforms(compression_, payload, kernels);  // back, to know what is lost
+        add_transforms(compression_, payload, kernels);  // back, to find the new residual
       break;
     case Method::low_rank: {
       const std::int64_t side = matrix_side(payload);
@@ -158,7 +158,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
     }
   }
   if (compression_.feeds_back())
-    kernels.push_back(memory(pass + 4 * payload.values + sent));  // keep what is lost now
+    kernels.push_back(memory(pass + 4 * payload.values + sent));  // keeps the new residual
   return kernels;
 }
 

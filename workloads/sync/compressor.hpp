@@ -38,7 +38,7 @@ class Compressor {
   [[nodiscard]] std::vector<Bytes> wire_bytes(const Payload& payload) const;
   /// Kernels to compress, error feedback included.
   [[nodiscard]] std::vector<Kernel> compress(const Payload& payload) const;
-  /// Kernels to add up what `received` messages hold.
+  /// Returns the kernels that add up the values of `received` messages.
   [[nodiscard]] std::vector<Kernel> decompress(const Payload& payload, std::int64_t received) const;
   /// State kept from step to step, per value.
   [[nodiscard]] Bytes state_bytes_per_value() const;

@@ -26,7 +26,8 @@ Bytes merge_and_correct(const DataParallelSync& sync, Departure::To to, std::int
   return plain_merge_bytes(sync, to, received, width) + 2 * kVector;
 }
 
-/// The momentum takes what the step changed: it and the model before the step are read and written.
+/// Returns the bytes to merge models and to follow with momentum: momentum takes the step's change, so it and
+/// the model before the step are read and written.
 Bytes merge_and_follow(const DataParallelSync& sync, Departure::To to, std::int64_t received, Bytes width) {
   return plain_merge_bytes(sync, to, received, width) + 4 * kVector;
 }

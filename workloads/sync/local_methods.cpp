@@ -1,6 +1,6 @@
-// Methods whose workers train alone for a period: local SGD (McMahan et al. 2017) averages their models; in
-// DiLoCo (Douillard et al. 2023) an outer optimizer takes the mean of what they changed, in fragments and
-// with a delay where it streams (Douillard et al. 2025).
+// Implements methods whose workers train alone for a period: local SGD (McMahan et al. 2017) averages their
+// models; in DiLoCo (Douillard et al. 2023) an outer optimizer takes their mean change, in fragments and with
+// a delay where it streams (Douillard et al. 2025).
 #include <array>
 #include <optional>
 #include <string>

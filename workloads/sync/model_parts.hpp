@@ -12,7 +12,7 @@ namespace orrery {
 
 class ModelParts {
  public:
-  /// Keeps references. A value of the model has `width` bytes; a rank holds one of so many `shards`.
+  /// Keeps references. A value of the model has `width` bytes; a rank holds one of `shards` shards.
   ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage, Bytes width,
              std::int64_t shards);
 

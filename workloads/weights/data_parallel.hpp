@@ -1,6 +1,6 @@
-// The data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter
-// gathers (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step. Where replicas may
-// differ, gradients are reduced within workers only and ModelSync brings the models together.
+// Writes the data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter gathers
+// (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step. Where replicas may differ,
+// gradients are reduced within workers only and ModelSync brings the models together.
 //
 //   ZeRO   gradients                        parameters
 //   0      all-reduce                       whole everywhere
@@ -36,7 +36,7 @@ class DataParallel {
   DataParallel(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramWriter& writer);
 
-  /// A step begins. Returns what its first operation has to wait for.
+  /// Begins a step. Returns the operation that its first one has to wait for.
   OpId begin_step(std::int32_t step);
 
   /// Returns true if a collective begins or ends within this pass.
@@ -46,8 +46,8 @@ class DataParallel {
     return gathers_.meets_first(pass) || models_.meets(pass);
   }
 
-  /// Call before a block runs in either direction. Returns the gather, or what else brings parameters, that
-  /// it has to wait for, or kNoOp.
+  /// Call before a block runs in either direction. Returns the operation that brings its parameters, such as
+  /// a gather, which it has to wait for, or kNoOp.
   OpId before_block(const Pass& pass, std::size_t block) {
     return models_.before_block(pass, block, gathers_.before_block(pass, block));
   }
@@ -64,8 +64,8 @@ class DataParallel {
   /// Call when a pass over a whole chunk is written that completes gradients. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 
-  /// Reduces what is left; `last` is the last operation of the last pass. Returns the operation that
-  /// ends latest, or kNoOp.
+  /// Reduces the remaining gradients; `last` is the last operation of the last pass. Returns the operation
+  /// that ends latest, or kNoOp.
   OpId reduce_rest(OpId last);
 
   /// Runs the optimizer after `last` and the reductions. Returns the operation that ends the step.
@@ -116,7 +116,7 @@ class DataParallel {
 
   std::int32_t step_ = 0;
   OpId ready_ = kNoOp;                                     ///< parameters of this step are up to date
-  OpId last_reduce_ = kNoOp;                               ///< latest of those that sum gradients
+  OpId last_reduce_ = kNoOp;                               ///< latest reduction of gradients
   std::array<std::int64_t, kAllWeights.size()> bucket_{};  ///< parameters whose gradients wait to be reduced
   ModelSync::Place bucket_begins_;             ///< the block that was the last to go into a bucket
   std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step

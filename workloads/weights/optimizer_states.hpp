@@ -15,8 +15,8 @@ namespace orrery {
 /// Returns how many of the `owned` parameters that a rank updates have their states in host memory.
 [[nodiscard]] std::int64_t offloaded_parameters(const Plan& plan, std::int64_t owned);
 
-/// Bytes that an update reads and writes for each parameter. `software` says it of Adam in 32 bits; what
-/// other states take more or less is read and written once.
+/// Returns the bytes that an update reads and writes for each parameter. `software` gives them for Adam in 32
+/// bits; the difference of other states is read and written once.
 [[nodiscard]] double update_bytes_per_parameter(const Experiment& experiment);
 
 }  // namespace orrery

@@ -40,7 +40,7 @@ class WeightCollectives {
   OpId add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
            OpId dep, std::int64_t pieces = 1);
 
-  /// Casts gradients to what they travel in, after `dep`; `dep` where they travel as they are kept. It runs
+  /// Casts gradients to the precision on the wire, after `dep`; returns `dep` if they need no cast. It runs
   /// beside the passes, as the copies into buckets do.
   OpId cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep);
   [[nodiscard]] const WireWidth& gradient_width() const { return gradients_; }
@@ -49,7 +49,8 @@ class WeightCollectives {
   [[nodiscard]] std::uint32_t together(std::int64_t pieces) const {
     return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
   }
-  /// In how many collectives ZeRO-3 moves a unit: the parameters, or the gradients of what is `trained`.
+  /// Returns the number of collectives in which ZeRO-3 moves a unit: the parameters, or the gradients of its
+  /// `trained` ones.
   [[nodiscard]] std::int64_t pieces_of(Weights of, const Chunk& chunk, const FsdpUnit& unit,
                                        bool trained) const;
   /// Parameters of them that the stage trains.
