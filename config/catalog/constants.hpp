@@ -14,7 +14,7 @@ struct Constant {
   using Member = std::variant<double Software::*, double Gpu::*, double NodeWiring::*, double Fabric::*>;
 
   std::string key;        ///< dotted, of an experiment, such as cluster.node.base_latency_us
-  std::string_view name;  ///< what a calibration calls it: the last part of the key
+  std::string_view name;  ///< the name in a calibration: the last part of the key
   std::string_view part;  ///< whose calibrations have it: gpu, node, fabric or software
   std::string_view unit;
   double minimum = 0;

@@ -46,7 +46,7 @@ const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
     const CatalogEntry* entry = origins.catalog.find(use.kind, use.name);
     const bool holds = entry != nullptr && has(entry->value, pointer.substr(use.pointer.size()));
     const bool calibration = use.kind == CatalogKind::calibration;
-    if (calibration ? !holds : afresh) continue;  // a calibration lacks what it likes
+    if (calibration ? !holds : afresh) continue;  // a calibration may lack any key
     const bool nearer = best == nullptr || use.pointer.size() > best->pointer.size();
     if ((holds && !best_has) || (holds == best_has && nearer)) {
       best = &use;

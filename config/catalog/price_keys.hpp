@@ -1,5 +1,5 @@
-// The keys of an experiment that prices are made of: bandwidths, peaks, latencies, times of kernels and of
-// the host. Used by whoever asks what a faster one would do.
+// Lists the keys of an experiment that prices depend on: bandwidths, peaks, latencies, times of kernels and
+// of the host. Callers use it to ask for the effect of faster hardware.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Estimates, before anything is built, of what gossip over many neighbours takes to simulate. Fitted to runs
-// of erdos-renyi graphs behind a switch and of complete graphs over a chain of GPUs, on one core of 2024.
+// Estimates, before anything is built, the cost of simulating gossip over many neighbours. Fitted to runs of
+// erdos-renyi graphs behind a switch and of complete graphs over a chain of GPUs, on one core of 2024.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr double kSecondsPerPairAndLink = 0.16e-9;
 
 double as_real(std::int64_t value) { return static_cast<double>(value); }
 
-/// Workers and what joins them in one round.
+/// Describes workers and their edges in one round.
 struct GossipShape {
   double workers = 1;
   double degree = 0;     ///< the largest

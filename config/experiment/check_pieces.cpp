@@ -8,7 +8,8 @@
 namespace orrery {
 namespace {
 
-/// Says why weights cannot be kept narrow: they have to be frozen, and gathered and shared out by nobody.
+/// Returns the reason why weights cannot be kept narrow: they have to be frozen, and neither gathered nor
+/// sharded.
 std::string_view obstacle_to_narrow(const Experiment& experiment) {
   if (experiment.model.lora_rank == 0) return "without model.lora_rank: all weights are trained";
   if (experiment.model.experts > 0) return "in models with experts";

@@ -1,5 +1,5 @@
-// Whoever comes later counts in 64-bit integers (FLOPs of an operation, bytes per GPU, picoseconds) and
-// 32-bit task numbers: upper bounds of what a step computes and moves are held against them.
+// Checks upper bounds of a step's compute and traffic, because later code counts in 64-bit integers (FLOPs of
+// an operation, bytes per GPU, picoseconds) and 32-bit task numbers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -50,7 +50,7 @@ class PlanCompletion {
  private:
   [[nodiscard]] bool has(std::string_view key) const { return given_.contains(key); }
 
-  /// At the first of `keys` that the plan gives, since that is what the user can change.
+  /// Adds the message at the first of `keys` that the plan gives, because the user can change that one.
   void add(std::initializer_list<std::string_view> keys, std::string message) {
     std::string_view at = *keys.begin();
     for (const std::string_view key : keys) {

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// A part of an experiment without a mistake, and what it was read from.
+/// Holds a part of an experiment without a mistake, and the JSON it was read from.
 template <class Part>
 struct KnownPart {
   Json given = Json(Json::value_t::discarded);  ///< discarded: none yet
@@ -43,8 +43,8 @@ class ExperimentReader {
   /// The keys of the cluster of a valid document, names and bases resolved.
   Json cluster_keys(const Json& root);
 
-  /// Checks the keys that `root` has, each part by itself: neither what is missing nor what parts ask of each
-  /// other.
+  /// Checks the keys that `root` has, each part by itself; missing keys and relations between parts are not
+  /// checked.
   void check_parts(const Json& root);
 
   [[nodiscard]] const Findings& findings() const { return findings_; }

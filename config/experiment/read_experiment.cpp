@@ -98,7 +98,7 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
   if (name != parsed.given.end() && name->is_string()) label.name = name->get<std::string>();
 }
 
-/// True where the experiment leaves its plan to whoever can choose one.
+/// Returns true if the experiment leaves the choice of its plan to a planner.
 bool leaves_plan_open(const Json& experiment) {
   if (!experiment.is_object()) return false;
   const auto plan = experiment.find("plan");
@@ -172,7 +172,8 @@ ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vec
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
-/// A plan in place of one that is left open; nothing where it is not, or nobody chooses.
+/// Returns a chosen plan for an experiment without one; nullopt if it has a plan, or if no planner is
+/// present.
 std::optional<ChosenPlan> ExperimentSeries::choose(const ParsedExperiment& parsed,
                                                    const std::string& source) const {
   const Menus& menus = setting_->menus;

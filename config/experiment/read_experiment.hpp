@@ -17,8 +17,8 @@ namespace orrery {
 
 struct ParsedExperiment;
 
-/// Where the values of an experiment stand, for problems that are found after it was read. Copies share what
-/// they know.
+/// Knows the text positions of an experiment's values, for problems that are found after it was read. Copies
+/// share them.
 class ExperimentPositions {
  public:
   /// `error` with source, line and column of its pointers, such as from building the topology. Problems that
@@ -65,8 +65,8 @@ LocatedExperiment read_experiment_text(std::string_view text, const std::string&
 LocatedExperiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                        const Catalog& catalog, const Menus& menus);
 
-/// Checks what can be told of overrides whatever experiment they are for: how they are written, their keys,
-/// names, types and ranges. @throws InputError with all that is wrong.
+/// Checks overrides as far as that is possible without an experiment: syntax, keys, names, types and ranges.
+/// @throws InputError with all errors.
 void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus);
 
 /// Identifies an experiment; it is set for wrong ones too, as long as they are JSON or YAML.
@@ -80,7 +80,7 @@ struct ExperimentLabel {
 /// time.
 class ExperimentSeries {
  public:
-  /// `remembers`: keeps what was read for the next experiment.
+  /// `remembers`: keeps parsed parts for the next experiment.
   ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides,
                    bool remembers = true);
   ~ExperimentSeries();
@@ -90,8 +90,7 @@ class ExperimentSeries {
   /// wrong.
   LocatedExperiment read(std::string_view text, const std::string& source, ExperimentLabel* label = nullptr);
 
-  /// For texts that nobody wrote: what is wrong is found several times as fast, and told by its pointer
-  /// alone.
+  /// Reads texts from programs: errors are found several times as fast, and are located by JSON pointer only.
   /// @throws InputError without sources, lines and columns
   Experiment read_without_positions(std::string_view text);
 

@@ -1,4 +1,4 @@
-// model.layer_pattern: what each layer is, where a model says so of each.
+// Reads model.layer_pattern: the content of each layer, if a model describes each of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The software that experiments run on which name no stack: the one people use for such a model. Read by the
-// reader of experiments, which knows what is named; docs/experiment.md shows the table.
+// Chooses the software of experiments that name no stack: the one people use for such a model. Used by the
+// reader of experiments; docs/experiment.md shows the table.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace orrery {
 
 struct UsualStack {
-  std::string_view models;  ///< what it is usual for, in words
+  std::string_view models;  ///< the models it is the default for, in words
   bool (*has)(const Model&) = nullptr;
   std::string_view stack;
   Optimizer optimizer{};  ///< of its training scripts for such models: the default of plan.optimizer on it

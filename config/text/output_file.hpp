@@ -31,9 +31,9 @@ class OutputFile {
   void write(std::string_view text);
   /// Writes all that waits; the file is complete beside its target. No `write` may follow.
   void finish();
-  /// Puts the finished file in the place of its target; what was there is kept until the end.
+  /// Moves the finished file to its target; the old file is kept until the end.
   void put_in_place();
-  /// Brings back what was there before put_in_place().
+  /// Restores the file from before put_in_place().
   void take_back() noexcept;
   /// finish() and put_in_place().
   void commit();

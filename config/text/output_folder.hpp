@@ -19,7 +19,7 @@ class OutputFolder {
   [[nodiscard]] std::string file(const std::string& name) const { return temporary_ + "/" + name; }
   /// Once its files are finished.
   void put_in_place();
-  /// Takes away what put_in_place() has put there.
+  /// Removes the files that put_in_place() has moved.
   void take_back() noexcept;
 
  private:
