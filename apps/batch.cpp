@@ -50,7 +50,7 @@ std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The answer to a line begins with what tells whose it is.
+/// Returns the beginning of an answer, which identifies its line.
 std::string beginning(const LineLabel& label, std::uint64_t number) {
   std::string text = "{\"line\":" + std::to_string(number);
   if (!label.id.empty()) text += ",\"id\":" + label.id;
@@ -88,7 +88,7 @@ bool output_is_gone() {
   return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-/// Lines of standard input, and what has come of the next one. Ends early where `stop` says so.
+/// Reads lines of standard input and holds the read-ahead of the next one. Ends early if `stop` returns true.
 class LineReader {
  public:
   explicit LineReader(std::function<bool()> stop) : stop_(std::move(stop)) {}
@@ -142,8 +142,8 @@ class LineReader {
 
   std::function<bool()> stop_;
   std::vector<char> block_ = std::vector<char>(1 << 18);
-  std::ptrdiff_t at_ = 0;   ///< in the block: what comes next
-  std::ptrdiff_t end_ = 0;  ///< in the block: of what was read
+  std::ptrdiff_t at_ = 0;   ///< in the block: the next line
+  std::ptrdiff_t end_ = 0;  ///< in the block: the end of the data
   std::string begun_;       ///< of the next line
   bool unreadable_ = false;
 };
@@ -261,7 +261,7 @@ class OrderedWorkQueue {
   const ProgressReport& progress_;
   WorkShares<Line> shares_;
   std::mutex input_;
-  std::atomic<bool> stopped_ = false;  ///< nobody takes the answers
+  std::atomic<bool> stopped_ = false;  ///< the reader of the answers is gone
   LineReader reader_{[this] {
     if (output_is_gone()) stopped_ = true;
     return stopped_.load();

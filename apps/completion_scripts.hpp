@@ -13,7 +13,7 @@ namespace orrery {
 struct CompletionWords {
   std::vector<CommandWords> commands;
   std::vector<std::string> entries;      ///< of the catalog
-  std::vector<std::string> result_keys;  ///< what --only and the like take
+  std::vector<std::string> result_keys;  ///< the values of --only and similar options
   std::map<std::string, std::vector<std::string>>
       keys;  ///< of experiments; the values of those that have names
 };

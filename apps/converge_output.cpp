@@ -81,7 +81,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-/// The table without its least important columns where they have no room, and what they are.
+/// Returns the table without its least important columns if they have no room, and names these.
 std::string fitted(std::vector<std::vector<std::string>> rows, std::size_t columns) {
   std::string hidden;
   for (const char* least : {"consensus error", "iterations", "workers", "above least", "step [ms]"}) {

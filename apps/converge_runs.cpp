@@ -90,7 +90,7 @@ struct Setting {
   }
 };
 
-/// Leaves out the varied keys that do nothing beside the other values. What else is wrong waits for the run.
+/// Leaves out varied keys that have no effect beside the other values. The run reports all other errors.
 void settle_values(Job& job, const Setting& setting) {
   for (bool again = true; again;) {
     job.overrides = setting.arguments.overrides;

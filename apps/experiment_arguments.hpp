@@ -26,8 +26,8 @@ struct ExperimentArguments {
 /// Answers an experiment with a line.
 using LineMaker = std::function<std::string(const Experiment&)>;
 
-/// Reads the one experiment of a command without --batch; says on standard error what in it is allowed and
-/// hardly meant.
+/// Reads the one experiment of a command without --batch; writes warnings on likely mistakes to standard
+/// error.
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common);
 
 /// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.

@@ -121,8 +121,8 @@ std::string wrong_command(const std::vector<std::string>& arguments) {
          orrery::hint(arguments.front(), known);
 }
 
-/// The key of an experiment that somebody gave as an option, such as --tp or --tensor-parallel; "" for
-/// others.
+/// Returns the key of an experiment that the user gave as an option, such as --tp or --tensor-parallel; ""
+/// for other options.
 std::string key_meant(std::string_view option) {
   std::string key(option.substr(2));
   std::ranges::replace(key, '-', '_');

@@ -1,4 +1,4 @@
-// Checks of option values, with the words of the other errors: what was found, what is allowed.
+// Checks option values; errors have the words of all others: the value found, and those allowed.
 #pragma once
 
 #include <cstdint>

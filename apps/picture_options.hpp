@@ -1,4 +1,5 @@
-// Options of commands that draw a run: --svg and --draw, with what they draw, from when to when and how wide.
+// Declares options of commands that draw a run: --svg and --draw, with the contents, the range of time and
+// the width.
 #pragma once
 
 #include <functional>

@@ -39,7 +39,7 @@ TraceOptions options_of(const TraceArguments& arguments, const Experiment& exper
   return trace;
 }
 
-/// Options that choose what is in the traces say nothing without one.
+/// Refuses options that choose the contents of traces if there is no trace.
 void require_trace(const TraceArguments& arguments) {
   if (arguments.any()) return;
   for (const auto& [option, value] :

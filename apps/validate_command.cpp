@@ -49,7 +49,7 @@ std::vector<std::string> tables_named(const ValidateOptions& options) {
   return names;
 }
 
-/// All tables; what is wrong in any of them is reported together.
+/// Loads all tables and reports their errors together.
 std::vector<MeasuredTable> load(const std::vector<std::string>& names, const ValidateOptions& options) {
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   std::vector<MeasuredTable> tables;
