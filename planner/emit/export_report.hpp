@@ -30,7 +30,7 @@ struct Entry {
   std::string value;  ///< as an experiment has it
   ExportOutcome fate = ExportOutcome::open;
   std::vector<Setting> settings;
-  std::string remark;  ///< what to know of the settings, or why there are none
+  std::string remark;  ///< a note on the settings, or the reason why there are none
 
   void set(std::string path, EmitJson setting) {
     settings.push_back({std::move(path), std::move(setting)});
@@ -103,7 +103,7 @@ class ExportReport {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// Gives settings other paths.
   void rename(std::string (*renamed)(const std::string& path));
-  /// Comments for a file of `framework`: what it is of, each line after "# ".
+  /// Returns the heading comments of a file of `framework`, each line after "# ".
   [[nodiscard]] std::string heading(std::string_view framework, std::string_view how) const;
   /// Comments on all keys without a setting, by reason.
   [[nodiscard]] std::string remainder(std::string_view framework) const;

@@ -17,8 +17,8 @@ namespace orrery {
 
 class Objective {
  public:
-  /// `text`: a key of the result, or min:KEY, max:KEY. @throws InputError for what is no number of the
-  /// result, which it calls `option`.
+  /// `text`: a key of the result, or min:KEY, max:KEY. @throws InputError for a text that is no number of the
+  /// result; the error names `option`.
   explicit Objective(std::string_view text, std::string_view option = "--objective");
 
   [[nodiscard]] const std::string& key() const { return key_; }

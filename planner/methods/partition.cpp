@@ -23,8 +23,8 @@ struct Label {
   }
 };
 
-/// Labels of so many stages with so many layers on so many stages of each kind of GPU, none of which
-/// dominates another: the slowest stage and the sum of all are two ends that a longer stage trades.
+/// Holds the undominated labels of a number of stages and layers, by the stages on each kind of GPU: a longer
+/// stage trades the slowest stage against the sum of all.
 class Labels {
  public:
   explicit Labels(const PartitionProblem& problem) : problem_(problem) {

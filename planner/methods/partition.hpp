@@ -1,5 +1,5 @@
-// Layers of a model divided over the stages of a pipeline, with what each stage computes again and the GPUs
-// that it runs on: the problem that dynamic and integer programming solve. Plain numbers; knows no model.
+// States the problem that dynamic and integer programming solve: layers of a model are divided over the
+// stages of a pipeline, with the recomputation and the GPUs of each stage. Plain numbers; knows no model.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace orrery {
 
 /// A stage with its layers on a kind of GPU.
 struct StageOption {
-  Picoseconds pass_ps = 0;       ///< of a micro-batch there and back, with what is computed again
+  Picoseconds pass_ps = 0;       ///< of a micro-batch forward and backward, with recomputation
   Picoseconds reduction_ps = 0;  ///< of its gradients, where nothing hides it
   std::int64_t recomputed = 0;   ///< of its layers, the first ones
 };
@@ -52,8 +52,8 @@ using Partition = std::vector<PlacedStage>;
 /// Returns true if every partition with such a stage costs more than `most`.
 [[nodiscard]] bool costs_more(const PartitionProblem& problem, const StageOption& stage, Int128 most);
 
-/// The cheapest partition, by dynamic programming over stages, layers and GPUs that are left. Of equally
-/// cheap ones always the same.
+/// Returns the cheapest partition, by dynamic programming over stages, layers and GPUs that are left. Among
+/// equally cheap ones it is always the same.
 [[nodiscard]] Partition partition_by_dp(const PartitionProblem& problem);
 
 }  // namespace orrery

@@ -145,8 +145,8 @@ class PipelinePartition::Implementation {
                        *recomputed};
   }
 
-  /// With which the stage has room. Of like layers each that is computed again leaves more room than the one
-  /// before, from the first one on, which needs a workspace.
+  /// Returns the fewest recomputed layers with which the stage fits. Among equal layers each recomputed one
+  /// frees more memory than the one before, from the first one on, which needs a workspace.
   std::optional<std::int64_t> fewest_recomputed(StagePrices& prices, std::size_t stage, std::int64_t from,
                                                 std::int64_t to) const {
     const auto fits = [&](std::int64_t layers) { return prices.has_room(stage, from, to, layers); };
@@ -189,7 +189,7 @@ class PipelinePartition::Implementation {
   std::deque<StagePrices> prices_;  ///< which do not move: per class of GPU, or of the cluster as it is
   std::vector<std::int64_t> first_layers_;
   PartitionProblem problem_;
-  std::optional<Int128> most_;  ///< that the cheapest partition costs: what a balanced one does
+  std::optional<Int128> most_;  ///< an upper bound of the cheapest partition: the cost of a balanced one
 };
 
 PipelinePartition::PipelinePartition(const Experiment& experiment, PartitionChoices choices, Memo& memo)

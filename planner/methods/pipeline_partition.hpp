@@ -22,8 +22,7 @@ struct PartitionChoices {
 
 class PipelinePartition {
  public:
-  /// Keeps a copy of what it needs. @throws InputError where prices cannot be made, and as
-  /// partition_obstacle()
+  /// Copies its inputs. @throws InputError if prices cannot be made, and as partition_obstacle()
   PipelinePartition(const Experiment& experiment, PartitionChoices choices, Memo& memo);
   ~PipelinePartition();
   PipelinePartition(PipelinePartition&&) noexcept;

@@ -78,7 +78,7 @@ std::string example_of(const Space& space, const std::string& by) {
   return "";
 }
 
-/// Says what stands against all points.
+/// Throws the reason why no point is valid.
 [[noreturn]] void refuse_empty(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("no point of {} is valid", result.points);
   if (result.evaluated != result.points)
@@ -91,7 +91,7 @@ std::string example_of(const Space& space, const std::string& by) {
   throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
 }
 
-/// Plans fit, and what stands against each was found out by simulating it.
+/// Throws if plans fit and simulating each of them failed.
 [[noreturn]] void refuse_all(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("none of {} plans that fit could be simulated", result.refused);
   for (const auto& [why, count] : result.rejected) message += fmt::format("; {} {}", count, why);

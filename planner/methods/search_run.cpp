@@ -39,7 +39,7 @@ bool better(const Trial& a, const Trial& b) {
   return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
 }
 
-/// Calls `work` with each index on several threads; what one of them throws first, by index, is thrown.
+/// Calls `work` with each index on several threads; throws the first exception of any of them, by index.
 template <class Work>
 void for_each_or_throw(std::size_t count, unsigned threads, Work work) {
   std::vector<std::exception_ptr> errors(count);
@@ -121,13 +121,14 @@ std::uint64_t SearchRun::evaluate_point(std::uint64_t index, std::uint64_t end, 
   }
   const Point& point = std::get<Point>(read);
   if (!found.known.insert(point.content).second) return 1;
-  const auto refusal = refusal_of([&] {  // what only building it finds, such as a tree without enough leaves
-    const Report memory = account_memory(point.experiment, kMemoryAlone);
-    if (memory.feasible)
-      found.candidates.push_back(candidate_of(point, memory));
-    else
-      found.without_room.push_back(point.content);
-  });
+  const auto refusal =
+      refusal_of([&] {  // errors that appear only as it is built, such as a tree without enough leaves
+        const Report memory = account_memory(point.experiment, kMemoryAlone);
+        if (memory.feasible)
+          found.candidates.push_back(candidate_of(point, memory));
+        else
+          found.without_room.push_back(point.content);
+      });
   if (refusal) ++found.removed[refusal->text()];
   return 1;
 }
@@ -177,7 +178,7 @@ std::vector<Candidate> SearchRun::evaluate_bounds() {
   return merged(evaluations);
 }
 
-/// Counts what all shares have found; of candidates with one content the first.
+/// Counts the findings of all shares; of candidates with one content it keeps the first.
 std::vector<Candidate> SearchRun::merged(std::vector<Evaluations>& evaluations) {
   std::vector<Candidate> candidates;
   std::unordered_set<ContentHash, ContentHasher> seen;
@@ -198,7 +199,7 @@ std::vector<Candidate> SearchRun::merged(std::vector<Evaluations>& evaluations) 
 /// A point that was read.
 struct SearchRun::Evaluated {
   std::optional<Point> point;
-  std::string removed_by;  ///< of what is no experiment
+  std::string removed_by;  ///< of a point that is no experiment
   Report memory;
   std::optional<Candidate> candidate;  ///< where it was asked for
 

@@ -63,21 +63,21 @@ class SearchRun {
   /// is a number above those of its points, equal for equal values.
   [[nodiscard]] std::uint64_t index_of(const std::vector<std::string>& values);
 
-  /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
-  /// index.
+  /// Evaluates all points on all threads: returns those that fit into memory, each content once, with bounds,
+  /// by index.
   [[nodiscard]] std::vector<Candidate> evaluate_bounds();
 
   /// Evaluates some points. Points that are no experiments or do not fit give nullopt and are counted once.
   [[nodiscard]] std::vector<std::optional<Candidate>> evaluate(std::span<const std::uint64_t> indices);
 
-  /// Simulates on all threads those that the budget has room for, in order; those that are no experiments, do
-  /// not fit or cannot be simulated have no trial and are counted, and so has none beyond the budget. A
+  /// Simulates points on all threads in order, as the budget allows. Points that are no experiments, do not
+  /// fit or cannot be simulated have no trial and are counted; points beyond the budget have none either. A
   /// content is simulated once.
   std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
   /// Simulates points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
 
-  /// Tightens the bounds of candidates by what is next for each, on all threads.
+  /// Tightens the bounds of candidates by the next kind of bound for each, on all threads.
   void tighten(std::span<Candidate*> candidates);
 
   [[nodiscard]] bool budget_left() const;
@@ -139,8 +139,9 @@ class SearchRun {
   bool surveyed_ = false;
   std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of evaluate_bounds()
   std::unordered_set<ContentHash, ContentHasher> contents_;
-  std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher> known_;  ///< none of what was refused
-  std::vector<Trial> trials_;                                                   ///< by cost, then by index
+  std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher>
+      known_;                  ///< no trial for refused points
+  std::vector<Trial> trials_;  ///< by cost, then by index
   struct Refused {
     std::uint64_t points = 0;
     std::string message;  ///< of the first one
@@ -152,8 +153,8 @@ class SearchRun {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Does `work`; what stands against it where it cannot be done: a plan too large to simulate, one whose ranks
-/// wait for each other, or one that ends after simulated time.
+/// Does `work`; returns the reason if it fails: a plan too large to simulate, one whose ranks deadlock, or
+/// one that ends after simulated time.
 template <class Work>
 [[nodiscard]] std::optional<Refusal> refusal_of(Work work) {
   try {

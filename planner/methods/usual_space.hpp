@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-/// Degrees of all dimensions, micro-batches, chunks, recomputation, sharding and the place of replicas, of
-/// what the experiment's model can have. `base` is read for its model.
+/// Returns the default space: degrees of all dimensions, micro-batches, chunks, recomputation, sharding and
+/// the place of replicas, as the experiment's model allows. `base` is read for its model.
 [[nodiscard]] SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog,
                                            const Menus& menus);
 

@@ -54,7 +54,8 @@ class SearchText {
     return value.empty() ? "-" : value;
   }
 
-  /// Keys whose values differ among `plans`, or those that all have in common and that are not left out.
+  /// Returns the keys whose values differ among `plans`, or those with one value for all that are not left
+  /// out.
   [[nodiscard]] std::vector<std::size_t> keys_of(const std::vector<FoundPlan>& plans, bool differ) const {
     std::vector<std::size_t> keys;
     for (std::size_t k = 0; k < space_.keys().size(); ++k) {

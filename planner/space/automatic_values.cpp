@@ -57,7 +57,7 @@ Values expert_degrees(const Experiment& e) {
   return divisors_that(std::max<std::int64_t>(e.model.experts, 1),
                        [&](std::int64_t d) { return e.plan.gpus() % d == 0; });
 }
-/// Powers of two, up to what schedulers of serving engines take by default.
+/// Returns powers of two, up to the default limit of serving engines' schedulers.
 Values requests_in_flight(const Experiment&) {
   constexpr std::int64_t kMost = 512;
   Values values;
@@ -136,7 +136,7 @@ constexpr std::array<AutomaticRow, 13> kAutomatic{{
     {"inference.disaggregated", divided_replicas},
 }};
 
-/// The schema of a part of what another one describes; null where there is none.
+/// Returns the schema of a member of a described object; null if there is none.
 nlohmann::json part_of(const nlohmann::json& schema, const std::string& name) {
   if (schema.contains("properties") && schema["properties"].contains(name)) return schema["properties"][name];
   const bool is_index = name.find_first_not_of("0123456789") == std::string::npos;

@@ -40,8 +40,8 @@ struct SpaceDescription {
   std::string experiment_text;  ///< of one written out; "" without
 };
 
-/// @param source  names the text in problems; its folder is where a relative file of an experiment lies
-/// @throws InputError with all that is wrong: file, line, column, what was found and is allowed.
+/// @param source  names the text in problems; relative files of an experiment lie in its folder
+/// @throws InputError with all errors: file, line, column, the value found and those allowed.
 [[nodiscard]] SpaceDescription read_space(std::string_view text, const std::string& source);
 
 /// Says if keys may range over an interval of numbers. The points of such a space have no index.

@@ -44,8 +44,8 @@ struct SpaceKey {
 /// there twice, or has no values since it is automatic or an interval.
 [[nodiscard]] std::size_t count_combinations(const std::vector<SpaceKey>& keys, std::size_t most);
 
-/// Clears the values of keys that do nothing beside the others, as `diagnostics` say. Whether there were any,
-/// and nothing else is wrong.
+/// Clears the values of keys that have no effect beside the others, as `diagnostics` say. Returns true if
+/// there were any and no other errors.
 [[nodiscard]] bool drop_idle(const std::vector<Diagnostic>& diagnostics, const std::vector<SpaceKey>& keys,
                              std::vector<std::string>& values);
 

@@ -77,7 +77,7 @@ class Database {
   [[nodiscard]] std::int64_t number(std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Throws what `status`, which SQLite gave, means for the file.
+  /// Throws the error that SQLite's `status` stands for.
   [[noreturn]] void fail(int status) const;
 
  private:
@@ -88,8 +88,7 @@ class Database {
   sqlite3* connection_ = nullptr;
 };
 
-/// All or nothing of what is done while it lives, up to commit(). Others may read meanwhile, and wait to
-/// write.
+/// Makes all changes of its lifetime atomic, up to commit(). Others may read meanwhile, and wait to write.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -1,4 +1,4 @@
-// The columns of a file of results: which there are, and what is put into them.
+// Manages the columns of a file of results, and their values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -189,7 +189,7 @@ void ResultsFile::insert_result(const SweptPoint& point) {
   insert_result_->run();
 }
 
-/// Adds to what other processes have met.
+/// Merges the kinds of columns into those that other processes have met.
 void ResultsFile::widen_kinds(const std::vector<ColumnKind>& met) {
   if (met == kinds_) return;
   const std::vector<Column> there = columns_of(database_, kOfResult);

@@ -69,17 +69,17 @@ class ResultsFile {
   /// Returns the keys of begin(), and further ones that results in the file have.
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
-  /// The contents that this version has results of, and that were not told before: at first all, later what
-  /// other processes, and insert(), have added.
+  /// Returns the contents with results of this version that were not returned before: at first all, later
+  /// those that other processes, and insert(), have added.
   [[nodiscard]] std::vector<ContentHash> new_contents();
 
-  /// Adds all of them or, where that fails, none. What is known already stays as it is.
+  /// Adds all of them or, on failure, none. Known results stay as they are.
   void insert(std::span<const SweptPoint> points, std::span<const RemovedPoints> removed = {});
 
   /// Puts all into the one file, unless others have it open too.
   void finish() noexcept;
 
-  /// For those that read it.
+  /// Returns the database for readers.
   [[nodiscard]] const Database& database() const { return database_; }
 
  private:

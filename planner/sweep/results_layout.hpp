@@ -7,9 +7,9 @@
 
 namespace orrery {
 
-/// `path`, once the file's header was looked at without SQLite, which might go on with what a process has
-/// left undone there. A file that is not there yet, or empty, is as good. @throws InputError for any other
-/// file.
+/// Returns `path` after a look at the file's header without SQLite, which might complete the unfinished work
+/// of another process there. A file that does not exist yet, or is empty, is accepted. @throws InputError for
+/// any other file.
 [[nodiscard]] const std::string& checked_results_file(const std::string& path);
 
 /// Makes the tables where there are none.

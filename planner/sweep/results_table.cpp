@@ -41,8 +41,8 @@ struct Candidate {
   std::vector<double> costs;
 };
 
-/// In order of the first cost, so that nobody is dominated by one behind it, but for equal first costs, which
-/// the others put in order.
+/// Returns the undominated points. They are in order of the first cost, so that no later one dominates an
+/// earlier one, except for equal first costs, which the others put in order.
 std::vector<std::uint64_t> undominated(std::vector<Candidate> candidates) {
   std::ranges::sort(candidates, {}, [](const Candidate& c) { return std::tie(c.costs, c.point); });
   std::vector<const Candidate*> front;
@@ -114,7 +114,8 @@ std::string ResultsTable::checked(const std::string& key) const {
                                            quote(key), hint(key, known))}});
 }
 
-/// A choice by what no point has, such as money where no rent is known, would be empty without a word.
+/// Throws if no point has the figure, such as cost if no rent is known, since a choice by it would silently
+/// be empty.
 void ResultsTable::require_figure(const std::string& key, const SweepSummary& summary) const {
   if (summary.feasible == 0 || has_figure(key)) return;
   throw InputError({Diagnostic{database_.path(), 0, 0, "",

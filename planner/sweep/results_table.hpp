@@ -1,4 +1,4 @@
-// A file of results from the side of those who read it: the points of a sweep with their results, as a table.
+// Reads a file of results: the points of a sweep with their results, as a table.
 #pragma once
 
 #include <chrono>
@@ -86,8 +86,8 @@ inline constexpr std::array<std::string_view, 3> kExportFormatNames{"csv", "json
 void export_results(const ResultsTable& table, ExportFormat format,
                     const std::optional<std::vector<std::uint64_t>>& points, const Sink& sink);
 
-/// A page of HTML: any figure of the points against any other, and each point whole. Of more points than a
-/// browser draws those with the shortest steps.
+/// Writes a page of HTML: any figure of the points against any other, and each point whole. If there are more
+/// points than a browser draws, those with the shortest steps are taken.
 void write_sweep_page(const ResultsTable& table, const std::string& file, const Sink& sink);
 
 }  // namespace orrery
