@@ -18,8 +18,8 @@ struct GivenExperiment {
   enum class Form { path, text, object };
   Form form = Form::object;
   std::string text;                   ///< JSON or YAML; empty of a path
-  std::string source;                 ///< the path, or what errors call the text
-  std::vector<Diagnostic> refusal{};  ///< of what was found to be no experiment before it was read
+  std::string source;                 ///< the path, or the name of the text in errors
+  std::vector<Diagnostic> refusal{};  ///< of an object that was found to be no experiment before it was read
 };
 
 /// From a dict, a path (str or os.PathLike) or a text: a str that begins with { or has more than one line.

@@ -10,8 +10,8 @@
 namespace orrery::python {
 namespace {
 
-/// Experiments that a worker takes at a time, at most, where they are short work, and what is short for one
-/// and long: those of `orrery simulate --batch`.
+/// Most experiments that a worker takes at a time if they are short work, and the limits of short and long
+/// work: those of `orrery simulate --batch`.
 constexpr std::size_t kMostPieces = 1024;
 constexpr std::chrono::milliseconds kShortWork{1};
 constexpr std::chrono::milliseconds kLongWork{10};
@@ -83,8 +83,8 @@ void ManyRuns::work(unsigned worker) {
     most = work_on_share(worker, series) ? kMostPieces : 1;
 }
 
-/// Gives a worker its part of what waits, neighbours together, and up to `most`; waits for the first. False
-/// when all is over.
+/// Gives a worker its part of the waiting experiments, neighbours together, and up to `most`; waits for the
+/// first. Returns false when all are done.
 bool ManyRuns::fetch(unsigned worker, std::size_t most) {
   std::unique_lock lock(mutex_);
   ++idle_;

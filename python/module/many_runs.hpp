@@ -1,5 +1,5 @@
-// Simulates experiments on several threads and hands out what comes of them in the order in which they were
-// given. Knows nothing of Python: its threads never need the interpreter's lock.
+// Simulates experiments on several threads and hands out their results in the order in which they were given.
+// Knows nothing of Python: its threads never need the interpreter's lock.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class ManyRuns {
  public:
   ManyRuns(unsigned threads, std::shared_ptr<const ReadSetting> setting, Figures figures,
            Simulator& simulator);
-  /// Waits for what the threads have begun.
+  /// Waits for the experiments that threads have begun.
   ~ManyRuns();
   ManyRuns(const ManyRuns&) = delete;
   ManyRuns& operator=(const ManyRuns&) = delete;

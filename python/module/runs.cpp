@@ -31,7 +31,7 @@ using Keys = std::shared_ptr<const ResultSelection>;
 
 void start_afresh() { shared_simulator() = new Simulator; }
 
-/// An experiment with what it is read with.
+/// Holds an experiment with the settings it is read with.
 struct Input {
   GivenExperiment given;
   std::shared_ptr<const ReadSetting> setting;

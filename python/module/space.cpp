@@ -24,7 +24,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The text and the name of what is given.
+/// Returns the text and the name of a given object.
 std::pair<std::string, std::string> text_and_source(py::handle given, const std::string& name) {
   GivenExperiment read = given_experiment(given, name);
   if (read.form == GivenExperiment::Form::path) return {read_text(read.source), read.source};

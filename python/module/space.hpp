@@ -1,4 +1,4 @@
-// A space of experiments, and what it is made from, so that other processes can make it again.
+// Holds a space of experiments with its sources, so that other processes can make it again.
 #pragma once
 
 #include <pybind11/pybind11.h>

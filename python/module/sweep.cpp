@@ -1,4 +1,4 @@
-// Sweeps of spaces into files of results: by threads of this process, or point by point by whoever asks for
+// Sweeps spaces into files of results: by threads of this process, or point by point, if the caller asks for
 // points and hands back results.
 #include "planner/sweep/sweep.hpp"
 
@@ -43,8 +43,8 @@ Names keys_or_default(const std::optional<Names>& keys) {
   return {names.begin(), names.end()};
 }
 
-/// Hands out points of a space that have to be simulated, each content once, and takes what becomes of them.
-/// What the file has already is not handed out.
+/// Hands out points of a space that have to be simulated, each content once, and takes their results. Points
+/// that the file has already are not handed out.
 class FarSweep {
  public:
   FarSweep(const BoundSpace& space, const std::string& file, const std::optional<Names>& keys)
