@@ -14,7 +14,7 @@ enum class IterationKind : std::uint8_t { prefill, decode, mixed };
 /// Such as "prefill 512 + decode 31": tokens of prompts, and requests that get their next token.
 [[nodiscard]] std::string iteration_name(const ServedIteration& iteration);
 
-/// Such as "replica 2", with what it does where others do something else.
+/// Returns a name such as "replica 2", with the replica's role if roles differ.
 [[nodiscard]] std::string replica_name(const ServingRecord& record, std::uint32_t replica);
 
 }  // namespace orrery

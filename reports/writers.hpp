@@ -1,5 +1,5 @@
-// One writer per output format: those of orrery/write.hpp, and that of traces from what the simulator keeps
-// of a run.
+// Declares one writer per output format: those of orrery/write.hpp, and that of traces from the simulator's
+// records of a run.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ TraceInfo write_trace(const RunView& run, const RankGrid& grid, const TraceOptio
 /// iterations or requests are left out. TraceInfo::ranks counts replicas.
 TraceInfo write_serving_trace(const ServingRecord& record, const TraceOptions& options, const Sink& sink);
 
-/// Makes the file of that name of what a function gives to its sink.
+/// Makes the file of that name of the text that a function gives to its sink.
 using FileMaker = std::function<void(const std::string& name, const std::function<void(const Sink&)>& write)>;
 /// A file for each rank, rank0.json.gz and so on, in the dialect of PyTorch's profiler: all operations, one
 /// kernel each, whatever options.level. TraceInfo::spans counts kernels and copies.

@@ -28,7 +28,7 @@ struct PageColumn {
 
 struct Page {
   std::string title;                 ///< any text
-  std::vector<std::string> scripts;  ///< of assets/, in this order, after those that all pages have
+  std::vector<std::string> scripts;  ///< of assets/, in this order, after those of all pages
   std::string data = "null";         ///< JSON; may hold any text
   std::vector<PageColumn> columns;
 

@@ -17,7 +17,8 @@ void add_course(const RunView& run, Page& page);
 /// Columns "memory.stage", "memory.at", "memory.bytes": the most that a stage holds from a time to the next.
 void add_memory(const RunView& run, std::size_t stages, Page& page);
 
-/// Member "links" of the object that is open: of each kind and pace how many, and what they carry.
+/// Writes member "links" of the open object: the number of links of each kind and bandwidth, and their
+/// traffic.
 void write_links(const RunView& run, JsonText& text);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
-// The timelines of a run as columns of a page: what ranks do on each stream, the passes of each stage, why
-// GPUs wait, and the critical path. Ranks that were simulated as one are one class of them. Internal to
-// reports/page/.
+// Writes the timelines of a run as columns of a page: the operations of ranks on each stream, the passes of
+// each stage, why GPUs wait, and the critical path. Ranks that were simulated as one are one class of them.
+// Internal to reports/page/.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace orrery {
 
 class RunSpans {
  public:
-  /// Classes of all ranks, or fewer rather than more than `max_spans`: as ranks_within() says, then of fewer
-  /// stages, evenly spread. Where one stage alone has more, its first operations. Of passes, waits and
-  /// the steps of the critical path each as many, the first ones.
+  /// Takes classes of all ranks, or fewer to stay within `max_spans`: as ranks_within() says, then of fewer
+  /// stages, evenly spread. If one stage alone has more spans, it takes the first operations. Passes, waits
+  /// and the steps of the critical path have the same limit each.
   RunSpans(const RunView& run, const RankGrid& grid, std::uint64_t max_spans);
 
   /// Spans are numbered class by class, in the order of the operations of their programs.

@@ -31,7 +31,7 @@ template <class Timed>
   return *first_left_out;
 }
 
-/// Leaves those that begin before `until`, and what `owners` says of each.
+/// Keeps the spans that begin before `until`, and the entries of `owners` for them.
 template <class Timed>
 void cut_spans(std::vector<Timed>& all, std::vector<std::uint32_t>& owners, Picoseconds until) {
   std::size_t kept = 0;

@@ -24,7 +24,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return out;
 }
 
-/// `text` in the middle of so many columns.
+/// Returns `text` in the middle of `columns` columns.
 std::string centred(std::string_view text, std::size_t columns) {
   const std::size_t spare = columns - std::min(columns, text_width(text));
   return std::string(spare / 2, ' ') + std::string(text) + std::string(spare - spare / 2, ' ');

@@ -28,7 +28,7 @@ constexpr int kTickRoom = 80;  // that a time and its label take
 
 constexpr std::int64_t kDigitWidth = 500, kNumberMargin = 50;  // of numbers, in hundredths of a pixel
 
-/// A text of 200 kB holds so many blocks and numbers.
+/// A text of 200 kB holds this many blocks and numbers.
 constexpr std::size_t kMostBlocks = 12'000;
 constexpr std::size_t kBlocksOfNumber = 3;
 

@@ -62,9 +62,9 @@ struct DrawnRun {
   Picoseconds makespan_ps = 0;
   std::string name;        ///< of the experiment; any text
   std::string whole;       ///< "a step of 1.2 s"
-  std::string subtitle;    ///< what rows are
-  std::string explained;   ///< a sentence on what a row shows
-  std::string waiting;     ///< what no work in a row means
+  std::string subtitle;    ///< the meaning of rows
+  std::string explained;   ///< a sentence on the contents of a row
+  std::string waiting;     ///< the meaning of empty parts of a row
   Bytes memory_limit = 0;  ///< 0: unknown
   bool has_memory = false;
 };
@@ -72,8 +72,8 @@ struct DrawnRun {
 /// Most stages that are drawn where none are named.
 inline constexpr std::uint32_t kMostStages = 64;
 
-/// `wanted` in ascending order; where it is empty, all stages, of more than kMostStages so many that lie
-/// evenly between the first and the last.
+/// Returns the stages to draw. `wanted` is in ascending order; empty: all stages, or of more than kMostStages
+/// a selection that lies evenly between the first and the last.
 /// @throws InputError for one that does not exist
 [[nodiscard]] std::vector<std::uint32_t> drawn_stages(std::span<const std::uint32_t> wanted,
                                                       std::uint32_t stages);

@@ -1,4 +1,4 @@
-// The keys of the result object, and what their tables share. Internal to reports/.
+// Declares the keys of the result object, and helpers of their tables. Internal to reports/.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct ResultKey {
   };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
-  Needs needs = Needs::nothing;                         ///< what has to be measured for it
+  Needs needs = Needs::nothing;                         ///< the measurements it needs
   bool is_list = false;                                 ///< of objects, which has no place in a row of CSV
 };
 
@@ -48,7 +48,7 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 
 /// Keys of the plan as it was run, with every default in force.
 [[nodiscard]] std::span<const ResultKey> plan_keys();
-/// Keys of what was served.
+/// Returns the keys of serving runs.
 [[nodiscard]] std::span<const ResultKey> serving_keys();
 /// All keys, in the order in which they are written; those of one object lie side by side.
 [[nodiscard]] const std::vector<const ResultKey*>& all_keys();

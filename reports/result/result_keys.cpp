@@ -1,5 +1,4 @@
-// The keys of the result object, a row each: where they stand, their value, and what has to be measured for
-// it.
+// Lists the keys of the result object, a row each: their place, their value, and the measurements they need.
 #include <span>
 #include <string>
 #include <utility>

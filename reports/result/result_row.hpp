@@ -21,7 +21,7 @@ using ResultScalar = std::variant<std::monostate, bool, std::int64_t, double, st
 /// CSV.
 [[nodiscard]] std::vector<ResultScalar> result_row(const Report& report, const ResultSelection& keys);
 
-/// Keys of a row that say the same of equal experiments whoever simulates them, take no runs of their own,
+/// Returns the keys of a row that are equal for equal experiments on any machine, take no runs of their own,
 /// and are no sentences.
 [[nodiscard]] std::vector<std::string> lasting_row_names();
 

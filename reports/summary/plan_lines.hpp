@@ -1,4 +1,4 @@
-// A plan in words: what was asked for, what overlaps, what the software decides.
+// Describes a plan in words: the requested plan, its overlap, the software's choices.
 #pragma once
 
 #include <string>

@@ -63,7 +63,7 @@ using ColumnValues = std::vector<std::optional<double>>;
 struct TableStyle {
   std::size_t width = 80;   ///< most columns of text
   bool colour = false;      ///< with ANSI colours
-  std::string_view shared;  ///< what is said of columns that moved above the table
+  std::string_view shared;  ///< words for columns that moved above the table
   std::string_view all;     ///< where those are that there was no room for, such as "--csv has all"
 };
 

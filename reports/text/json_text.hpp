@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Appends the text in quotes, escaped; what is no UTF-8 becomes U+FFFD.
+/// Appends the text in quotes, escaped; invalid UTF-8 becomes U+FFFD.
 void append_json(std::string_view text, std::string& out);
 /// With the fewest digits that tell the number from its neighbours, at times one more; null where it is not
 /// finite.

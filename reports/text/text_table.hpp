@@ -1,4 +1,4 @@
-// Tables in characters: what the commands that print rows have in common.
+// Writes tables in characters, for all commands that print rows.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace orrery {
 /// Walks one stream of a rank.
 struct SpanCursor {
   const std::vector<std::uint32_t>* ops = nullptr;
-  std::size_t next = 0;  ///< index into ops of what follows
+  std::size_t next = 0;  ///< index into ops of the next one
   std::uint32_t op = 0;  ///< current operation
   Span span{kNoTime, kNoTime};
 
@@ -30,8 +30,8 @@ struct SpanCursor {
   }
 };
 
-/// Memory in use: what is held from step to step, and what the operations so far have kept and hold.
-/// A sample is the highest value until the next one.
+/// Tracks memory in use: the memory held from step to step, and that of the operations so far. A sample is
+/// the highest value until the next one.
 class MemoryCounter {
  public:
   MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);

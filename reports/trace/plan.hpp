@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-/// A training step on a compute stream: from when that is done with what comes before, the run's beginning
-/// where nothing does, to the end of its last operation, the run's where none follows. So the steps of a rank
-/// fill its time, and what no pass in them covers is waiting.
+/// Describes a training step on a compute stream: from the end of the work before it (or the run's beginning)
+/// to the end of its last operation (or the run's end). The steps of a rank thus fill its time, and time
+/// outside their passes is waiting.
 struct StepOps {
   std::int32_t step = 0;
   std::uint32_t first_op = 0;

@@ -1,4 +1,5 @@
-// The slices of one thread of a trace, in order of time: those of steps and passes before what they hold.
+// Walks through the slices of one thread of a trace, in order of time: those of steps and passes before the
+// slices inside them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct TraceSlice {
   std::uint32_t op = 0;           ///< of the rank's program; the first of a pass or a step
   const PassOps* pass = nullptr;  ///< of TraceLevel::pass
   const StepOps* step = nullptr;  ///< of TraceLevel::step
-  Span span{kNoTime, kNoTime};    ///< within that of what holds it
+  Span span{kNoTime, kNoTime};    ///< within the span of the outer slice
   /// Has the meaning of SourceSlice::apart.
   Span apart{kNoTime, kNoTime};
 
@@ -45,7 +46,7 @@ class SliceCursor {
   const std::vector<PassOps>* passes_;     // likewise
   const std::vector<std::uint32_t>* ops_;  // nullptr: none at this level
   std::size_t next_step_ = 0, next_pass_ = 0, next_op_ = 0;
-  Nanoseconds step_limit_ = kNoTime;  // latest end of what lies in the current step
+  Nanoseconds step_limit_ = kNoTime;  // latest end of slices in the current step
   Nanoseconds pass_limit_ = kNoTime;
   Span next_span_{kNoTime, kNoTime};  // of the next operation
   TraceSlice slice_;
