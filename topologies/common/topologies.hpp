@@ -1,5 +1,5 @@
-// Builds the physical network of a cluster, and lists what there is to choose from. Used by whoever
-// turns an experiment into a simulation; the result is read through Topology alone.
+// Builds the physical network of a cluster, and lists the kinds to choose from. Used by all code that turns
+// an experiment into a simulation; the result is read through Topology alone.
 #pragma once
 
 #include <memory>

@@ -112,7 +112,8 @@ void check_columns(const Wiring& wiring, const DataParallelSync& sync) {
   }
 }
 
-/// Exact diffusion takes back what one symmetric matrix did in the step before.
+/// Checks that the matrix is symmetric and fixed, because exact diffusion takes back the averaging of the
+/// step before.
 void check_symmetric(const Wiring& wiring, const DataParallelSync& sync) {
   if (sync.method != SyncMethod::d2 || (wiring.rounds.size() == 1 && goes_both_ways(wiring))) return;
   throw InputError(kGraphPointer,
@@ -123,7 +124,7 @@ void check_symmetric(const Wiring& wiring, const DataParallelSync& sync) {
                        "ways, such as ring, torus, hypercube, complete");
 }
 
-/// Nobody to talk to.
+/// Returns the graph of a single worker, without neighbours.
 Wiring lone_worker() {
   RowWriter rows(1);
   rows.end_row();

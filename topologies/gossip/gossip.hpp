@@ -1,5 +1,5 @@
-// Logical graphs for gossip: one family per file, `gossip_topologies()` is the menu. A graph says who
-// averages with whom and with which weights; it knows nothing of GPUs and links.
+// Builds logical graphs for gossip: one family per file, `gossip_topologies()` is the menu. A graph says
+// which workers average with each other and with which weights; it knows nothing of GPUs and links.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GossipSize {
 
 struct Wiring;
 
-/// One topology; `wire` says who receives from whom in each round.
+/// Describes one topology; `wire` returns the workers that each worker receives from, per round.
 struct GossipTopologyEntry : MenuEntry {
   Wiring (*wire)(const DataParallelSync&, const GossipSize&);
 };

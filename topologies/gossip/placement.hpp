@@ -1,5 +1,4 @@
-// Where the workers of a logical graph sit. Places are numbered 0 to n-1; who sits nearer to whom is the
-// caller's to say.
+// Places the workers of a logical graph. Places are numbered 0 to n-1; the caller gives their distances.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ namespace orrery {
 
 /// The most workers that place_near() takes.
 inline constexpr std::uint32_t kMostPlaced = 2048;
-/// The most that workers times edges of all rounds may be, what a pass over all pairs looks at: some seconds.
+/// Most workers times edges of all rounds, which a pass over all pairs visits: some seconds.
 inline constexpr std::uint64_t kMostPlacedEdges = std::uint64_t{1} << 28;
 
 /// Returns the distance of two places, which is symmetric.

@@ -1,4 +1,4 @@
-// Weights of gossip graphs, and what is wrong with them. Internal to topologies/gossip/.
+// Sets and checks the weights of gossip graphs. Internal to topologies/gossip/.
 #pragma once
 
 #include "topologies/gossip/wiring.hpp"

@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Who receives from whom. Without `weighted`, the rounds have no weights yet.
+/// Lists the workers that each worker receives from. Without `weighted`, the rounds have no weights yet.
 struct Wiring {
   std::vector<Mixing> rounds;
   bool weighted = false;

@@ -1,4 +1,5 @@
-// The lines between the sites of a cluster of clusters: what they carry, and which ones a message takes.
+// Describes the lines between the sites of a cluster of clusters: their bandwidth, and the ones that a
+// message takes.
 #pragma once
 
 #include <cstdint>
