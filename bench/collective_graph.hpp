@@ -97,8 +97,8 @@ class CollectiveGraph {
   TaskGraphBuilder build_;
   CostId nothing_ = build_.add_duration(0);
   Bytes unit_bytes_ = 0;
-  std::vector<std::vector<TaskId>> ready_;   // per member: what its next messages wait for
-  std::vector<std::vector<TaskId>> latest_;  // and what it sends and receives now
+  std::vector<std::vector<TaskId>> ready_;   // per member: dependencies of its next messages
+  std::vector<std::vector<TaskId>> latest_;  // and its current messages, sent and received
   std::vector<std::uint32_t> busy_;          // members with any of those
   std::vector<LinkId> route_;
 };
