@@ -148,8 +148,8 @@ class Fitter {
     }
   }
 
-  /// The largest effect of a tenth of each constant. What does nothing is not fitted, so it must not make
-  /// others uncertain: its derivatives become 0.
+  /// Returns the largest effect of a tenth of each constant. A constant without effect is not fitted, so it
+  /// must not make others uncertain: its derivatives become 0.
   static ConstantValues take_effects(Sensitivity& by_row) {
     ConstantValues effects(by_row.front().size(), 0);
     for (std::size_t j = 0; j < effects.size(); ++j) {

@@ -46,7 +46,7 @@ struct FitRow {
   std::string name;
   Experiment experiment;
   std::string model_key;  ///< equal for rows of the same model
-  std::string figure;     ///< what was measured: a time, a rate, or a quantity of memory
+  std::string figure;     ///< the measured figure: a time, a rate, or a quantity of memory
   double measured = 0;
   std::vector<bool> takes;  ///< by variable
 
@@ -64,8 +64,8 @@ struct FitProblem {
   bool of_memory = false;  ///< constants of memory, fitted to measured.memory.*
 };
 
-/// `row`, which has no figure yet, with what was measured of it: the first figure that follows from the step
-/// time, or each latency and rate of requests. None where it is skipped or kept back.
+/// Returns `row`, which has no figure yet, with its measured figures: the first figure that follows from the
+/// step time, or each latency and rate of requests. Empty if the row is skipped or kept back.
 [[nodiscard]] std::vector<FitRow> timed_rows(const FitRow& row, const MeasuredRow& measured);
 
 /// A row belongs to a variable when its experiment has the base's value and would have another if the base

@@ -38,11 +38,11 @@ struct LeftOutRows {
 /// The names of the tables that calibrations of software say they were fitted to.
 [[nodiscard]] std::set<std::string> fitted_tables(const Catalog& catalog);
 
-/// Adds to the figures of `results` what the rows left out say.
+/// Adds the figures of the rows left out to `results`.
 void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& rows,
                   std::vector<TableResult>& results);
 
-/// Sets TableResult::fitted of those that calibrations say they were fitted to.
+/// Sets TableResult::fitted of the tables that calibrations name as fitted to.
 void mark_fitted(const Catalog& catalog, std::vector<TableResult>& results);
 
 /// Errors of one group that was left out.
@@ -63,8 +63,9 @@ struct LeftOutSummary {
 void write_left_out_text(const std::vector<LeftOutSummary>& summaries,
                          const std::function<void(std::string_view)>& sink);
 
-/// `texts` of calibrations with the domain of each that has rows, and the ranges: of its own rows with other
-/// models left out, and in those that inherit from none the ranges of stacks, GPUs and links left out.
+/// Returns `texts` of calibrations with the domain of each that has rows, and the ranges: of its own rows
+/// with other models left out, and in those that inherit from none the ranges of stacks, GPUs and links left
+/// out.
 [[nodiscard]] std::map<std::string, std::string> with_ranges(std::map<std::string, std::string> texts,
                                                              const JointProblem& problem,
                                                              const std::vector<LeftOutRows>& rows);

@@ -1,4 +1,4 @@
-// Fits of constants of memory: which constants they are, and what rows are fitted to. Internal to calibrate/.
+// Fits constants of memory: lists these constants and the rows they are fitted to. Internal to calibrate/.
 #pragma once
 
 #include <string_view>

@@ -18,8 +18,8 @@ struct Minimum {
   int evaluations = 0;
 };
 
-/// The best point found in the unit cube from `start` in it, with first steps of `step` and at most
-/// `evaluations` (above 0) evaluations. Deterministic. Rethrows what `objective` throws.
+/// Returns the best point found in the unit cube from `start` in it, with first steps of `step` and at most
+/// `evaluations` (above 0) evaluations. Deterministic. Rethrows exceptions of `objective`.
 [[nodiscard]] Minimum minimize(const FitObjective& objective, const std::vector<double>& start, double step,
                                int evaluations);
 

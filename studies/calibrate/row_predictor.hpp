@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// Errors of a step time that matter: what the model leaves out of a run.
+/// Errors of a step time below this do not matter: the model leaves out as much of a run.
 inline constexpr double kErrorOfInterest = 0.05;
 
 /// pseudo-Huber: a square for small errors, a line for those far above `kErrorOfInterest`, so that a run that

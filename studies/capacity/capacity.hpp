@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-/// The report at the highest rate that is kept, with Serving::capacity; where none is, at the lowest that was
-/// tried. Of a plan that does not fit, its report.
+/// Returns the report at the highest rate that meets the limits, with Serving::capacity; if none does, at the
+/// lowest rate that was tried. For a plan that does not fit it returns the plan's report.
 /// @throws InputError for an experiment without `inference`, for one whose requests come from a file and so
 /// have their times, and as simulate()
 [[nodiscard]] Report report_at_capacity(const Experiment& experiment);

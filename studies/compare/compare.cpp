@@ -27,7 +27,7 @@ namespace {
 struct Job {
   const ExperimentText* experiment = nullptr;
   std::vector<std::string> overrides;  ///< of the request, then one per variation
-  std::int64_t gpus = 0;               ///< what the time to simulate grows with
+  std::int64_t gpus = 0;               ///< a measure of the time to simulate
   bool serves = false;                 ///< requests, in place of steps
   std::vector<Diagnostic> diagnostics;
   std::exception_ptr error;
@@ -36,7 +36,7 @@ struct Job {
   [[nodiscard]] bool fails() const { return !diagnostics.empty() || error; }
 };
 
-/// The combinations of one experiment: of all values that may fit it, those that the conditions let through.
+/// Returns the combinations of one experiment: those of all candidate values that pass the conditions.
 std::vector<std::vector<std::string>> combinations_of(const ExperimentText& experiment,
                                                       const ComparisonRequest& request, std::size_t most) {
   const Space space({request.variations, request.conditions, "", ""},
@@ -77,7 +77,7 @@ std::vector<std::string> overrides_of(const std::vector<std::string>& varied,
   return overrides;
 }
 
-/// Reads the job's experiment and hands it to `use`; keeps what is wrong.
+/// Reads the job's experiment and hands it to `use`; keeps its errors.
 template <class Use>
 void read(Job& job, const ComparisonRequest& request, Use use) {
   try {
@@ -145,7 +145,7 @@ void simulate_into(Job& job, const Experiment& experiment) {
   job.row.target = target_of(experiment, *job.row.report);
 }
 
-/// Simulates what could be read, large ones first so that no thread is left with one at the end.
+/// Simulates the jobs that could be read, large ones first so that no thread is left with one at the end.
 void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsigned threads,
                   const ComparisonProgress& progress) {
   std::vector<Job*> order;
@@ -187,8 +187,8 @@ void add_new(const std::vector<Diagnostic>& more, std::vector<Diagnostic>& diagn
   }
 }
 
-/// Throws what stops the whole comparison: a fault of the program, what is wrong in all variants of an
-/// experiment, and everything where no row is left.
+/// Throws errors that stop the whole comparison: a fault of the program, an error in all variants of an
+/// experiment, and everything if no row is left.
 void stop_if_hopeless(std::span<const Job> jobs) {
   for (const Job& job : jobs) {
     if (job.error) std::rethrow_exception(job.error);

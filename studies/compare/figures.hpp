@@ -1,4 +1,4 @@
-// The figures of a row by name: what CSV, JSON and charts have in common. Internal to comparison/.
+// Lists the figures of a row by name, for CSV, JSON and charts. Internal to studies/compare/.
 #pragma once
 
 #include <optional>

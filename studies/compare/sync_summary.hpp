@@ -1,5 +1,5 @@
 // Says how the replicas of an experiment are synchronised, in the words of the table. Internal to
-// comparison/.
+// studies/compare/.
 #pragma once
 
 #include "orrery/experiment.hpp"

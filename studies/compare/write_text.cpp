@@ -58,7 +58,7 @@ class ComparisonText {
     line("  " + painted("2", now));
   }
 
-  /// The sweet spot, and what times to a target rest on.
+  /// Writes the sweet spot, and the assumptions of times to a target.
   void target() {
     if (const auto best = comparison_.sweet_spot())
       remark("* least time to the target: " + label(comparison_.rows[*best]));
@@ -160,7 +160,7 @@ class ComparisonText {
 
   using Sentences = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-  /// Adds the row to those that the sentence is about.
+  /// Adds the row to those with the same sentence.
   void say(const std::string& sentence, const ComparedRow& row, Sentences& sentences) const {
     auto known = std::ranges::find(sentences, sentence, [](const auto& entry) { return entry.first; });
     if (known == sentences.end()) known = sentences.insert(known, {sentence, {}});

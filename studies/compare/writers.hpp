@@ -25,7 +25,8 @@ void write_comparison_json(const Comparison& comparison, const Sink& sink);
 /// A page of HTML: the rows, where their time goes, and any two of them term by term.
 void write_comparison_page(const Comparison& comparison, const Sink& sink);
 
-/// A header line and a row each: what the table has, in base units, then every number of the result.
+/// Writes a header line and a line per row: the table's figures, in base units, then every number of the
+/// result.
 void write_comparison_csv(const Comparison& comparison, const Sink& sink);
 
 /// One line of a chart.
@@ -42,7 +43,7 @@ struct ChartLines {
 
 /// `axes` is X:Y, X: or :Y: a varied key (its last parts suffice) and a figure of the table's or the result's
 /// JSON. Without X the first key with numbers is taken; without Y time_to_target_s where there is one, else
-/// tokens_per_s_per_gpu of what serves requests, samples_per_s where the number of GPUs changes along X, else
+/// tokens_per_s_per_gpu when requests are served, samples_per_s if the number of GPUs changes along X, else
 /// step_time_s. Rows that are not feasible have no point.
 /// @throws InputError if there is no such key or figure.
 [[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);

@@ -1,4 +1,4 @@
-// The order in which workers that wait for nobody end their steps, and whom they meet then. Internal to
+// Orders the ends of steps of asynchronous workers, and picks their partners then. Internal to
 // studies/converge/.
 #pragma once
 

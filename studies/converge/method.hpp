@@ -34,7 +34,7 @@ class Method {
   [[nodiscard]] virtual Vector mean() const { return setup_.presence.mean(models_); }
   /// Returns true if workers may come and go.
   [[nodiscard]] virtual bool is_elastic() const { return false; }
-  /// The worker is about to leave: what it holds that others need goes to `heir`, who stays.
+  /// Called before a worker leaves: values that others need go to `heir`, which stays.
   virtual void leave(Eigen::Index /*worker*/, Eigen::Index /*heir*/) {}
   /// The worker, who is there already, begins with the model of the others and without a past.
   virtual void join(Eigen::Index worker, const Vector& model);
@@ -57,7 +57,8 @@ class Method {
   Matrix models_;
 };
 
-/// The mean of what all workers that are there send, each through its compressor. `setup` outlives it.
+/// Computes the mean of the messages of all present workers, each through its compressor. `setup` outlives
+/// it.
 class CompressedMean {
  public:
   CompressedMean(const MethodSetup& setup, Eigen::Index length, std::int64_t seed);
@@ -66,7 +67,7 @@ class CompressedMean {
  private:
   const Presence& presence_;
   const Compression& compression_;
-  bool twice_;  ///< servers compress what they send back too
+  bool twice_;  ///< servers compress their answers too
   std::int64_t seed_;
   std::vector<VectorCompressor> senders_;
   VectorCompressor server_;

@@ -59,7 +59,7 @@ Rate rate_with(const Mixture& mixture, const RateSetting& setting) {
   return {setting.noise / std::sqrt(setting.workers), spread * (noise + drift), mixture.beta * mixture.d};
 }
 
-/// Compression of what is averaged over all; `period` steps are in it.
+/// Adds the compression of a mean over all workers; `period` steps are in it.
 void add_compression(const CompressorConstants& constants, double passes, double period,
                      const RateSetting& setting, Rate& rate) {
   const double noise2 = setting.noise * setting.noise;
@@ -191,7 +191,7 @@ std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& set
     return neighbours_rate(sync, gap, period, setting);
   }
   Rate rate = rate_with(period > 1 ? local(period) : Mixture{}, setting);
-  // Servers compress what they send back too.
+  // Servers compress their answers too.
   const double passes = sync.method == SyncMethod::parameter_server ? 2 : 1;
   if (compresses(sync.compression)) add_compression(constants, passes, period, setting, rate);
   return rate;

@@ -1,5 +1,5 @@
-// A run whose sites come and go: phases with the same sites, each simulated as the experiment without those
-// that are away, and what a site that joins has to fetch first.
+// Simulates a run whose sites come and go: phases with the same sites, each simulated as the experiment
+// without absent ones, and the transfer that a joining site needs first.
 #pragma once
 
 #include <cstdint>
@@ -63,9 +63,8 @@ struct ElasticRun {
   [[nodiscard]] double tokens() const;
 };
 
-/// Every replica keeps its batch, so the global batch shrinks and grows with the workers.
-/// @throws InputError with what is wrong in the experiment, in a change, or with fewer workers than the
-/// quorum.
+/// Simulates the run. Every replica keeps its batch, so the global batch shrinks and grows with the workers.
+/// @throws InputError with the errors in the experiment or in a change, or for fewer workers than the quorum.
 [[nodiscard]] ElasticRun simulate_elastic(const ElasticRequest& request);
 
 /// The table of phases and the sums below it.

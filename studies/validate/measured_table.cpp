@@ -140,7 +140,7 @@ class TableReader {
     if (diagnostics_.empty() && table_.keys.empty()) {
       add(header.front(), "", "found no measured column, such as measured.step_time_s");
     }
-    // Parts come before what is in them: model before model.layers.
+    // Objects come before their members: model before model.layers.
     std::ranges::stable_sort(columns_, {}, [](const Column& column) {
       return column.use != Use::experiment ? 0 : std::ranges::count(column.key, '.');
     });

@@ -19,7 +19,7 @@ struct TriedPlan {
   std::string name;
   double predicted_s = 0;
   std::optional<double> measured_s;  ///< none: it failed
-  bool fits = true;                  ///< by the model: else nobody would choose it
+  bool fits = true;                  ///< by the model; a plan that does not fit is not chosen
 };
 
 /// Holds the result of choosing plans by one kind of prediction.

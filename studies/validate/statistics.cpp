@@ -46,7 +46,7 @@ struct Sides {
   }
 };
 
-/// A weighted mean, and the extreme of what it is of.
+/// Computes a weighted mean and an extreme of values.
 class Summary {
  public:
   void add(std::optional<double> value, double weight) {

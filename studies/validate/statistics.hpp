@@ -14,7 +14,7 @@ struct Pair {
   double measured = 0;                        ///< above 0
   std::string group;                          ///< pairs whose order among each other matters
   std::optional<bool> inside = std::nullopt;  ///< whether `measured` lies in a predicted range
-  bool fits = true;                           ///< by the model: else nobody would choose it
+  bool fits = true;                           ///< by the model; a plan that does not fit is not chosen
 
   /// predicted / measured - 1
   [[nodiscard]] double error() const { return predicted / measured - 1; }

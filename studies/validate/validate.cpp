@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kStepTime = "step_time_s";
 constexpr const char* kPeak = "memory.peak_gb";
 
-/// One row to simulate, and what came of it.
+/// Holds one row to simulate, and its result.
 struct PredictionJob {
   const MeasuredTable* table = nullptr;
   const MeasuredRow* row = nullptr;

@@ -39,7 +39,8 @@ struct ComparedFigure {
   Pair pair;
   std::optional<double> p10;  ///< the predicted range, where there is one
   std::optional<double> p90;
-  /// By fits that had not seen the row, by what it was left out by; studies/calibrate/ adds them.
+  /// Predictions by fits that had not seen the row, by the property it was left out by; studies/calibrate/
+  /// adds them.
   std::map<std::string, double> left_out{};
   bool kept_back = false;  ///< no constant was fitted to the row
 };
@@ -66,7 +67,8 @@ struct TableResult {
   /// studies/calibrate/ adds them.
   std::map<std::string, ErrorStatistics> left_out;
 
-  /// Whose errors speak for the table: all of those that rows of requests have, else the main one.
+  /// Returns the figures whose errors represent the table: all of those that rows of requests have, else the
+  /// main one.
   [[nodiscard]] std::vector<std::string> key_figures() const;
 
   /// Null where no row has the main figure.
