@@ -6,9 +6,12 @@
 
 namespace orrery {
 
-/// Checks kinds of layers; `value` is resolved: no names, no bases, and the rest of the model is read. Finds
-/// widths of a kind of layer that no layer has.
+// In these readers `value` is resolved: no names, no bases. A result may be used only if there are no
+// findings.
+
+/// Finds widths of a kind of layer that no layer has.
 void check_kinds_of_layers(const Model& model, const Path& path, Findings& findings);
+/// Reads the content of each layer if `value` gives it; the rest of the model must have been read.
 void read_layer_pattern(const Json& value, Model& model, const Path& path, Scope& scope);
 Model read_model(const Json& value, const Path& path, Scope& scope);
 Cluster read_cluster(const Json& value, const Path& path, Scope& scope);
