@@ -25,7 +25,7 @@ class EventLoop {
  protected:
   /// A worker has done a local step.
   virtual void on_step(std::uint32_t worker) = 0;
-  /// All that send() sent under that name has arrived.
+  /// Called when all messages that send() sent under that name have arrived.
   virtual void on_arrival(std::uint32_t exchange) = 0;
   /// The time that after() named has passed.
   virtual void on_timer(std::uint32_t name) = 0;

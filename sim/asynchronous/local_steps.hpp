@@ -15,7 +15,7 @@ namespace orrery {
 /// the simulated steps the same durations repeat.
 class LocalSteps {
  public:
-  /// Not empty, ascending, in ps.
+  /// `finish` is not empty and ascending, in ps.
   explicit LocalSteps(std::vector<Picoseconds> finish) : finish_(std::move(finish)) {}
 
   /// Returns the time after `steps` steps.
@@ -33,7 +33,7 @@ class LocalSteps {
   std::vector<Picoseconds> finish_;
 };
 
-/// Per worker: replica d of the data axis, all its ranks.
+/// Returns the local steps per worker, which is replica d of the data axis with all its ranks.
 [[nodiscard]] std::vector<LocalSteps> local_steps(const RunView& run, const RankGrid& grid);
 
 /// Holds the times of GPUs in a run of exchanges, by class of ranks.

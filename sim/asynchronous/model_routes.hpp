@@ -25,7 +25,7 @@ class ModelRoutes {
     TransferPrice price;
     Bytes bytes = 0;
   };
-  /// One of each rank; none from a worker to itself. They stay where they are.
+  /// One message of each rank; a worker sends none to itself. The messages stay at their address.
   using Way = std::vector<RankMessage>;
   [[nodiscard]] const Way& way(std::uint32_t from, std::uint32_t to);
 

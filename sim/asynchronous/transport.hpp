@@ -23,7 +23,7 @@ class Transport {
   /// Sends `price` at `now`, which is not before the last advance(). It lives until the message has arrived.
   /// @param name  reported by advance()
   void send(Picoseconds now, const TransferPrice& price, std::uint32_t name);
-  /// No message arrives before this time; kNever where none is on its way. It may be early.
+  /// Returns a time before which no message arrives; kNever if none is in flight. It may be early.
   [[nodiscard]] Picoseconds next_event();
   /// Moves to `now`, at most next_event(), and appends the ids of messages that arrive then, in ascending
   /// order.

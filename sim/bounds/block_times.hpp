@@ -50,7 +50,7 @@ struct TimedSteps {
 /// Steps by PassKind, and those of recomputation.
 using TimedBlock = std::array<TimedSteps, kPassKindCount + 1>;
 
-/// On one GPU of a pipeline rank, as on all of its kind there.
+/// Holds the times on one GPU of a pipeline rank, which are those of all GPUs of its kind there.
 struct GpuBlockTimes {
   std::uint64_t kind = 0;              ///< RankSpeeds::kind()
   std::vector<Picoseconds> times;      ///< per ModelBlocks::kinds

@@ -26,7 +26,7 @@ class StageTimes {
                                     const std::vector<std::int64_t>& layers) const;
 
  private:
-  /// On a kind of GPU.
+  /// Holds sums on a kind of GPU.
   struct Sums {
     std::uint64_t kind = 0;
     std::vector<Picoseconds> before;  ///< time of the layers before each, and of all

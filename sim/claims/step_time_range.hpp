@@ -24,7 +24,7 @@ struct StepTimeRange {
 /// none.
 [[nodiscard]] StepTimeRange step_time_range(const Experiment& experiment);
 
-/// Why a step time has no range or that of other kinds of runs; "" where it has that of its stack.
+/// Returns why a step time has no range or that of other kinds of runs; "" if it has that of its stack.
 [[nodiscard]] std::string range_sentence(const StepTimeRange& range, const std::string& stack);
 
 }  // namespace orrery

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// Per link of a topology: a number for its bandwidth and latency.
+/// Returns, per link of a topology, a number for its bandwidth and latency.
 [[nodiscard]] std::vector<std::uint32_t> number_link_kinds(const Topology& topology);
 
 /// Prices a message in groups of one kind.

@@ -75,10 +75,10 @@ struct PriceList {
 /// Returns the prices of Workload::kernel_sequences on `gpu`.
 [[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
                                                                const Experiment& experiment, const Gpu& gpu);
-/// On GPUs of class 0.
+/// Returns the prices on GPUs of class 0.
 [[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
                                                                const Experiment& experiment);
-/// On each class of GPU.
+/// Returns the prices on each class of GPU.
 [[nodiscard]] std::vector<std::vector<ComputePrice>> price_kernel_sequences_by_class(
     const Workload& workload, const Experiment& experiment);
 

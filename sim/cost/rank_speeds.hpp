@@ -21,7 +21,7 @@ class RankSpeeds {
     prices_of_class_ = std::move(prices_of_class);
   }
 
-  /// All ranks compute alike in all steps.
+  /// Returns true if all ranks compute alike in all steps.
   [[nodiscard]] bool even() const { return jitter_ == 0 && speed_.empty() && class_of_rank_.empty(); }
   /// Returns the time of a kernel of the rank in that step over its nominal time: (1 + jitter E) / speed,
   /// with E exponential of mean 1, drawn from the seed for every rank and step.

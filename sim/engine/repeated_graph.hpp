@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// From the second iteration on, `to` waits for `from` of the iteration before.
+/// Says that, from the second iteration on, `to` waits for `from` of the previous iteration.
 struct CarriedEdge {
   TaskId from{};
   TaskId to{};
@@ -37,7 +37,7 @@ class RepeatedGraph {
   std::uint64_t iterations_;
 };
 
-/// When the last iteration ran, and the latest finish of all.
+/// Holds the times of the last iteration, and the latest finish of all.
 struct RepeatedTimes {
   std::vector<Picoseconds> start_ps;
   std::vector<Picoseconds> finish_ps;
@@ -47,8 +47,8 @@ struct RepeatedTimes {
 /// The times that run_contention_free() gives the unrolled graph, to the bit, and errors of the same types.
 [[nodiscard]] RepeatedTimes run_contention_free(const RepeatedGraph& graph);
 
-/// One task per iteration and task of the body, iteration after iteration; lags count from predecessors
-/// of the same iteration. Throws std::length_error for 2^32 tasks or edges and more.
+/// Returns a graph with one task per iteration and task of the body, iteration after iteration; lags count
+/// from predecessors of the same iteration. Throws std::length_error for 2^32 tasks or edges and more.
 [[nodiscard]] TaskGraph unroll(const RepeatedGraph& graph);
 
 }  // namespace orrery

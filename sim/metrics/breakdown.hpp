@@ -1,4 +1,4 @@
-// Where the time of each GPU goes: compute, exposed communication, bubble. One part of build_report.
+// Splits the time of each GPU: compute, exposed communication, bubble. One part of build_report.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Per class of ranks, over the whole run and over a part of it.
+/// Holds times per class of ranks, over the whole run and over a part of it.
 struct Exposures {
   std::vector<ClassTimes> whole;
   std::vector<ClassTimes> part;

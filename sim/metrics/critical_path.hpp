@@ -22,9 +22,9 @@ struct CriticalTask {
 /// The path of trace_critical_path(), the last task first.
 [[nodiscard]] std::vector<CriticalTask> critical_tasks(const TaskGraph& graph, const Timeline& timeline);
 
-/// From the task that finishes last (the lowest id on ties) back through the predecessor that
-/// finished last (again the lowest id). A task's time is compute or the time its transfer takes
-/// alone; what exceeds that, and any time between a predecessor's finish and a start, is wait.
+/// Walks from the task that finishes last (the lowest id on ties) back through the predecessor that finished
+/// last (again the lowest id). A task's time is compute or the time its transfer takes alone; a delay beyond
+/// that, and any time between a predecessor's finish and a start, is wait.
 struct CriticalPaths {
   CriticalPath whole;
   CriticalPath part;  ///< the share of it between the part's begin and end

@@ -25,7 +25,7 @@ struct PeakPlace {
   std::int32_t from_begin = -1;  ///< micro-batch of the run; -1: not in it
   std::int32_t from_end = -1;    ///< likewise
 };
-/// Nothing where no stage holds anything.
+/// Returns the place of the peak; nullopt if no stage holds anything.
 [[nodiscard]] std::optional<PeakPlace> place_of_peak(std::span<const StageMemory> stages,
                                                      const ShortenedRun& run);
 
@@ -34,7 +34,7 @@ struct PeakTime {
   Picoseconds at_ps = 0;
   bool after_part = false;  ///< so that whatever the part is repeated for comes before it
 };
-/// On the stage that holds most; nothing where the run has no such operation.
+/// Returns the time of the peak on the stage that holds most; nullopt if the run has no such operation.
 [[nodiscard]] std::optional<PeakTime> time_of_peak(const RunView& run, const ShortenedRun& shortened);
 
 /// Returns the memory of a GPU of each program, from each listed time on. The first point is at time 0.

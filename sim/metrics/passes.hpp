@@ -33,7 +33,8 @@ struct PassSpan : PassOps {
 [[nodiscard]] std::vector<PassOps> passes_of(const Program& program,
                                              std::span<const std::uint32_t> compute_ops);
 
-/// In order of time, without overlaps. They have the waits inside them: for tensor groups, for the host.
+/// Returns the passes in order of time, without overlaps. They contain waits for tensor groups and for the
+/// host.
 [[nodiscard]] std::vector<PassSpan> passes_of(const RunView& run, std::uint32_t rank);
 
 /// The pass that an operation of any stream belongs to.

@@ -38,7 +38,7 @@ class MaxMinSolver {
   void solve();
 
   [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(limit_.size()); }
-  /// At least 1, even where links are too small for that.
+  /// Returns the rate, at least 1, even if links are too small for that.
   [[nodiscard]] std::uint64_t rate(std::uint32_t flow) const { return rate_[flow]; }
 
  private:

@@ -32,7 +32,7 @@ class NetworkModel {
   /// data (alone_ps == 0) ends at the current time.
   virtual void start(std::uint32_t flow, const Leg& leg, std::span<const LinkUse> uses) = 0;
 
-  /// No flow ends before this time; kNever when there are no flows. It may be early: advancing there
+  /// Returns a time before which no flow ends; kNever if there are no flows. It may be early: advancing there
   /// then ends nothing.
   [[nodiscard]] virtual Picoseconds next_event() = 0;
 

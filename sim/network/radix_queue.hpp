@@ -91,7 +91,7 @@ class RadixQueue {
     earliest_ = earliest;
   }
 
-  /// Makes `time`, the earliest, the last popped one: its bucket spreads over the lower ones.
+  /// Makes `time`, the earliest, the last popped one, and spreads its bucket over the lower ones.
   void rebase(Picoseconds time) {
     const auto b = static_cast<std::size_t>(std::countr_zero(occupied_));
     occupied_ &= ~(std::uint64_t{1} << b);

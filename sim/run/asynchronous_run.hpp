@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// For traces and recorded runs, which hold one timeline of all ranks.
+/// Refuses experiments without one timeline of all ranks, which traces and recorded runs need.
 /// @throws InputError at /data_parallel_sync/method if is_asynchronous(), at /inference if it serves requests
 void require_one_timeline(const Experiment& experiment);
 

@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// By kind of replica. Keeps references to experiment, with its GPUs, and inference.
-/// @throws InputError where serving_obstacle() finds something, or a collective cannot be done
+/// Returns the costs by kind of replica. Keeps references to experiment, with its GPUs, and inference.
+/// @throws InputError if serving_obstacle() finds something, or a collective cannot be done
 [[nodiscard]] std::vector<std::unique_ptr<IterationCost>> iteration_costs(
     const Experiment& experiment, const Inference& inference, const std::vector<ReplicaKind>& kinds,
     Memo& memo);

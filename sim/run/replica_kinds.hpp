@@ -1,5 +1,5 @@
-// On which GPUs each replica of a plan serves: replicas whose stages have like GPUs are of one kind, priced
-// and measured once.
+// Finds the GPUs on which each replica of a plan serves: replicas whose stages have like GPUs are of one
+// kind, priced and measured once.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ReplicaKind {
   std::vector<StageGpus> stages;
   std::uint32_t first_replica = 0;  ///< the first of this kind
 
-  /// Its GPUs in words: names, and speeds that are not 1.
+  /// Returns its GPUs in words: names, and speeds that are not 1.
   [[nodiscard]] std::string gpus() const;
 };
 

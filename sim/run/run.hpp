@@ -1,4 +1,4 @@
-// One experiment from end to end: its step with everything that it passes through, and the report on it.
+// Runs one experiment from end to end: its step through all rooms, and the report on it.
 #pragma once
 
 #include <optional>

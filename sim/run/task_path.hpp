@@ -14,8 +14,8 @@ class TaskPath {
  public:
   explicit TaskPath(const SimulatedStep& step);
 
-  /// In ps at the costs of `graph`, which has the same tasks. Without contention (exact()) no step with these
-  /// costs takes less.
+  /// Returns the length in ps at the costs of `graph`, which has the same tasks. Without contention (exact())
+  /// no step with these costs takes less.
   [[nodiscard]] double length(const TaskGraph& graph) const;
   /// Returns true if every transfer of the path takes as long as without contention.
   [[nodiscard]] bool exact() const { return exact_; }

@@ -37,7 +37,7 @@ class IterationCost {
   [[nodiscard]] Picoseconds stage_ps(std::uint32_t stage, const IterationBatch& batch) {
     return stage_work(stage, batch).total_ps();
   }
-  /// From the end of a stage to the beginning of the next one.
+  /// Returns the time from the end of a stage to the beginning of the next one.
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
   [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;

@@ -19,10 +19,10 @@ class ServingRecorder {
   /// @param spans  of its stages
   void iteration(std::uint32_t replica, const IterationBatch& batch, const std::vector<StageSpan>& spans,
                  Picoseconds end);
-  /// From now on.
+  /// Records the state of a replica from now on.
   void state(const ReplicaState& state);
   void preempted(std::uint32_t request);
-  /// When the run is over.
+  /// Adds the requests when the run is over.
   void add_requests(const std::vector<ServedRequest>& requests);
 
  private:

@@ -73,7 +73,7 @@ struct ServingObserver {
   return serve(setup, {&one, 1}, observer);
 }
 
-/// Why nothing can be served, without serving anything; else empty.
+/// Returns why nothing can be served, without serving anything; "" if all can.
 [[nodiscard]] std::string serving_obstacle_of_memory(const ServingSetup& setup);
 
 /// Describes the pages of a replica's KV cache, and the obstacle that keeps it from holding some request.

@@ -21,7 +21,7 @@ struct ServingLoad {
   std::vector<RequestSpec> requests;
   std::int64_t cut = 0;  ///< of them, as MadeRequests says
 
-  /// Why a replica cannot serve; else empty.
+  /// Returns why a replica cannot serve; "" if it can.
   [[nodiscard]] std::string obstacle() const;
 };
 

@@ -22,7 +22,7 @@ namespace orrery {
   return static_cast<Int128>(leg.rate) * static_cast<Int128>(weight);
 }
 
-/// One look at a finished run.
+/// Inspects a finished run once.
 class LinkInspection {
  public:
   /// Keeps references.

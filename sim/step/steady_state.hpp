@@ -29,8 +29,8 @@ struct Periods {
     bool host_ahead = false;  ///< of an asynchronous host
   };
   std::vector<Repeat> repeats;  ///< those to compare; empty where there are too few periods or they differ
-  /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, for
-  /// beside later ones messages can be in flight that belong to the end of the step.
+  /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, because
+  /// messages that belong to the end of the step can be in flight beside later ones.
   std::vector<RunPart::Ops> one;
 
   [[nodiscard]] bool found() const { return !repeats.empty(); }

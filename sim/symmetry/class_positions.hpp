@@ -1,4 +1,5 @@
-// Where the classes of a folding are: ranks among those of their program, communicators in their channels.
+// Gives the positions of a folding's classes: ranks among those of their program, communicators in their
+// channels.
 #pragma once
 
 #include <cstdint>

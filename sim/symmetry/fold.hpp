@@ -32,7 +32,7 @@ struct Folded {
   Partition ranks;
   Partition groups;
   SharedLinks shared;
-  /// Per shared link that stands for others: its class; kNone for the others.
+  /// Per shared link that represents others: its class; kNone for the others.
   std::vector<std::uint32_t> link_class;
   std::vector<LinkId> links;  ///< per class of links: the one that stands for it
 };

@@ -20,8 +20,8 @@ class HostLags {
   /// Adds the lags of all programs: their numbers, per operation, one program after the other; kNone for
   /// communication and before the first operation of the host.
   std::vector<std::uint32_t> add(const Workload& workload);
-  /// By number: of kernel sequences the least time between the end of the host operation before them and
-  /// their start, for passes until the host begins to issue them.
+  /// Returns lags by number: for kernel sequences the least time between the end of the host operation before
+  /// them and their start, for passes until the host begins to issue them.
   /// @param kernel_sequences  prices of Workload::kernel_sequences
   [[nodiscard]] std::vector<Picoseconds> values(const Workload& workload,
                                                 std::span<const ComputePrice> kernel_sequences) const;
