@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// One message of a round. It carries `share` / Rounds::share_unit of the collective's bytes.
+/// Describes one message of a round. It carries `share` / Rounds::share_unit of the collective's bytes.
 struct RoundMessage {
   std::uint32_t from = 0;  ///< position in the group
   std::uint32_t to = 0;
@@ -66,7 +66,7 @@ struct GroupShape {
 
 /// Groups are of two members or more.
 struct CollectiveAlgorithm : MenuEntry {
-  /// Why it cannot do this collective in this group, as the end of a sentence; empty if it can.
+  /// Returns why it cannot do this collective in this group, as the end of a sentence; "" if it can.
   std::string_view (*obstacle)(Collective, const GroupShape&);
   /// Requires no obstacle.
   Rounds (*rounds)(Collective, const GroupShape&);
@@ -75,7 +75,8 @@ struct CollectiveAlgorithm : MenuEntry {
   bool (*automatic)(Collective, const GroupShape&);
 };
 
-/// All-reduce through that many servers among the members; as CollectiveAlgorithm's.
+/// Returns the obstacle to an all-reduce through that many servers among the members, as CollectiveAlgorithm
+/// does.
 [[nodiscard]] std::string_view server_obstacle(const GroupShape& shape, std::uint32_t servers);
 [[nodiscard]] Rounds server_rounds(const GroupShape& shape, std::uint32_t servers);
 

@@ -1,5 +1,5 @@
-// Who takes part in keeping replicas in step: workers (replicas, or the replicas of a node together), and the
-// communicators of an experiment, those along the edges of its mixing graph included.
+// Describes the workers that are synchronised (replicas, or the replicas of a node together), and the
+// communicators of an experiment, including those along the edges of its mixing graph.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// All that the communicators of an experiment depend on: equal specs have equal communicators.
+// Holds all inputs of an experiment's communicators: equal specs have equal communicators.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ class GroupWriter {
   void close();
   /// A sender and its receiver.
   void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in);
-  /// One group for every place off `axes`, of all ranks along them.
+  /// Adds a group for every place off `axes`, of all ranks along them.
   void add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
   /// Adds groups in which pipeline rank p - 1 - r holds the same parameters as rank r, so that both join one
   /// group.

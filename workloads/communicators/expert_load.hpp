@@ -20,8 +20,8 @@ namespace orrery {
 ///   worst      all tokens choose the experts of one rank: min(K, E / n) n / K for K of E experts on n ranks
 [[nodiscard]] double token_load(const Model& model, const Plan& plan);
 
-/// To how many of `holders` ranks or nodes a token goes, in the mean over all choices of K experts, where
-/// each holds E / holders of them. In groups (node-limited routing) a token chooses from some groups only,
+/// Returns to how many of `holders` ranks or nodes a token goes, in the mean over all choices of K experts,
+/// if each holds E / holders of them. In groups (node-limited routing) a token chooses from some groups only,
 /// all equally often.
 [[nodiscard]] double holders_per_token(const Model& model, std::int64_t holders);
 

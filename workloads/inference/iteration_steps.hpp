@@ -107,7 +107,8 @@ class IterationSteps {
   double cached_;  ///< bytes of a key or value
 };
 
-/// Why a model or plan cannot be served as it is, and the key that says so; empty where it can.
+/// Names the key of a model or plan that keeps it from being served, and the reason; empty if it can be
+/// served.
 struct ServingObstacle {
   std::string pointer;
   std::string message;

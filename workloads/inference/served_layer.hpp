@@ -43,7 +43,7 @@ class ServedLayer {
   [[nodiscard]] Recurrence recurrence() const {
     return recurrence_of(content_.mixer, model_, plan_.tensor_parallel);
   }
-  /// On a rank: of matrices, and of all else (norms, biases, router), which keeps 16 bits.
+  /// Returns the parameters of matrices on a rank; other parameters (norms, biases, router) keep 16 bits.
   [[nodiscard]] std::int64_t matrix_parameters() const;
   [[nodiscard]] std::int64_t other_parameters() const;
   /// Returns true if the ranks that share experts are all or some of the ranks of a tensor group. Each of

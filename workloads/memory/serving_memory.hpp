@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// On a GPU of a pipeline stage.
+/// Holds the memory of a GPU of a pipeline stage.
 struct StageServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;
@@ -17,7 +17,7 @@ struct StageServingMemory {
   Bytes state_per_request = 0;  ///< of layers that recur, whatever its length
 };
 
-/// Per pipeline stage.
+/// Returns the memory per pipeline stage.
 /// @param tokens  of the largest iteration
 [[nodiscard]] std::vector<StageServingMemory> stage_serving_memory(const Experiment& experiment,
                                                                    const Inference& inference,

@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// One operation of a block. `after` is the step it waits for: an earlier one of the same list, or
-/// kBlockInput for whatever produced the block's input.
+/// Describes one operation of a block. `after` is the step it waits for: an earlier one of the same list, or
+/// kBlockInput for the operation that produced the block's input.
 struct Step {
   Op::Kind kind = Op::Kind::compute;
   std::uint32_t work = 0;  ///< index into Workload::kernel_sequences or Workload::messages
@@ -57,7 +57,7 @@ struct Block {
   std::int32_t exchanges = 0;
   std::int32_t exchanges_again = 0;
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
-  /// By PassKind: held in addition while the block runs.
+  /// Workspace by PassKind, held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
   /// Bytes of weight gradients of its products. A framework may keep one buffer for each shape (attention,
   /// MLP, experts, recurrence).

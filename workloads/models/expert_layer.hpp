@@ -34,7 +34,7 @@ class ExpertLayer {
   std::int32_t backward_weight(StepBuilder& to, std::int32_t after) const;
   std::int32_t run_shared(StepBuilder& to, PassKind kind, MlpPart part, std::int32_t after) const;
   [[nodiscard]] bool overlaps_shared() const { return shared_ && plan_.overlap_shared_experts; }
-  /// Where tokens are after `after`, and the shared experts on the way.
+  /// Holds the step after which tokens have arrived, and that of the shared experts.
   struct Sent {
     std::int32_t there = 0;
     std::int32_t shared = 0;

@@ -26,9 +26,9 @@ class LayerKinds {
  public:
   LayerKinds(const Model& model, const Plan& plan);
 
-  /// In order of appearance.
+  /// Returns the kinds in order of appearance.
   [[nodiscard]] const std::vector<LayerKind>& list() const { return kinds_; }
-  /// Per layer, an index into list().
+  /// Returns, per layer, an index into list().
   [[nodiscard]] const std::vector<std::uint32_t>& of_layers() const { return of_layers_; }
   /// The layer of a depth of multi-token prediction, which is as the last one and computed again by itself.
   [[nodiscard]] LayerKind of_depth() const;

@@ -20,7 +20,7 @@ struct ChunkProduct {
   std::int64_t k = 0;
 };
 
-/// One such layer on a tensor rank, or of the whole model, without the norm before it.
+/// Describes one recurrent layer on a tensor rank, or of the whole model, without the norm before it.
 struct Recurrence {
   std::int64_t input_width = 0;       ///< columns of the matrices that read the residual stream
   std::int64_t convolved = 0;         ///< channels of the short convolution
@@ -48,7 +48,7 @@ struct Recurrence {
 /// A layer of that kind, which is not attention, on one of `ranks` tensor ranks. Cut dimensions round up.
 [[nodiscard]] Recurrence recurrence_of(TokenMixer mixer, const Model& model, std::int64_t ranks);
 
-/// Its kernels in training, with norm and residual.
+/// Returns its kernels in training, with norm and residual.
 [[nodiscard]] SubBlock recurrence_sub_block(const Experiment& experiment, const TransformerShape& shape,
                                             TokenMixer mixer);
 /// Adds the activations that a recurrence keeps per micro-batch from forward to backward, with the input of

@@ -22,7 +22,7 @@ namespace orrery {
 }
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
-/// Over the link to the host.
+/// Returns a copy over the link to the host.
 [[nodiscard]] inline Kernel host_copy(Bytes bytes) { return {Kernel::Kind::host_copy, 1, 0, 0, 0, bytes, 0}; }
 
 /// Returns the memory traffic of `count` values of `bytes_each` bytes.

@@ -84,7 +84,7 @@ struct TransformerShape {
   void add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const;
   /// Final norm's and projection's input; with logits in 32 bits 4 sbh (1 + V/h) in all, equation 6.
   [[nodiscard]] Bytes head_inputs() const;
-  /// One byte per element of the residual stream, or nothing without dropout.
+  /// Returns one byte per element of the residual stream, or 0 without dropout.
   [[nodiscard]] Bytes dropout_mask() const;
 
  private:

@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// Makes the first layers of each virtual stage, as many as the plan says, blocks that are offloaded: those
-/// whose backward pass is farthest away.
+/// Offloads the first layers of each virtual stage, as many as the plan says: those whose backward pass is
+/// farthest away.
 void offload_layers(const Plan& plan, ModelBlocks& blocks);
 /// Gives them the steps of the layers they are.
 void copy_steps_to_offloaded(ModelBlocks& blocks);

@@ -21,7 +21,8 @@ struct FsdpUnit {
   [[nodiscard]] bool ends_with(std::size_t block, bool ahead) const { return begins_with(block, !ahead); }
 };
 
-/// By block of a chunk, the unit that it belongs to; `layers` are in one, fewer at the end of the chunk.
+/// Returns, by block of a chunk, the unit that it belongs to; `layers` are in one, fewer at the end of the
+/// chunk.
 [[nodiscard]] std::vector<FsdpUnit> fsdp_units(std::span<const PlacedBlock> blocks, std::int64_t layers);
 
 /// Sum of a member of the unit's blocks.

@@ -22,7 +22,7 @@ struct FusedPass {
 /// Steps of blocks that a pass runs over one after the other.
 using StepLists = std::vector<const Steps*>;
 
-/// All steps of a pass over a chunk.
+/// Returns all steps of a pass over a chunk.
 [[nodiscard]] StepLists steps_of(PassKind kind, const Chunk& chunk, const ModelBlocks& blocks);
 
 /// @param lists         all steps of the pass

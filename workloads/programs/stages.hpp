@@ -85,8 +85,8 @@ struct Stage {
   std::span<const Chunk> chunks;
   ChunkMap map;
 
-  /// Where the activations of a chunk come from, or its gradients if not `ahead`; none at the ends of the
-  /// model.
+  /// Returns the place that the activations of a chunk come from, or its gradients if not `ahead`; nullopt at
+  /// the ends of the model.
   [[nodiscard]] std::optional<ChunkPlace> source(std::int64_t chunk, bool ahead) const {
     return ahead ? map.before({index, chunk}) : map.after({index, chunk});
   }

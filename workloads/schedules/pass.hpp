@@ -31,7 +31,7 @@ inline constexpr std::array<PassKind, 3> kBackwardKinds{PassKind::backward, Pass
   return split == BackwardSplit::whole ? all.first(1) : all.last(2);
 }
 
-/// One pass of one micro-batch through one model chunk of this rank.
+/// Describes one pass of one micro-batch through one model chunk of this rank.
 struct Pass {
   using Kind = PassKind;
   PassKind kind = PassKind::forward;

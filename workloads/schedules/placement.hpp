@@ -33,7 +33,7 @@ struct ChunkMap {
   [[nodiscard]] std::int64_t virtual_stage(ChunkPlace at) const;
   [[nodiscard]] ChunkPlace place(std::int64_t virtual_stage, std::int64_t copy) const;
   [[nodiscard]] std::int64_t copy_of(ChunkPlace at) const { return copies() > 1 ? at.chunk : 0; }
-  /// Where the activations of a chunk go to, or come from; none at the ends of the model.
+  /// Return the place that the activations of a chunk go to, or come from; nullopt at the ends of the model.
   [[nodiscard]] std::optional<ChunkPlace> after(ChunkPlace at) const { return moved(at, 1); }
   [[nodiscard]] std::optional<ChunkPlace> before(ChunkPlace at) const { return moved(at, -1); }
   /// Returns true if the next virtual stage lies on the previous rank.

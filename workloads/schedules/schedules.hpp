@@ -35,7 +35,7 @@ struct SteadyState {
 
 inline constexpr std::int64_t kAnyChunks = 0;
 
-/// Why a schedule cannot be run in a shape.
+/// Says why a schedule cannot be run in a shape.
 struct ScheduleObstacle {
   std::string_view key;  ///< of the plan
   std::string found;

@@ -32,7 +32,7 @@ class Averaging {
   OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
   /// Returns the kernels that unpack the messages of all workers.
   [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload) const;
-  /// From one replica of each worker to the others of it; `dep` where each has its shard.
+  /// Sends the mean from one replica of each worker to its others; returns `dep` if each has its shard.
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
   /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.

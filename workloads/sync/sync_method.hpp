@@ -76,7 +76,7 @@ struct SyncMethodRow {
 /// Returns the steps after which the method's actions repeat; `rounds` of its graph, 1 if it has none.
 [[nodiscard]] std::int64_t sync_cycle(const DataParallelSync& sync, std::int64_t rounds);
 
-// For rows:
+// The next functions serve the rows:
 
 /// Bytes per value of a vector as long as the model, which is in fp32.
 inline constexpr Bytes kVector = 4;

@@ -27,7 +27,7 @@ extern const SyncMethodRow kAdPsgd;
 extern const SyncMethodRow kEasgd;
 extern const SyncMethodRow kAsyncDiLoCo;
 
-/// In the order of SyncMethod.
+/// Rows in the order of SyncMethod.
 inline constexpr std::array kSyncMethodRows{&kNoSync,          &kAllReduce,
                                             &kParameterServer, &kGossip,
                                             &kPushSum,         &kLocalSgd,

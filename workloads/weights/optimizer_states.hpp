@@ -7,7 +7,7 @@ namespace orrery {
 
 /// Returns the bytes of the fp32 copies of 16-bit parameters, which the optimizer updates.
 [[nodiscard]] Bytes main_weight_bytes(const Plan& plan, std::int64_t parameters);
-/// All moments of them.
+/// Returns the bytes of all moments of the parameters.
 [[nodiscard]] Bytes moment_bytes(const Plan& plan, std::int64_t parameters);
 /// Both.
 [[nodiscard]] Bytes optimizer_state_bytes(const Plan& plan, std::int64_t parameters);

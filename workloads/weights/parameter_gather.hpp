@@ -1,5 +1,6 @@
-// When sharded parameters are gathered. ZeRO-1 and 2 gather them once a step, after the update or ahead
-// beside the first forward passes; ZeRO-3 gathers each unit before a pass runs through it (Zhao et al. 2023).
+// Schedules the gathers of sharded parameters. ZeRO-1 and 2 gather them once a step, after the update or
+// ahead beside the first forward passes; ZeRO-3 gathers each unit before a pass runs through it (Zhao et al.
+// 2023).
 #pragma once
 
 #include <vector>
