@@ -15,7 +15,8 @@ enum class NoiseOf : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kNoiseOfNames{"replica", "sample"};
 
-/// In the units of convergence rates, where smoothness times the initial distance from the optimum is 1.
+/// Describes a target in the units of convergence rates, where smoothness times the initial distance from the
+/// optimum is 1.
 struct Accuracy {
   double target = 0;  ///< epsilon: squared norm of the gradient, mean over the steps; 0: not asked for
   double noise = 1;   ///< sigma

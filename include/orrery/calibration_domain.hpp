@@ -63,7 +63,7 @@ struct CalibrationDomain {
   [[nodiscard]] const std::optional<ValueSpan>& of(DomainSpan span) const {
     return spans[static_cast<std::size_t>(span)];
   }
-  /// No run stands behind it.
+  /// Returns true if no run stands behind it.
   [[nodiscard]] bool empty() const { return of(DomainName::gpu).empty(); }
 };
 

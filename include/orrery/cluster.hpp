@@ -67,7 +67,7 @@ struct Gpu {
     return sustained_clock_attention > 0 ? sustained_clock_attention : sustained_clock;
   }
 
-  /// Most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
+  /// Returns the most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
   [[nodiscard]] double way_out_gb_per_s() const {
     return nic_link_gb_per_s > 0 ? nic_link_gb_per_s : host_link_gb_per_s;
   }
@@ -285,7 +285,7 @@ struct Cluster {
     }
     return sum;
   }
-  /// Most that a GPU of any class sends to NICs, in 1e9 bytes/s; 0: unknown of some.
+  /// Returns the most that a GPU of any class sends to NICs, in 1e9 bytes/s; 0: unknown for some.
   [[nodiscard]] double way_out_gb_per_s() const {
     double widest = 0;
     for (std::size_t c = 0; c < gpu_classes(); ++c) {

@@ -30,7 +30,7 @@ struct ContentHash {
     const Wide product = Wide{x} * y;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   }
-  /// In order.
+  /// Appends a value; the order matters.
   void append(std::uint64_t value) {
     a = mix(a ^ value, 0xa0761d6478bd642f);
     b = mix(b + value, 0xe7037ed1a0b428db);
@@ -43,7 +43,7 @@ struct ContentHash {
   auto members(const Visit& visit) const {
     return visit(a, b);
   }
-  /// In any order, `times` times.
+  /// Adds a hash `times` times; the order does not matter.
   void add(ContentHash other, std::uint64_t times = 1) {
     a += times * scramble(other.a);
     b += times * scramble(other.b ^ 0x2545f4914f6cdd1d);

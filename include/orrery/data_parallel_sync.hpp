@@ -56,7 +56,7 @@ enum class SyncLevel : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kSyncLevelNames{"gpu", "node", "site"};
 
-/// When models travel. Not every method has every form.
+/// Says when models travel. Not every method has every form.
 enum class SyncOverlap : std::uint8_t {
   none,                     ///< after the update, before the next step
   adapt_then_combine,       ///< each bucket as soon as its gradients are there and applied

@@ -1,4 +1,4 @@
-// One validated experiment: the input of everything. Made by config/, frozen afterwards.
+// Holds one validated experiment: the input of everything. Made by config/, frozen afterwards.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,8 @@ struct Experiment {
   Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the catalog has none for such an experiment
-  /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
+  /// The reason for the stack if the experiment names none. It changes no figure, so it is no member of keys
+  /// of caches.
   std::string stack_reason;
   std::string plan_reason;  ///< one sentence on the alternatives that its plan was chosen over; "" if it was
                             ///< not chosen

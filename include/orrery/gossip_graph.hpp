@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// One mixing matrix W: x_i <- self_i x_i + sum over in-neighbours j of weight_ij x_j (Yuan, "Distributed
-/// training for LLM", decentralised SGD). Row i lists the workers from which worker i receives.
+/// Holds one mixing matrix W: x_i <- self_i x_i + sum over in-neighbours j of weight_ij x_j (Yuan,
+/// "Distributed training for LLM", decentralised SGD). Row i lists the workers from which worker i receives.
 struct Mixing {
   std::vector<std::uint32_t> begin;  ///< per worker + 1: range in `from` and `weight`
   std::vector<std::uint32_t> from;   ///< in-neighbours, each once, never the worker itself

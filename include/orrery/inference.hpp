@@ -73,7 +73,7 @@ class RequestTrace {
   std::string file_;
 };
 
-/// When requests enter a batch.
+/// Says when requests enter a batch.
 enum class Batching : std::uint8_t {
   fixed,       ///< `batch_size` of them together, the next ones when all have ended
   continuous,  ///< as soon as there is room, between two iterations (Yu et al. 2022, "Orca")
@@ -165,8 +165,8 @@ struct Inference {
   std::int64_t batch_size = 0;  ///< requests in flight on a replica at most; 0: as many as the cache holds
   double requests_per_s =
       0;  ///< arrivals by a Poisson process over all replicas; 0: as many as there is room for at all times
-  /// To serve in all. 0: one full batch of every replica, ten where lengths are drawn or at a rate, 1000 at
-  /// least at a rate.
+  /// Number of requests in all. 0: one full batch of every replica, ten if lengths are drawn or requests
+  /// arrive at a rate, and then at least 1000.
   std::int64_t requests = 0;
   RequestTrace trace;  ///< arrivals and lengths from a file; nothing: drawn by the four above
   /// Prefill long prompts in chunks together with decode (Agrawal et al. 2024); otherwise prefill whole

@@ -64,9 +64,9 @@ struct LayerContent {
   bool crosses = false;  ///< in a decoder, attends to the encoder's output as well
   TokenMixer mixer = TokenMixer::attention;
 
-  /// Its tokens meet in a state of fixed size, and attend to nothing.
+  /// Returns true if the layer mixes tokens in a state of fixed size, without attention.
   [[nodiscard]] bool recurs() const { return mixer != TokenMixer::attention; }
-  /// Its tokens meet in some way; else it is an MLP or experts alone.
+  /// Returns true if the layer mixes tokens; otherwise it is only an MLP or experts.
   [[nodiscard]] bool mixes() const { return attends() || recurs(); }
   [[nodiscard]] bool attends() const { return attention != LayerAttention::none; }
   [[nodiscard]] bool windowed() const { return attention == LayerAttention::window; }

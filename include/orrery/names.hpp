@@ -35,7 +35,7 @@ struct NamedEntry {
   std::string summary;  ///< one line
 };
 
-/// All names of a kind: of the catalog in natural order, of menus in the order of their tables.
+/// Returns all names of a kind: of the catalog in natural order, of menus in the order of their tables.
 [[nodiscard]] std::vector<NamedEntry> list_names(NameKind kind);
 
 /// The JSON text of a catalog entry: a model, GPU, cluster or calibration.

@@ -54,7 +54,7 @@ enum class Optimizer : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adam",         "adam-8bit", "lion",
                                                                  "sgd-momentum", "sgd",       "muon"};
 
-/// When the gradients of a micro-batch are summed over replicas.
+/// Says when the gradients of a micro-batch are summed over replicas.
 enum class GradientReduction : std::uint8_t {
   by_stage,           ///< every_micro_batch from zero_stage 2 on, every_step before
   every_step,         ///< added up over micro-batches first, whole on each replica
@@ -189,7 +189,7 @@ struct Plan {
   bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
   bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
   bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
-  /// With sequence_parallel and overlap_tensor_parallel: products work chunk by chunk and hide a share of its
+  /// With sequence_parallel and overlap_tensor_parallel, products run chunk by chunk and hide a share of its
   /// collectives, Software::tensor_overlap.
   bool overlap_tensor_chunks = false;
   CudaGraphs cuda_graphs = CudaGraphs::none;
@@ -292,7 +292,7 @@ struct AxisRow {
   bool folded = false;          ///< its ranks are those of other axes, counted again
 };
 
-/// By Axis.
+/// Axes in the order of Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
     {"cp", "context", "context_parallel", &Plan::context_parallel, false, true},

@@ -46,7 +46,7 @@ class ModuleSet {
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool meets(ModuleSet other) const { return (bits_ & other.bits_) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// All of it, for keys of caches.
+  /// Visits all members, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(bits_);

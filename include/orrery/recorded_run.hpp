@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// One operation of one rank. Operations of a stream do not overlap.
+/// Holds one operation of one rank. Operations of a stream do not overlap.
 struct OperationSpan {
   Picoseconds start_ps = 0;  ///< from the beginning of the run
   Picoseconds finish_ps = 0;

@@ -149,7 +149,8 @@ struct Report {
   std::vector<LinkUtilization> links;
   std::vector<StageMemory> stage_memory;  ///< per pipeline stage
   Bytes gpu_memory = 0;                   ///< of the smallest GPU; 0: unknown
-  /// When the stage that holds most does so, from the beginning of the run; nothing where that is not known.
+  /// The time from the beginning of the run at which the fullest stage holds most; nullopt if that is not
+  /// known.
   std::optional<Picoseconds> peak_memory_at_ps;
   std::vector<MemoryTimeline> memory_timeline;          ///< per pipeline stage, where it was asked for
   Bytes gpu_usable_memory = 0;                          ///< the part of it for StageMemory::reserved()

@@ -24,7 +24,7 @@ struct Distribution {
   double p99 = 0;
 };
 
-/// Where the time of the stages of all replicas goes; the parts add up to stages * replicas * the duration.
+/// Splits the time of the stages of all replicas; the parts add up to stages * replicas * the duration.
 struct ServingTimes {
   Int128 prefill_ps = 0;  ///< iterations with prompts alone
   Int128 decode_ps = 0;   ///< iterations without prompts
@@ -66,7 +66,7 @@ struct CacheUse {
   double share = 0;
 };
 
-/// Where the mean of a figure lies in 8 of 10 measured runs that no fit of the stack saw.
+/// Gives the range of a figure's mean in 8 of 10 measured runs that no fit of the stack saw.
 struct ServingRange {
   std::string figure;  ///< its key in the result
   double low = 0;
@@ -108,8 +108,8 @@ struct Serving {
 
   Distribution ttft_s;  ///< time to the first token, from the arrival
   Distribution tpot_s;  ///< time per output token after the first; of requests with more than one
-  /// Between two deliveries to a request, one token each without speculation: over all tokens but the first
-  /// ones. Percentiles to 0.1 %.
+  /// Time between two deliveries to a request, one token each without speculation: over all tokens but the
+  /// first ones. Percentiles to 0.1 %.
   Distribution inter_token_latency_s;
   Distribution end_to_end_s;  ///< from the arrival to the last token
   Distribution queue_s;       ///< from the arrival to the first iteration

@@ -16,7 +16,7 @@ struct StageSpan {
   Picoseconds finish_ps = 0;
 };
 
-/// One iteration of a replica.
+/// Holds one iteration of a replica.
 struct ServedIteration {
   std::uint32_t replica = 0;
   std::uint32_t prompt_requests = 0;  ///< whose prompts, or pieces of them, are in it

@@ -84,8 +84,8 @@ struct Software {
   // Serving.
   double iteration_us = 0;  ///< CPU time between two iterations: which requests and tokens come next
   double request_us = 0;    ///< the same for each request in flight
-  /// From a request's arrival to its place in the engine's queue, and back with its first token: connections,
-  /// tokenising, processes in between.
+  /// Time from a request's arrival to its place in the engine's queue, and back with its first token:
+  /// connections, tokenising, processes in between.
   double front_end_ms = 0;
   /// Shares of Gpu::memory_efficiency: at which products read stored weights, those of them that are widened
   /// on the way into the product, and attention the keys and values of its cache.

@@ -125,7 +125,7 @@ constexpr Bytes activations_of(const StageMemory& memory) {
   return memory.activations[kind];
 }
 
-/// All of it, each byte once.
+/// Lists categories of all memory, each byte once.
 inline constexpr MemoryCategory kMemoryCategories[] = {
     {"parameters", [](const StageMemory& m) { return m.parameters; }},
     {"gradients", [](const StageMemory& m) { return m.gradients; }},

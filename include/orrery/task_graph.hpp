@@ -25,7 +25,7 @@ struct LinkUse {
   std::uint64_t weight = kWeightOne;
 };
 
-/// One part of a transfer: messages that start together and keep the same pace. All messages of a
+/// Describes one part of a transfer: messages that start together and keep the same pace. All messages of a
 /// ring step form one leg; equal steps in sequence are one leg with their latencies added.
 struct Leg {
   Picoseconds latency_ps = 0;   ///< passes before any data moves
@@ -60,14 +60,14 @@ struct TaskGraph {
   [[nodiscard]] bool lags(std::uint32_t task, std::uint32_t pred) const {
     return !lag.empty() && preds[pred_begin[task]] == pred;
   }
-  /// When `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
+  /// Returns when `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
   [[nodiscard]] Picoseconds released(std::uint32_t task, std::uint32_t pred, Picoseconds finish) const {
     return lags(task, pred) ? finish + lag[task] : finish;
   }
   [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs[cost[task]]; }
 };
 
-/// When each task ran.
+/// Holds the times of each task.
 struct Timeline {
   std::vector<Picoseconds> start_ps;
   std::vector<Picoseconds> finish_ps;

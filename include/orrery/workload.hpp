@@ -124,7 +124,7 @@ inline constexpr std::array<std::string_view, 10> kPartNames{"embedding", "atten
                                                              "head",      "stage",     "bucket", "optimizer",
                                                              "experts",   "recurrence"};
 
-/// One GPU kernel, described so that it can be priced.
+/// Describes one GPU kernel by the sizes that its price depends on.
 struct Kernel {
   enum class Kind : std::uint8_t {
     gemm,          ///< batch products of an m x k by a k x n matrix

@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// Where a writer's text goes; throws RunError when it cannot be written.
+/// Receives a writer's text; throws RunError when it cannot be written.
 using Sink = std::function<void(std::string_view)>;
 
 struct ResultKey;
@@ -63,7 +63,7 @@ struct ResultFigure {
   std::string key;
   std::optional<double> value;  ///< none in a report without timing
 };
-/// All numbers of those keys of the JSON result, always in the same order.
+/// Returns all numbers of those keys of the JSON result, always in the same order.
 [[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
 
 /// Says how much detail a trace shows. Slices of steps contain those of passes, which contain those of
@@ -80,7 +80,8 @@ enum class TraceFormat : std::uint8_t {
   speedscope,  ///< speedscope's own JSON: slices of one name are one frame there
   perfetto,    ///< Perfetto's native form (protocol buffers): smaller, exact in ns
 };
-/// By how the name of a file ends: .speedscope.json, .pftrace, or anything else for Chrome's; .gz may follow.
+/// Returns the format by the ending of a file's name: .speedscope.json, .pftrace, or anything else for
+/// Chrome's; .gz may follow.
 [[nodiscard]] TraceFormat trace_format(std::string_view path);
 
 struct TraceOptions {
@@ -102,7 +103,7 @@ struct TraceInfo {
   std::uint64_t left_out = 0;  ///< iterations and requests, of requests that were served
 };
 
-/// All keys: JSON indented by two blanks, CSV with its header line.
+/// Writes all keys: JSON indented by two blanks, CSV with its header line.
 void write_json(const Report& report, const Sink& sink);
 void write_csv(const Report& report, const Sink& sink);
 
