@@ -47,7 +47,8 @@ class Catalog {
                                                                  const std::string& source,
                                                                  const std::string& name) const;
 
-  /// In order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes gpt3-13b.
+  /// Returns the names in order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes
+  /// gpt3-13b.
   [[nodiscard]] std::vector<std::string> names(CatalogKind kind) const;
   [[nodiscard]] bool contains(CatalogKind kind, std::string_view name) const;
   /// The entry's JSON text, or "" for an unknown name.
@@ -60,7 +61,7 @@ class Catalog {
   /// The known name nearest to `name`, if any is near.
   [[nodiscard]] std::optional<std::string> nearest(CatalogKind kind, std::string_view name) const;
 
-  /// For config/ only.
+  /// Returns the data; for config/ only.
   [[nodiscard]] const CatalogData& data() const { return *data_; }
 
  private:

@@ -24,8 +24,8 @@ struct PriceKey {
   [[nodiscard]] double best() const { return is_rate ? maximum : minimum; }
 };
 
-/// All that `experiment` has. GPUs of a mixed cluster are those of the first group of each kind, links of
-/// explicit graphs and lines between sites have their number in the list.
+/// Returns all price keys of `experiment`. GPUs of a mixed cluster are those of the first group of each kind,
+/// links of explicit graphs and lines between sites have their number in the list.
 [[nodiscard]] std::vector<PriceKey> price_keys(const Experiment& experiment);
 
 /// Returns the keys called `names`. @throws InputError for a name that is no price key, with its actual

@@ -1,4 +1,5 @@
 // Replaces catalog names and bases by their contents. Internal to config/.
+//
 // Given keys replace those of the base and nested objects merge key by key, with two exceptions: a cluster's
 // `node` or `fabric` that names its own kind starts afresh, and so does a `gpu` that names its own base. A
 // cluster with fewer GPUs a node than its base has fewer NICs in proportion, unless it says how many.

@@ -1,4 +1,4 @@
-// From a document with its overrides to a validated experiment. Internal to config/.
+// Turns a document with its overrides into a validated experiment. Internal to config/.
 #pragma once
 
 #include <string>
@@ -51,7 +51,7 @@ class ExperimentReader {
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
  private:
-  /// Where nothing but the plan is new, as in a search, the plan alone is read.
+  /// Reads the parts; if only the plan is new, as in a search, the plan alone is read.
   Experiment read_parts(const Json& root);
   Experiment read_plan_alone(const Json& root);
   Experiment read_all_parts(const Json& root);

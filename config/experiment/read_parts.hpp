@@ -37,8 +37,9 @@ void complete_plan(Experiment& experiment, const Json& plan, const Menus& menus,
 /// Fills in which communication runs beside compute, where `plan`, the object the plan was read from, leaves
 /// it open; after the degrees are complete.
 void complete_overlap(Experiment& experiment, const Json& plan, const Menus& menus, Findings& findings);
-/// Where the software overlaps gradients, models of gossip leave by bucket too, beside the same backward
-/// pass; after the plan is complete. `sync`: the object the way of synchronisation was read from.
+/// Completes the overlap of synchronisation after the plan is complete: if the software overlaps gradients,
+/// models of gossip are sent by bucket too, beside the same backward pass. `sync` is the object that the
+/// synchronisation was read from.
 void complete_sync_overlap(Experiment& experiment, const Json& sync);
 
 /// Fills in and checks how many samples a plan of known degrees has, and each replica; whether they are

@@ -28,7 +28,7 @@ inline constexpr double kWeightBytes = 24;
 /// gradient.
 inline constexpr double kMovedBytes = 12;
 
-/// With those of multi-token prediction.
+/// Returns the number of layers with those of multi-token prediction.
 [[nodiscard]] inline double all_layers(const Model& m) {
   return real(m.all_layers() + m.multi_token_prediction);
 }

@@ -32,7 +32,7 @@ constexpr std::string_view kUsualEngine = "vllm-2025";
 /// Tokens of an iteration of such an engine on those GPUs unless told otherwise: 8,192 in vLLM's server where
 /// all have 70 GiB and none is an A100, else 2,048 (vllm/engine/arg_utils.py, 2025).
 [[nodiscard]] std::int64_t usual_iteration_tokens(const Cluster& cluster);
-/// Why an experiment that names no stack runs on that one.
+/// Returns why an experiment that names no stack runs on that one.
 [[nodiscard]] std::string reason_of(const UsualStack& usual);
 
 }  // namespace orrery

@@ -71,7 +71,7 @@ struct FieldInfo {
   }
 };
 
-/// Where a read value goes: a member, a function that takes the index of a choice, or nowhere.
+/// Says where a read value goes: a member, a function that takes the index of a choice, or nowhere.
 template <class T>
 using FieldTarget = std::variant<std::monostate, std::int64_t T::*, int T::*, double T::*, bool T::*,
                                  std::string T::*, std::vector<std::int64_t> T::*, void (*)(T&, std::size_t),

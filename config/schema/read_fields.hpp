@@ -20,7 +20,7 @@ struct Scope {
   Findings& findings;
 };
 
-/// One value by its field; nothing after a finding. `path` leads to the value.
+/// Reads one value by its field; returns nullopt after a finding. `path` leads to the value.
 std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& field, const Path& path,
                                          Scope& scope);
 std::optional<double> read_number(const Json& value, const FieldInfo& field, const Path& path, Scope& scope);

@@ -15,9 +15,9 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder();
 
-  /// Where a file of that name is to be written, before put_in_place().
+  /// Returns the path at which a file of that name is to be written, before put_in_place().
   [[nodiscard]] std::string file(const std::string& name) const { return temporary_ + "/" + name; }
-  /// Once its files are finished.
+  /// Call once its files are finished.
   void put_in_place();
   /// Removes the files that put_in_place() has moved.
   void take_back() noexcept;
