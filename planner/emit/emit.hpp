@@ -1,4 +1,4 @@
-// From a plan to its launch: the experiment as arguments or configuration of a training framework. Used by
+// Turns a plan into its launch: the experiment as arguments or configuration of a training framework. Used by
 // the command line and by planners; knows nothing of how plans are simulated or searched.
 #pragma once
 

@@ -46,8 +46,8 @@ using Partition = std::vector<PlacedStage>;
 /// 2022, equation 2), messages between stages left out.
 [[nodiscard]] Int128 cost_of(const PartitionProblem& problem, const Partition& partition);
 
-/// One with a slowest stage that is as fast as possible, by divide_layers(), with kinds of GPU in their
-/// order; empty where none was found.
+/// Returns a partition with a slowest stage that is as fast as possible, by divide_layers(), with kinds of
+/// GPU in their order; empty if none was found.
 [[nodiscard]] Partition balanced_partition(const PartitionProblem& problem);
 /// Returns true if every partition with such a stage costs more than `most`.
 [[nodiscard]] bool costs_more(const PartitionProblem& problem, const StageOption& stage, Int128 most);

@@ -38,7 +38,7 @@ class PipelinePartition {
   std::unique_ptr<Implementation> self_;
 };
 
-/// Why stages of `experiment` cannot be priced one by one, in words; "" where they can.
+/// Returns why stages of `experiment` cannot be priced one by one, in words; "" if they can.
 [[nodiscard]] std::string partition_obstacle(const Experiment& experiment);
 
 }  // namespace orrery

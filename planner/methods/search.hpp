@@ -62,7 +62,7 @@ struct FoundPlan {
   Experiment experiment;  ///< layers of stages and the like may be left to the simulator
 };
 
-/// When a search found a better point than before.
+/// Records when a search found a better point than before.
 struct Improvement {
   std::uint64_t simulated = 0;  ///< so far
   double cost = 0;              ///< Objective::cost()

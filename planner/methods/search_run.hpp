@@ -32,7 +32,7 @@ enum class BoundBy : std::uint8_t { nothing, passes, weights, schedule, run_with
 /// A search tightens a bound in this order, from the quickest way to the slowest.
 enum class Tightening : std::uint8_t { schedule, run_without_contention, none };
 
-/// Why a point cannot be simulated, as only simulating it finds out.
+/// Says why a point cannot be simulated, if only simulating it shows that.
 struct Refusal {
   std::string by;  ///< the key that stands against it
   std::string message;
@@ -82,7 +82,7 @@ class SearchRun {
 
   [[nodiscard]] bool budget_left() const;
 
-  /// No point has a cost below that.
+  /// Sets a cost that no point is below.
   void set_lower_bound(double least_cost) { least_cost_ = least_cost; }
   /// Counts a point that cannot be simulated; the search goes on without it.
   void refuse(const Refusal& refusal);

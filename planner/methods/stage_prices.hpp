@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// On the GPUs that a cluster has; the plan divides layers over stages of one chunk each.
+/// Prices stages on the GPUs of a cluster; the plan divides layers over stages of one chunk each.
 class StagePrices {
  public:
   /// @param modules  of layers that are computed again

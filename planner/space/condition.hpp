@@ -16,7 +16,7 @@ namespace orrery {
 /// A value as conditions see it; a list or an object is nothing.
 using ConditionValue = std::variant<std::monostate, double, bool, std::string>;
 
-/// Why a text is no condition, or cannot be told for some values.
+/// Says why a text is no condition, or cannot be evaluated for some values.
 struct ConditionError {
   std::size_t at = 0;  ///< byte of the text
   std::string message;

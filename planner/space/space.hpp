@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// More points than anybody walks through.
+/// Limit on the points of a space.
 inline constexpr std::uint64_t kMostPoints = 100'000'000;
 
 /// The experiment that the points of a space are variants of.
@@ -47,7 +47,7 @@ struct SpaceDescription {
 /// Says if keys may range over an interval of numbers. The points of such a space have no index.
 enum class Intervals : std::uint8_t { refused, allowed };
 
-/// One whose keys all have values.
+/// Holds a space whose keys all have values.
 class Space {
  public:
   /// Finds the values of automatic keys. @throws InputError for a key that has none, an interval that is not

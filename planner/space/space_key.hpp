@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// All numbers from one to another.
+/// Describes all numbers from one to another.
 struct Interval {
   double from = 0;
   double to = 0;

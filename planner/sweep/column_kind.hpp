@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 5> kColumnTypes{"", "BOOLEAN", "IN
 /// Returns the kind of that name; a wrong name gives unknown.
 [[nodiscard]] ColumnKind column_kind(std::string_view name);
 [[nodiscard]] ColumnKind kind_of(const ResultScalar& value);
-/// One that has room for the values of both.
+/// Returns a kind that has room for the values of both.
 [[nodiscard]] ColumnKind common_kind(ColumnKind a, ColumnKind b);
 
 /// The value of an override's text: a number or flag where it is one, nothing for "", else the text.

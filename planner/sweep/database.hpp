@@ -59,8 +59,8 @@ class DatabaseLocked : public RunError {
   using RunError::RunError;
 };
 
-/// One thread at a time. Every failure throws RunError, or InputError where the file itself is wrong, in one
-/// line with its name.
+/// Wraps SQLite for one thread at a time. Every failure throws RunError, or InputError if the file itself is
+/// wrong, in one line with its name.
 class Database {
  public:
   enum class Access : std::uint8_t { read, write };

@@ -53,7 +53,7 @@ struct RemovedPoints {
   std::uint64_t points = 0;
 };
 
-/// One thread at a time; several processes may have the file open.
+/// Writes a results file from one thread at a time; several processes may have the file open.
 class ResultsFile {
  public:
   static constexpr std::chrono::milliseconds kLockWait{10'000};

@@ -12,7 +12,7 @@ namespace orrery {
 /// any other file.
 [[nodiscard]] const std::string& checked_results_file(const std::string& path);
 
-/// Makes the tables where there are none.
+/// Makes the tables if there are none.
 void make_results_tables(Database& database);
 
 /// @throws InputError for tables of another layout, and for a file that cannot be read as a whole.

@@ -55,7 +55,7 @@ class ResultsTable {
   [[nodiscard]] std::vector<std::uint64_t> pareto(std::span<const Aim> aims) const;
 
   using Row = std::vector<ResultScalar>;  ///< per column
-  /// All rows, or those of some points in their order.
+  /// Reads all rows, or those of some points in their order.
   void read(const std::optional<std::vector<std::uint64_t>>& points,
             const std::function<void(const Row& row)>& use) const;
   /// Reads one column.
@@ -82,7 +82,7 @@ enum class ExportFormat : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kExportFormatNames{"csv", "jsonl", "columns"};
 
-/// All points of the sweep that are experiments, or those named.
+/// Exports all points of the sweep that are experiments, or those named.
 void export_results(const ResultsTable& table, ExportFormat format,
                     const std::optional<std::vector<std::uint64_t>>& points, const Sink& sink);
 
