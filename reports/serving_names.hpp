@@ -11,7 +11,8 @@ namespace orrery {
 enum class IterationKind : std::uint8_t { prefill, decode, mixed };
 [[nodiscard]] IterationKind kind_of(const ServedIteration& iteration);
 
-/// Such as "prefill 512 + decode 31": tokens of prompts, and requests that get their next token.
+/// Returns a name such as "prefill 512 + decode 31": tokens of prompts, and requests that get their next
+/// token.
 [[nodiscard]] std::string iteration_name(const ServedIteration& iteration);
 
 /// Returns a name such as "replica 2", with the replica's role if roles differ.

@@ -1,5 +1,5 @@
-// Why two steps take different times and memory, term by term. For writers that set results side by side;
-// knows nothing of how plans were found.
+// Explains, term by term, why two steps take different times and memory. For writers that set results side by
+// side; knows nothing of how plans were found.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct StepParts {
   StepTerms memory;         ///< bytes of that stage; names of `categories_gb`
 };
 
-/// Without times where the report has none. The names and their order are the same for all reports of steps,
-/// and for all of serving.
+/// Returns the parts, without times if the report has none. The names and their order are the same for all
+/// reports of steps, and for all of serving.
 [[nodiscard]] StepParts step_parts(const Report& report);
 
-/// One term of a figure in two runs, in the unit of its list.
+/// Describes one term of a figure in two runs, in the unit of its list.
 struct DifferenceTerm {
   std::string name;
   std::int64_t first = 0;
@@ -59,7 +59,7 @@ struct StepDifference {
   [[nodiscard]] Picoseconds step_time_ps() const { return second_ps - first_ps; }
 };
 
-/// Without times where one of the reports has none.
+/// Returns the differences, without times if one of the reports has none.
 [[nodiscard]] StepDifference step_difference(const Report& first, const Report& second);
 
 /// The terms in multiples of `unit`, rounded so that they add up to their rounded sum in either run.

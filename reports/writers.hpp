@@ -12,12 +12,11 @@
 
 namespace orrery {
 
-/// In options.format, streamed; memory does not grow with its length. pid is rank + 10, tid is Stream + 1,
-/// the category is the phase, or pass and step, times are whole ns. A folded run can be written for any rank:
-/// its times are those of its class, its groups and peers its own. Slices carry layer, microbatch, step (of
-/// several) and group. Up to 20,000 operations they also carry chunk, ranks and bytes, and the counters show
-/// every step; longer traces sample the counters, to stay below 150 bytes a span. Throws InputError for a
-/// rank that does not exist; an unknown step gives a trace without slices.
+/// Writes a trace in options.format, streamed; memory does not grow with its length. A folded run can be
+/// written for any rank: its times are those of its class, its groups and peers its own. Slices carry layer,
+/// microbatch, step (of several) and group. Up to 20,000 operations they also carry chunk, ranks and bytes,
+/// and the counters show every step; longer traces sample the counters, to stay below 150 bytes a span.
+/// Throws InputError for a rank that does not exist; an unknown step gives a trace without slices.
 TraceInfo write_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options,
                       const Sink& sink);
 

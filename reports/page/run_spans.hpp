@@ -49,7 +49,7 @@ class RunSpans {
   void choose_passes_and_waits();
   void choose_path();
   const Class& add_class(std::uint32_t id);
-  /// One or more.
+  /// Returns one rank or more.
   [[nodiscard]] std::vector<std::uint32_t> ranks_on_page() const;
   /// Returns the number of spans; ranks simulated as one count once.
   [[nodiscard]] std::uint64_t spans_of(const std::vector<std::uint32_t>& ranks) const;

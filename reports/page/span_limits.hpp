@@ -19,7 +19,7 @@ namespace orrery {
   return some;
 }
 
-/// Before which no more than `most` begin; `end` where all of them do.
+/// Returns a time before which at most `most` spans begin; `end` if all of them do.
 template <class Timed>
 [[nodiscard]] Picoseconds begin_of_rest(const std::vector<Timed>& all, std::uint64_t most, Picoseconds end) {
   if (all.size() <= most) return end;

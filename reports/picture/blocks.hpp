@@ -10,11 +10,11 @@
 
 namespace orrery {
 
-/// Where times lie on a line of pixels.
+/// Maps times to a line of pixels.
 class PixelScale {
  public:
   PixelScale(TimeWindow window, int left, int width) : window_(window), left_(left), width_(width) {}
-  /// In hundredths of a pixel.
+  /// Returns the position of a time in hundredths of a pixel.
   [[nodiscard]] std::int64_t at(Picoseconds time) const {
     return std::int64_t{100} * left_ +
            static_cast<std::int64_t>(
@@ -32,7 +32,7 @@ class PixelScale {
   int width_;
 };
 
-/// From `left` to `right`, in hundredths of a pixel.
+/// Describes a block from `left` to `right`, in hundredths of a pixel.
 struct DrawnBlock {
   Activity activity{};
   std::int64_t left = 0;

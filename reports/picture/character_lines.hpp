@@ -43,7 +43,7 @@ class CharacterLines {
 /// line ended.
 [[nodiscard]] std::string wrapped(std::string_view words, int columns);
 
-/// On the colour of an activity, in the nearest of 256 colours.
+/// Returns text on the colour of an activity, in the nearest of 256 colours.
 [[nodiscard]] std::string coloured(std::string_view text, Activity activity);
 
 /// Columns that `text` takes without its sequences of colours.

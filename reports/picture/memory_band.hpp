@@ -10,7 +10,7 @@ namespace orrery {
 
 class MemoryBand {
  public:
-  /// Without memory: of no height.
+  /// Makes a band without memory, which has no height.
   MemoryBand() = default;
   /// All rows have the same scale, which reaches the limit and the highest peak.
   MemoryBand(const std::vector<StageRow>& rows, Bytes limit);

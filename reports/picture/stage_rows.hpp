@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// From one time to a later one, both from the beginning of the run.
+/// Describes a range from one time to a later one, both from the beginning of the run.
 struct TimeWindow {
   Picoseconds from_ps = 0;
   Picoseconds to_ps = 0;
@@ -45,8 +45,8 @@ struct StageRow {
   std::string name;               ///< "stage 0"
   std::string note;               ///< below the name: "rank 0"
   std::vector<DrawnPass> passes;  ///< in order of time
-  /// By activity, from tensor to offload: when any such communication of the GPU is in flight. In order of
-  /// time, without overlaps.
+  /// Times by activity, from tensor to offload, at which any such communication of the GPU is in flight. In
+  /// order of time, without overlaps.
   std::array<std::vector<ActivitySpan>, kActivityCount> lanes;
   MemoryTimeline memory;  ///< of the whole run, where it was asked for
   std::int32_t chunks = 1;

@@ -21,7 +21,7 @@ template <class Names, class Value>
   return names[static_cast<std::size_t>(value)];
 }
 
-/// One value of the result, under a dotted path such as memory.peak_gb.
+/// Describes one value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
   enum class Needs : std::uint8_t {
     nothing,
@@ -50,7 +50,7 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 [[nodiscard]] std::span<const ResultKey> plan_keys();
 /// Returns the keys of serving runs.
 [[nodiscard]] std::span<const ResultKey> serving_keys();
-/// All keys, in the order in which they are written; those of one object lie side by side.
+/// Returns all keys, in the order in which they are written; those of one object lie side by side.
 [[nodiscard]] const std::vector<const ResultKey*>& all_keys();
 
 }  // namespace orrery

@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Nothing, a flag, a count, a number or a text.
+/// Holds no value, a flag, a count, a number or a text.
 using ResultScalar = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 /// The keys of a selection that have a place in a row, in order.

@@ -15,7 +15,7 @@ namespace orrery {
 /// Returns true if keys and values travel between context ranks while they compute.
 [[nodiscard]] bool overlaps_context(const Plan& plan);
 
-/// In the order of the summary, each to be wrapped.
+/// Returns the lines in the order of the summary, each to be wrapped.
 [[nodiscard]] std::vector<std::string> plan_lines(const Report& report);
 
 }  // namespace orrery

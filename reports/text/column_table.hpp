@@ -38,7 +38,7 @@ inline constexpr std::array<TableUnit, 5> kTimeUnits{
     {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}, {3600, "h"}, {86400, "days"}}};
 inline constexpr std::array<TableUnit, 4> kSizeUnits{{{1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
 
-/// In base units; none where there is nothing to say.
+/// Values in base units; nullopt for cells without a value.
 using ColumnValues = std::vector<std::optional<double>>;
 
 /// The unit in which the middle of the values above 0, by ratio, is at least 1.

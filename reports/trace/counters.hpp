@@ -37,7 +37,7 @@ class MemoryCounter {
   MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);
   /// Time of the next sample; kNoTime when there is none.
   [[nodiscard]] Nanoseconds time() const { return time_; }
-  /// Its value in bytes; moves on to the following sample.
+  /// Returns its value in bytes and moves on to the following sample.
   Bytes take();
 
  private:
@@ -69,7 +69,7 @@ class LinkCounter {
 
   LinkCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);
   [[nodiscard]] Nanoseconds time() const { return time_; }
-  /// Its values; moves on to the following sample.
+  /// Returns its values and moves on to the following sample.
   Rates take();
   [[nodiscard]] bool uses(std::size_t dimension) const { return used_[dimension]; }
 

@@ -69,9 +69,9 @@ struct TracePlan {
   }
 };
 
-/// All ranks, or those of the first data-parallel replica, or one per pipeline stage: the first of these that
-/// stays within `max_spans`, else the last. `once_per_class`: spans of ranks that are simulated as one count
-/// once.
+/// Returns all ranks, or those of the first data-parallel replica, or one per pipeline stage: the first of
+/// these that stays within `max_spans`, else the last. `once_per_class`: spans of ranks that are simulated as
+/// one count once.
 [[nodiscard]] std::vector<std::uint32_t> ranks_within(const TracePlan& plan, const RankGrid& grid,
                                                       std::uint64_t max_spans, bool once_per_class = false);
 

@@ -29,7 +29,7 @@ struct TraceLabel {
 };
 [[nodiscard]] TraceLabel trace_label(std::string_view name, std::string_view category);
 
-/// One graph of a counter. Native forms have a track for each.
+/// Describes one graph of a counter. Native forms have a track for each.
 struct CounterSeries {
   std::string_view key;     ///< beside others of the same counter
   std::string track;        ///< alone
@@ -88,7 +88,7 @@ class TraceReader {
  public:
   virtual ~TraceReader() = default;
   virtual void read(const SourceSlice& slice) = 0;
-  /// From that time on, a value for each series.
+  /// Receives a value for each series, which holds from that time on.
   virtual void read(std::uint32_t process, const TraceCounter& counter, Nanoseconds time,
                     std::span<const std::int64_t> values) = 0;
 };
@@ -97,17 +97,17 @@ class TraceSource {
  public:
   virtual ~TraceSource() = default;
   [[nodiscard]] virtual std::size_t processes() const = 0;
-  /// In the order in which viewers show them.
+  /// Returns the processes in the order in which viewers show them.
   [[nodiscard]] virtual TraceProcess process(std::size_t at) const = 0;
   [[nodiscard]] virtual std::vector<TraceCounter> counters(std::size_t at) const = 0;
   [[nodiscard]] virtual std::uint32_t threads() const = 0;
-  /// Up to the last thread that has slices.
+  /// Returns the number of threads up to the last one that has slices.
   [[nodiscard]] virtual std::uint32_t used_threads() const { return threads(); }
   [[nodiscard]] virtual std::uint32_t series() const = 0;
   [[nodiscard]] virtual std::vector<const TraceLabel*> labels() const = 0;
   [[nodiscard]] virtual std::span<const std::string_view> argument_names() const = 0;
   [[nodiscard]] virtual Nanoseconds end() const = 0;
-  /// All slices and counters in order of time, slices that hold others before these.
+  /// Reports all slices and counters in order of time, slices that contain others before these.
   virtual void tell(TraceReader& reader) = 0;
   /// The slices of one thread of a process.
   virtual void tell_thread(std::uint32_t process, std::uint32_t thread, TraceReader& reader) = 0;
