@@ -24,7 +24,7 @@ struct FitRequest {
   std::map<std::string, Bounds> bounds;  ///< by key; the calibration's or the field's elsewhere
 };
 
-/// One constant of one calibration.
+/// Describes one constant of one calibration.
 struct FitVariable {
   std::string base;
   Constant constant;
@@ -32,7 +32,7 @@ struct FitVariable {
   Bounds bounds;
   bool logarithmic = false;  ///< searched by its logarithm
 
-  /// From and to the place between the bounds, 0 to 1.
+  /// Convert from and to the place between the bounds, 0 to 1.
   [[nodiscard]] double value_at(double place) const;
   [[nodiscard]] double place_of(double value) const;
   /// Returns the unit in which a change of `value` is measured: the value itself; for a linear constant, at

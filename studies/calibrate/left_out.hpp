@@ -51,7 +51,7 @@ struct LeftOutGroup {
   ErrorStatistics errors;
 };
 
-/// By group; those of all rows come last, as "all".
+/// Returns the errors by group; those of all rows come last, as "all".
 [[nodiscard]] std::vector<LeftOutGroup> left_out_groups(const JointProblem& problem, const LeftOutRows& rows);
 
 struct LeftOutSummary {

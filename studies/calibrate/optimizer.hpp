@@ -1,4 +1,4 @@
-// Least value of a function of a few variables, without derivatives. Plain numbers; knows nothing of fits.
+// Minimises a function of a few variables, without derivatives. Plain numbers; knows nothing of fits.
 #pragma once
 
 #include <functional>

@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// More rows than a table is read for.
+/// Limit on the rows of a comparison.
 inline constexpr std::size_t kMostComparedRows = 10'000;
 
 struct ExperimentText {

@@ -29,7 +29,7 @@ void write_comparison_page(const Comparison& comparison, const Sink& sink);
 /// result.
 void write_comparison_csv(const Comparison& comparison, const Sink& sink);
 
-/// One line of a chart.
+/// Describes one line of a chart.
 struct ChartLine {
   std::string name;                               ///< the other keys' values; "" where there are none
   std::vector<std::pair<double, double>> points;  ///< in the order of x

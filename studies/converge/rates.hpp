@@ -45,8 +45,8 @@ struct Rate {
 /// communicate, a gap that is not known or not above 0, biased compression without error feedback.
 [[nodiscard]] std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& setting);
 
-/// Why the literature has no rate of the method for smooth non-convex problems, whatever its keys; "" where
-/// it has one.
+/// Returns why the literature has no rate of the method for smooth non-convex problems, whatever its keys; ""
+/// if it has one.
 [[nodiscard]] std::string_view reason_for_no_rate(SyncMethod method);
 
 /// Constants of a compressor C: unbiased with E||C(x) - x||^2 <= omega ||x||^2, or contractive with

@@ -7,8 +7,8 @@
 
 namespace orrery {
 
-/// One sender's compressor with its state. `unbiased` scales random-k and keeps qsgd unbiased; otherwise
-/// both contract (E||C(x) - x||^2 <= (1 - delta) ||x||^2), as error feedback and CHOCO-SGD want it.
+/// Holds one sender's compressor with its state. `unbiased` scales random-k and keeps qsgd unbiased;
+/// otherwise both contract (E||C(x) - x||^2 <= (1 - delta) ||x||^2), as error feedback and CHOCO-SGD want it.
 class VectorCompressor {
  public:
   VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased);

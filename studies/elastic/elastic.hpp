@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// From the beginning of `step` on a site takes part, or does so no more.
+/// Says that a site takes part from the beginning of `step` on, or does so no more.
 struct SiteChange {
   std::int64_t step = 0;
   bool joins = false;

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// One measured figure of a run.
+/// Holds one measured figure of a run.
 struct Measurement {
   std::string key;   ///< of the result, such as step_time_s or memory.peak_gb
   double value = 0;  ///< above 0, in the key's unit

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// One plan of a case.
+/// Describes one plan of a case.
 struct TriedPlan {
   std::string name;
   double predicted_s = 0;
@@ -27,7 +27,7 @@ struct PlanOrder {
   std::string by;             ///< the network model, or the planner
   std::optional<double> tau;  ///< Kendall's tau-b of the plans that ran; none for fewer than kSmallestGroup
   std::string chosen;         ///< the plan predicted to be the fastest of those that fit; "" where none does
-  /// Its measured time over the best measured one, less 1; none where it failed.
+  /// Its measured time over the best measured one, less 1; nullopt if it failed.
   std::optional<double> regret;
   std::optional<double> regret_of_3;  ///< of the best of the three predicted to be the fastest, likewise
 };
@@ -51,7 +51,7 @@ struct RankedCase {
   [[nodiscard]] std::size_t plans() const { return ran + failed; }
 };
 
-/// By Network.
+/// Names in the order of Network.
 inline constexpr std::array<std::string_view, 2> kRankedNetworks{"alpha-beta", "flow"};
 
 /// The cases of `tables`, in their order: rows of a table with the same cell `case`, else of the same model.

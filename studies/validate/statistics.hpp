@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// One predicted figure beside the measured one.
+/// Holds one predicted figure beside the measured one.
 struct Pair {
   double predicted = 0;
   double measured = 0;                        ///< above 0
