@@ -1,5 +1,5 @@
-// Every key that an experiment can set is part of what tells experiments apart (members(), ==), so that no
-// cache takes one for another.
+// Checks that every key of an experiment is part of its identity (members(), ==), so that no cache takes one
+// experiment for another.
 #include <doctest/doctest.h>
 
 #include <string>

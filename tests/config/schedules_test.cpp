@@ -1,4 +1,4 @@
-// Plans with the schedules that there are: what they leave open, and what stands against them.
+// Checks plans with every schedule: the defaults of missing keys, and the obstacles.
 #include <doctest/doctest.h>
 
 #include "tests/config/support.hpp"

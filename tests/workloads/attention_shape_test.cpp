@@ -29,7 +29,7 @@ TEST_CASE("parameters of latent attention") {
   const std::int64_t queries = 7168LL * 1536 + 1536 + 1536LL * 128 * 192;
   const std::int64_t keys_and_values = 7168LL * 576 + 512 + 512LL * 128 * 256;
   CHECK(attention_parameters(latent_model(), {128, 128}) == queries + keys_and_values + 128LL * 128 * 7168);
-  // Two of four ranks' worth of heads halves what is made head by head, not the narrow vectors.
+  // With two of four ranks' heads the per-head values halve, but not the narrow vectors.
   CHECK(attention_parameters(latent_model(), {64, 64}) ==
         7168LL * 1536 + 1536 + 1536LL * 64 * 192 + 7168LL * 576 + 512 + 512LL * 64 * 256 + 64LL * 128 * 7168);
 }

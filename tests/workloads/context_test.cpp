@@ -1,4 +1,4 @@
-// Context parallelism: what a rank computes, keeps and sends against closed forms.
+// Tests context parallelism: the compute, memory and messages of a rank against closed forms.
 #include <doctest/doctest.h>
 
 #include <algorithm>

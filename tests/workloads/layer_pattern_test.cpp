@@ -1,4 +1,4 @@
-// Models that say of each layer what it is.
+// Tests models that describe each of their layers.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/activations.hpp"

@@ -1,4 +1,4 @@
-// Recomputation by module, by number of layers and by method: bytes, FLOPs and what runs again.
+// Tests recomputation by module, by number of layers and by method: bytes, FLOPs and the recomputed kernels.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/activations.hpp"

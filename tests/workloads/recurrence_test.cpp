@@ -1,4 +1,4 @@
-// Layers whose tokens meet in a state: what they hold, compute and send, against arithmetic by hand.
+// Tests recurrent layers: their memory, compute and messages, against arithmetic by hand.
 #include "workloads/models/recurrence.hpp"
 
 #include <doctest/doctest.h>
@@ -109,7 +109,7 @@ TEST_CASE("memory of layers that recur returns to zero and peaks where the formu
   }
 }
 
-// Ranks exchange what the first product made, 1096 values a token, and get 512 back; backward the other way
+// Ranks exchange the first product's output, 1096 values a token, and get 512 back; backward the other way
 // round.
 TEST_CASE("ranks that share sequences exchange tokens for heads") {
   Experiment e = experiment(state_space(), 1, 1, 1, 1);

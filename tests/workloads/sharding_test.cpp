@@ -1,4 +1,5 @@
-// When weights and their gradients move: reductions, gathers, what is gathered ahead and kept, and memory.
+// Tests when weights and their gradients move: reductions, gathers, parameters gathered ahead and kept, and
+// memory.
 #include <doctest/doctest.h>
 
 #include <map>

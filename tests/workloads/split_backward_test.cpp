@@ -1,5 +1,5 @@
-// Backward passes split into the gradients of inputs and those of weights: they do what whole ones do, keep
-// what the second half needs, and reduce gradients after it.
+// Tests backward passes split into the gradients of inputs and those of weights: they do the work of whole
+// ones, keep the inputs of the second half, and reduce gradients after it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

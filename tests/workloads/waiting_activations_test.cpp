@@ -87,16 +87,17 @@ TEST_CASE("gradients that wait for those of weights are as narrow as the product
   // A row keeps its input, gradients of gate and up, the input of the second product and the gradient of its
   // output.
   const std::int64_t expert = 7168 + 2 * 2048 + 2048 + 7168;
-  // The shared expert reads a cast copy of what the router reads in 16 bits; gradients of logits in 32 bits.
+  // The shared expert reads a cast copy of the input that the router reads in 16 bits; gradients of logits
+  // are in 32 bits.
   const std::int64_t cast = attention + 8 * expert + expert;
   const Bytes router = 7168 * 2 + 256 * 4;
   CHECK(cast == 276544);
   CHECK(first_layer(deepseek()).for_weights == kSampleTokens * (blockwise(cast) + router));
-  // In 16 bits the shared expert reads what the router does.
+  // In 16 bits the shared expert reads the router's input.
   Experiment wide = deepseek();
   wide.plan.precision = Precision::bf16;
   CHECK(first_layer(wide).for_weights == kSampleTokens * ((cast - 7168) * 2 + router));
-  // A framework that keeps what came in keeps 16 bits in any precision.
+  // A framework that keeps inputs as they came keeps 16 bits in any precision.
   Experiment as_they_come = deepseek();
   as_they_come.software.keeps_narrow_inputs = false;
   CHECK(first_layer(as_they_come).for_weights == first_layer(wide).for_weights);

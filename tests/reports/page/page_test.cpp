@@ -1,5 +1,4 @@
-// The shell of every page: what is not the project's own goes in as data, and the same page is the same
-// bytes.
+// Tests the shell of every page: foreign text goes in as data, and equal pages have equal bytes.
 #include "reports/page/page.hpp"
 
 #include <doctest/doctest.h>

@@ -113,7 +113,7 @@ TEST_CASE("waits and operations of the timelines are the breakdown to the picose
     const Breakdown& breakdown = run.report.breakdown;
     for (std::size_t d = 0; d < kDimensionCount; ++d) CHECK((times.waits[d] == breakdown.exposed_ps[d]));
     CHECK((times.waits[7] == breakdown.bubble_ps));
-    // Launch gaps lie within operations: what is left of host once the waits for it are taken off.
+    // Launch gaps lie within operations: the rest of host time once the waits for it are taken off.
     CHECK((times.work == breakdown.compute_ps + breakdown.optimizer_ps + breakdown.host_ps - times.waits[6]));
   }
 }

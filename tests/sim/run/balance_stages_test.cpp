@@ -130,7 +130,7 @@ TEST_CASE("stages get no more layers than they have room for") {
   e.cluster.gpu.memory_gb = static_cast<double>(most - 1) * 1e-9;
   CHECK(chosen(e) == Layers{5, 5});
   CHECK(account_memory(e).feasible);
-  // Where nothing fits, the fastest division is reported with what it lacks.
+  // If nothing fits, the fastest division is reported with its missing memory.
   e.cluster.gpu.memory_gb = 0.001;
   CHECK(chosen(e) == Layers{6, 4});
   CHECK(!account_memory(e).feasible);

@@ -77,7 +77,7 @@ bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   return true;
 }
 
-/// Runs experiments folded and unfolded; counts what was met, so that a test can ask for enough of it.
+/// Runs experiments folded and unfolded; counts the cases, so that a test can require enough of each.
 struct FoldedRuns {
   std::uint64_t smaller = 0;  ///< folded
   std::uint64_t waited = 0;   ///< for the host

@@ -254,7 +254,8 @@ TEST_CASE("stages are as equal as their layers, and embedding and head beside th
   const Picoseconds embedding = 4'096;
   const Picoseconds head = 8'192 + 2'052'048 + 10'000;
   CHECK(two.cost->stage_ps(1, batch) - head == two.cost->stage_ps(0, batch) - embedding);
-  // Four stages of one layer are as long together as one stage of all, but for what they hand over.
+  // Four stages of one layer take as long together as one stage of all layers, plus the messages between
+  // them.
   Served four({"plan.pipeline_parallel=4"});
   Picoseconds busy = 0;
   for (std::uint32_t stage = 0; stage < 4; ++stage) busy += four.cost->stage_ps(stage, batch);

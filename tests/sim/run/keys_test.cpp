@@ -1,5 +1,5 @@
-// Over all keys of an experiment: with one of them changed, a simulator that knows the unchanged experiment
-// tells what a fresh one tells.
+// Checks over all keys of an experiment that a simulator which knows the experiment gives, with one key
+// changed, the same report as a fresh one.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -247,7 +247,7 @@ struct Met {
   std::set<std::string> told;
 };
 
-/// Once a key has told, each experiment is met with one of so many values of it.
+/// Once a key has shown an effect, each experiment is run with one in this many of its values.
 constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 2;
 
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.

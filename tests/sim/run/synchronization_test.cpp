@@ -34,7 +34,7 @@ Picoseconds step_time(int workers, const std::string& sync, const std::string& m
   return r.report.makespan_ps / r.report.steps;
 }
 
-/// Beyond what a step without any synchronisation takes.
+/// Returns the time beyond a step without any synchronisation.
 Picoseconds added(int workers, const std::string& sync) {
   return step_time(workers, sync) - step_time(workers, R"("method": "none")");
 }
@@ -275,7 +275,7 @@ TEST_CASE("a background thread delays each message by half a cycle and the coord
     for (const std::string& sync : {std::string(R"("method": "all-reduce")"), gossip("one-peer-exponential")})
       CHECK(step_time(n, sync, thread) == step_time(n, sync) + more);
   }
-  // A single worker negotiates with nobody.
+  // A single worker has no partner to negotiate with.
   CHECK(step_time(1, R"("method": "all-reduce")", thread) == step_time(1, R"("method": "all-reduce")"));
 }
 

@@ -90,7 +90,7 @@ class TurnedKeys {
     return !key.starts_with("cluster.") && !key.starts_with("plan.collectives.");
   }
 
-  /// All digits that are not what was asked for.
+  /// Returns all digits that do not repeat the input.
   [[nodiscard]] static std::string digits(Report report, const Report& of) {
     report.name = of.name;
     report.plan = of.plan;

@@ -76,7 +76,7 @@ TEST_CASE("messages between stages that the next one waits for are apart from th
 }
 
 TEST_CASE("a stage that is busy waits for no message") {
-  // The second stage is slower: but for the first iteration, what it works on next is there already.
+  // The second stage is slower: except for the first iteration, its next iteration has already arrived.
   LinearCost cost;
   cost.speeds = {1, 10};
   cost.handover = 50;

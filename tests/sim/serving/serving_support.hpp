@@ -51,7 +51,7 @@ inline Inference fixed_lengths(std::int64_t prompt, std::int64_t output, std::in
   return inference;
 }
 
-/// A cache for so many tokens on a replica.
+/// Serves requests with a KV cache of `cache_tokens` tokens on a replica.
 inline ServedRun served(const Inference& inference, IterationCost& cost,
                         std::int64_t cache_tokens = 1'000'000, std::int64_t replicas = 1,
                         std::uint64_t seed = 1) {

@@ -78,7 +78,8 @@ TEST_CASE("every schedule takes as long as its order does by itself") {
 TEST_CASE("zero-bubble schedules of two rounds: the step is the work and (p - 1) forward passes") {
   for (const std::int64_t p : {2, 4, 7}) {
     for (const std::int64_t m : {2 * p, 5 * p}) {
-      // T_F = T_B = T_W = 1000: nobody idles between the own passes, the last rank begins (p - 1) T_F late.
+      // T_F = T_B = T_W = 1000: no rank idles between its own passes, and the last rank begins (p - 1) T_F
+      // late.
       CHECK(run_pipeline({"zb-h2", p, m}).report.makespan_ps == (3 * m + p - 1) * 1000);
       CHECK(run_pipeline({"zb-v", p, m, 2}).report.makespan_ps == (6 * m + p - 1) * 1000);
     }
@@ -86,7 +87,8 @@ TEST_CASE("zero-bubble schedules of two rounds: the step is the work and (p - 1)
 }
 
 TEST_CASE("an embedding and a loss may be stages of their own") {
-  // Stages without layers pass on what they get: as many stages fewer, the ends being free.
+  // Stages without layers pass their input on, so the pipeline acts as one with fewer stages, as the ends
+  // take no time.
   for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
     const Report ends = run_pipeline({schedule, 4, 8, 1, {0, 2, 2, 0}}).report;
     const Report alone = run_pipeline({schedule, 2, 8, 1, {2, 2}}).report;

@@ -119,7 +119,7 @@ TEST_CASE("fewer GPUs of a node never give more bandwidth out of it, and more NI
       CAPTURE(gpus);
       const std::string keys = R"("base": ")" + base + R"(", "gpus_per_node": )" + std::to_string(gpus);
       const Picoseconds time = all_reduce_of(catalog_cluster(keys)).alone_ps();
-      // In bus bandwidth, 2 (n-1)/n of what is reduced in that time.
+      // This converts to bus bandwidth, 2 (n-1)/n of the bytes reduced in that time.
       const auto in_bus = [&](Picoseconds ps, int n) { return (2.0 * n - 1) / (2.0 * n) / to_seconds(ps); };
       if (of_more > 0) CHECK(in_bus(time, gpus) <= in_bus(of_more, 2 * gpus) * (1 + 1e-9));
       of_more = time;
