@@ -55,7 +55,7 @@ class SwitchTree {
     std::uint32_t groups;
     std::uint32_t switches;      ///< per group
     std::uint32_t first_switch;  ///< vertex
-    /// To the level above: one per group here and switch of a group there; zero at the top.
+    /// Links to the level above: one per group here and switch of a group there; zero at the top.
     std::uint32_t up_links;  ///< per group
     std::uint32_t first_link;
     std::int64_t up_bytes_per_s;

@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// Over all workers and rounds.
+/// Holds degrees over all workers and rounds.
 struct GossipDegrees {
   std::uint32_t min_in = 0, max_in = 0, min_out = 0, max_out = 0;
 };

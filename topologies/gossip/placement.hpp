@@ -17,8 +17,9 @@ inline constexpr std::uint64_t kMostPlacedEdges = std::uint64_t{1} << 28;
 /// Returns the distance of two places, which is symmetric.
 using Distance = std::function<std::uint32_t(std::uint32_t, std::uint32_t)>;
 
-/// Per worker its place, so that the sum of distances over the edges of all rounds is small: pairs of workers
-/// change places, from the order they have, as long as that helps. No worse than that order.
+/// Returns the place of each worker, so that the sum of distances over the edges of all rounds is small:
+/// pairs of workers change places, from the order they have, as long as that helps. It is no worse than that
+/// order.
 [[nodiscard]] std::vector<std::uint32_t> place_near(const GossipGraph& graph, const Distance& distance);
 
 /// Returns the same graph between places.

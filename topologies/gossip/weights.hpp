@@ -8,7 +8,7 @@ namespace orrery {
 /// Every edge of every round goes both ways.
 [[nodiscard]] bool goes_both_ways(const Wiring& wiring);
 
-/// Per worker, to how many it sends.
+/// Returns, per worker, the number of workers it sends to.
 [[nodiscard]] std::vector<std::uint32_t> out_degrees(const Mixing& round);
 
 /// Weighs the rounds as `sync` wants it.

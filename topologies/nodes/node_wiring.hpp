@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// Where a wiring is asked for.
+/// Holds the inputs of a node wiring.
 struct NodeSite {
   const NodeWiring& spec;
   std::uint32_t gpus;   ///< per node, or per domain of several nodes
