@@ -58,7 +58,7 @@ inline constexpr std::array<std::string_view, 2> kDataInputNames{"synthetic", "l
 
 /// The whole training run that the step is part of.
 struct Training {
-  std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
+  std::int64_t tokens = 0;   ///< to train on; 0 if not given
   std::int64_t samples = 0;  ///< the same in samples
   DataInput data = DataInput::synthetic;
 

@@ -131,7 +131,7 @@ struct Report {
   std::int64_t tokens_per_step = 0;
   std::int64_t parameters = 0;
   std::int64_t active_parameters = 0;  ///< without the experts that a token does not go to
-  std::int64_t training_tokens = 0;    ///< of the whole run; 0 where it is of no interest
+  std::int64_t training_tokens = 0;    ///< of the whole run; 0 if not given
   /// Deciles of measured over predicted step time less one, as the calibration met them; 0: unknown.
   double error_p10 = 0;
   double error_p90 = 0;
