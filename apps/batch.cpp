@@ -192,7 +192,7 @@ class OrderedWorkQueue {
   /// for the first. False at the end of the input.
   bool read(unsigned worker, std::size_t most) {
     const std::lock_guard lock(input_);
-    if (shares_.halve_largest(worker)) return true;  // who read until now has left some
+    if (shares_.halve_largest(worker)) return true;  // the last reader has left some
     std::deque<Line> lines;
     std::string text;
     while (lines.size() < most && reader_.next(text, lines.empty())) {

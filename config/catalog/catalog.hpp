@@ -31,7 +31,7 @@ CatalogFiles embedded_measurements();
 struct CatalogData;
 
 /// Immutable; copies share their data. Safe to read from several threads. Texts are parsed when their entries
-/// are first asked for; who asks for one that cannot be gets an InputError that names it.
+/// are first asked for; a file that cannot be read then throws an InputError that names it.
 class Catalog {
  public:
   /// Throws InputError when a path is in no known folder.

@@ -6,8 +6,8 @@
 namespace orrery {
 
 /// Gathers files in a hidden folder beside the target, which `put_in_place` renames; without it nothing is
-/// left behind, but by who is killed. The target may be there if it is empty. Every failure throws RunError
-/// with the path and the system's reason.
+/// left behind, unless the process is killed. The target may be there if it is empty. Every failure throws
+/// RunError with the path and the system's reason.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::string& path);

@@ -1,4 +1,4 @@
-// A frozen graph of tasks: what the engine runs. A task is an index into arrays; it has a cost and
+// Holds a frozen graph of tasks, the input of the engine. A task is an index into arrays; it has a cost and
 // predecessors, and nothing else. Which rank, layer or micro-batch it belongs to is known elsewhere.
 //
 // A stream (a resource that serves tasks in a fixed order) is an edge from each of its tasks to the

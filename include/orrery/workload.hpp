@@ -97,7 +97,7 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
 }
 
 /// Names the parallel dimension a message serves; the key of traffic and exposure figures. No message serves
-/// offload: it is what waits for copies to and from the host belong to.
+/// offload: waits for copies to and from the host belong to it.
 enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert, offload };
 inline constexpr std::size_t kDimensionCount = 6;
 inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{

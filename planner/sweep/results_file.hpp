@@ -1,7 +1,7 @@
-// The file of results of sweeps, an SQLite database, from the side of those who write it. Tables:
+// Writes the file of results of sweeps, an SQLite database. Tables:
 //   sweeps   a space, its experiment and the version of the program that walks through it
 //   points   the points of a sweep that are experiments: their values, and the content of the experiment
-//   results  by content and version: what became of it, and a column per key of the result
+//   results  by content and version: its outcome, and a column per key of the result
 //   removed  how many points no experiment, by the condition or key that stands against them
 //   columns  the columns named by keys: whose, and which type their values have
 // and the view plans: points with their results.
@@ -105,7 +105,8 @@ class ResultsFile {
   std::optional<Statement> insert_removed_;
 };
 
-/// Number of neighbouring points that are handed out together; the same for all who sweep a space.
+/// Number of neighbouring points that are handed out together; all processes that sweep a space must use the
+/// same.
 [[nodiscard]] std::uint64_t points_per_block(const Space& space);
 
 }  // namespace orrery

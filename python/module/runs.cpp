@@ -114,7 +114,7 @@ std::string resolved_text(py::handle experiment, const Names& overrides, const N
 
 py::object value_of_json(const std::string& text) { return from_json_text(text); }
 
-/// Results of an iterable's experiments, in order, simulated ahead of who asks for them.
+/// Iterates over the results of an iterable's experiments, in order, which are simulated ahead of requests.
 class ResultStream {
  public:
   ResultStream(const py::iterable& experiments, unsigned threads, std::shared_ptr<const ReadSetting> setting,

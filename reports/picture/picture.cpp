@@ -284,7 +284,7 @@ class Picture {
     return xml_text(cut_text(name, rest) + ": " + text);
   }
 
-  /// For who cannot see it: how busy each GPU is.
+  /// Writes a description for readers who cannot see the picture: how busy each GPU is.
   [[nodiscard]] std::string description() const {
     std::string text = fmt::format(
         "Timeline of {}. {} Share of the time in which it computes:", run_.subtitle, run_.explained);

@@ -1,5 +1,5 @@
 // Messages on their way, whenever they leave: under flow their legs share links with all others of the time,
-// under alpha-beta each takes as long as alone. Knows neither who sends nor why.
+// under alpha-beta each takes as long as alone. Knows neither the senders nor their reasons.
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,11 @@
 // empty memo.
 //
 //   machine          topology                      from the cluster's wiring
-//   program set      programs, their steady state  from what programs of a few micro-batches do
-//   communicators    who belongs to which group    from the rank grid and the kinds of groups
-//   channels         who meets whom                from programs and communicators
+//   program set      programs, their steady state  from programs of a few micro-batches
+//   communicators    members of groups             from the rank grid and the kinds of groups
+//   channels         matched operations            from programs and communicators
 //   prices           messages on routes            from machine, communicators and message
-//   rank classes     whom ranks stand for          from communicators and which of them are priced alike
+//   rank classes     ranks that are alike          from communicators and their prices
 //   tasks            edges, streams                from programs and the shape of the rank classes
 //
 // Costs of tasks are set for each run, in values of its own.

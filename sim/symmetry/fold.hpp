@@ -1,6 +1,6 @@
 // Folding: ranks that cannot differ are simulated once.
 //
-// Ranks, communicators and links on which transfers meet are coloured by what they are, then refined:
+// Ranks, communicators and links on which transfers meet are coloured by their properties, then refined:
 // two ranks keep one colour only while their communicators have equal colours slot by slot, two
 // communicators only while their prices and the colours of their members and links agree, two links
 // only while the same colours load them equally. The colours that no longer split form an equitable

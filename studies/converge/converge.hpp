@@ -1,5 +1,5 @@
 // Really runs a synchronisation method on a small learning problem: loss and disagreement of the workers by
-// iteration. It knows no time; who calls it multiplies by simulated step times.
+// iteration. It knows no time; the caller multiplies by simulated step times.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class Gossip final : public Method {
     }
     if (first_combine) models_ -= steps;
   }
-  /// Compressed differences are from copies that a worker who comes back does not have.
+  /// Compressed differences are from copies that a returning worker does not have.
   [[nodiscard]] bool is_elastic() const override { return !compresses(); }
   void join(Eigen::Index worker, const Vector& model) override {
     Method::join(worker, model);

@@ -36,7 +36,7 @@ class Method {
   [[nodiscard]] virtual bool is_elastic() const { return false; }
   /// Called before a worker leaves: values that others need go to `heir`, which stays.
   virtual void leave(Eigen::Index /*worker*/, Eigen::Index /*heir*/) {}
-  /// The worker, who is there already, begins with the model of the others and without a past.
+  /// Called after a worker joined: it begins with the model of the others and without a past.
   virtual void join(Eigen::Index worker, const Vector& model);
 
  protected:

@@ -48,7 +48,7 @@ struct KnownFigures {
     of_training = names_of(any);
     any.serving.emplace();
     any.serving->duration_ps = 1;
-    any.serving->arrivals_per_s = 1;  // and so is what a queue has
+    any.serving->arrivals_per_s = 1;  // and so are the keys of queues
     of_requests = names_of(any);
     all = of_training;
     std::ranges::copy_if(of_requests, std::back_inserter(all),

@@ -1,4 +1,4 @@
-// Leaf switches under levels of further switches: what fat tree and rail-optimised fabric share. An
+// Builds leaf switches under levels of further switches, for fat tree and rail-optimised fabric: an
 // extended generalised fat tree (Öhring et al. 1995) with D-mod-k routing (Zahavi et al. 2010): the
 // way up is chosen by the destination alone, so that each destination has a tree of its own, and
 // shifts do not collide on a tree that is not oversubscribed.

@@ -34,8 +34,9 @@ inline constexpr std::int64_t kMaxGossipEdges = std::int64_t{1} << 26;
 /// The graph that `sync` names, or that its neighbour lists make, checked: rows add up to 1, columns too
 /// unless the method is push-sum, and every worker reaches every other over the rounds (random matchings,
 /// which do so over more rounds than are drawn, aside). With push-sum, `uniform` and `automatic` weights
-/// are those of the sender: it splits what it has equally over itself and those it sends to. Workers list
-/// their neighbours in one order: where the graph is made of shifts, position p is the same shift for all.
+/// are those of the sender: it splits its values equally over itself and the workers it sends to. Workers
+/// list their neighbours in one order: where the graph is made of shifts, position p is the same shift for
+/// all.
 /// @throws InputError at /data_parallel_sync/topology, /weights, /shape, ... if there is no such graph.
 [[nodiscard]] GossipGraph build_gossip_graph(const DataParallelSync& sync, const GossipSize& size);
 

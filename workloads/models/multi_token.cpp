@@ -1,5 +1,5 @@
 // Multi-token prediction (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2): each depth k predicts the token
-// after the one that depth k - 1 predicts. It norms what the depth before hands on and the embedding of the
+// after the one that depth k - 1 predicts. It norms the output of the depth before and the embedding of the
 // next token, projects both (2h values) to h, runs one more layer, and has a norm and a loss of its own over
 // the vocabulary; the embedding and the output projection are those of the model. Sharding over tensor ranks
 // as in Megatron-Core: the projection is cut by columns, and its output gathered.

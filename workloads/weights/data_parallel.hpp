@@ -13,7 +13,7 @@
 // Experts have copies of their own, on ranks that differ from those of the other weights: the same is done
 // for them in buckets of their own.
 //
-// Where groups of replicas hold a copy each of what is sharded, these happen within a group, and gradients
+// If each group of replicas holds a sharded copy, these happen within a group, and gradients
 // are summed over the copies by an all-reduce of each shard.
 #pragma once
 
