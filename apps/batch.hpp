@@ -1,4 +1,4 @@
-// Batch mode: a stream of experiments in, a stream of results out, line by line and in order.
+// Implements batch mode: a stream of experiments in, a stream of results out, line by line and in order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Completion of the command line in bash, zsh and fish: scripts that hold all words, so that pressing a key
-// runs nothing.
+// Writes completion of the command line in bash, zsh and fish: scripts that hold all words, so that pressing
+// a key runs nothing.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// A sweep on the workers of a Dask cluster, which the Python module `orrery` speaks to.
+// Runs a sweep on the workers of a Dask cluster, which the Python module `orrery` speaks to.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The files a command writes: opened before the work, so that an unwritable one costs none of it,
-// and put in place together after it.
+// Holds the files a command writes: opened before the work, so that an unwritable one costs none of it, and
+// put in place together after it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The options of `simulate` about traces: which file in which format, which part of the run.
+// Declares the options of `simulate` about traces: file, format and part of the run.
 #pragma once
 
 #include <cstdint>

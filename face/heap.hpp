@@ -1,4 +1,4 @@
-// The heap of a process that simulates.
+// Prepares the heap of a process that simulates.
 #pragma once
 
 #include <unistd.h>

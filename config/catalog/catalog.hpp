@@ -1,4 +1,4 @@
-// The catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by config/ to
+// Holds the catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by config/ to
 // resolve names and by the command line to list them. Entries are parsed once, when the catalog is made.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The entries behind a Catalog, parsed when they are first asked for. Internal to config/.
+// Holds the entries behind a Catalog, parsed when they are first asked for. Internal to config/.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The numbers of an experiment that a calibration may give, by key: read and changed in an experiment that is
-// validated already. Used by whatever fits constants to measurements.
+// Lists the numbers of an experiment that a calibration may give, by key: read and changed in an experiment
+// that is validated already. Used by whatever fits constants to measurements.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A whole experiment as a document: every key with its value, and where the value came from. For
+// Writes a whole experiment as a document: every key with its value, and where the value came from. For
 // config/ and whatever hands an experiment on key by key.
 #pragma once
 

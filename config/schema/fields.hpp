@@ -1,4 +1,4 @@
-// The field tables of every part of an experiment. Internal to config/.
+// Declares the field tables of every part of an experiment. Internal to config/.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The names an experiment may choose from that other rooms own: the caller collects their menus.
+// Declares the names an experiment may choose from that other rooms own: the caller collects their menus.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// JSON text, with // and /* */ comments, to a JSON value.
+// Parses JSON text, with // and /* */ comments, to a JSON value.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all. Used by everything that writes results.
+// Writes a file that appears whole or not at all. Used by everything that writes results.
 #pragma once
 
 #include <memory>

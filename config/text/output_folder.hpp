@@ -1,4 +1,4 @@
-// A folder of files that appears whole or not at all.
+// Writes a folder of files that appears whole or not at all.
 #pragma once
 
 #include <string>

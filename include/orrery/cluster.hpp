@@ -1,5 +1,5 @@
-// The hardware as an experiment describes it: GPU, wiring of a node, fabric between nodes.
-// Read by topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
+// Describes the hardware as an experiment gives it: GPU, wiring of a node, fabric between nodes. Read by
+// topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Memory of a GPU by the accounting of the LLM Parallelism Explorer (Khare 2024), a coarse one, to set beside
-// that of account_memory() and to repeat its tables. For the command line and for programs; knows nothing of
-// stages.
+// Computes the memory of a GPU by the accounting of the LLM Parallelism Explorer (Khare 2024), a coarse one,
+// to set beside that of account_memory() and to repeat its tables. For the command line and for programs;
+// knows nothing of stages.
 #pragma once
 
 #include <array>

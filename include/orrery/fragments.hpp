@@ -1,5 +1,5 @@
-// The parts of a model that travel in turn, one after the other within a period (Douillard et al. 2025):
-// which is due after which step, and which holds a layer. Read by workloads/ (the tasks) and
+// Finds the parts of a model that travel in turn, one after the other within a period (Douillard et al.
+// 2025): which is due after which step, and which holds a layer. Read by workloads/ (the tasks) and
 // studies/converge/ (the mathematics).
 #pragma once
 

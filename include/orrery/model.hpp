@@ -1,4 +1,4 @@
-// A neural network described by its shape. Read by workloads/; it knows no plan and no hardware.
+// Describes a neural network by its shape. Read by workloads/; it knows no plan and no hardware.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Text of a user on one line of a terminal. Used by whatever prints names, keys and file names.
+// Prints text of a user on one line of a terminal. Used by all code that prints names, keys and file names.
 #pragma once
 
 #include <cstddef>

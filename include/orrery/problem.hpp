@@ -1,6 +1,6 @@
-// The small learning problem on which `converge` really runs a method: the `problem` of an experiment. It has
-// nothing to do with the model whose step is simulated; it shows how averaging, staleness and compression
-// act on accuracy. Read by studies/converge/.
+// Describes the small learning problem on which `converge` really runs a method: the `problem` of an
+// experiment. It has nothing to do with the model whose step is simulated; it shows how averaging, staleness
+// and compression act on accuracy. Read by studies/converge/.
 #pragma once
 
 #include <array>

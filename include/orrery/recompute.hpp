@@ -1,4 +1,4 @@
-// Which activations a plan computes again in the backward pass in place of keeping them. Read by
+// Names the activations that a plan recomputes in the backward pass instead of keeping them. Read by
 // workloads/models/; it knows no model.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The result of one experiment: every figure that `orrery simulate` prints or writes as JSON.
-// Made by sim/metrics/ from a timeline; times are exact picoseconds and become seconds on output.
+// Holds the result of one experiment: every figure that `orrery simulate` prints or writes as JSON. Made by
+// sim/metrics/ from a timeline; times are exact picoseconds and become seconds on output.
 #pragma once
 
 #include <array>

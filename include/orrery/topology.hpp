@@ -1,4 +1,4 @@
-// The physical network: GPUs and switches joined by directed links, and the route of each message.
+// Declares the physical network: GPUs and switches joined by directed links, and the route of each message.
 // Built by topologies/, read by the cost and network models. Knows nothing of tasks or models.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A plan for an experiment that leaves it open: the optimum of the usual space.
+// Chooses a plan for an experiment that leaves it open: the optimum of the default space.
 #pragma once
 
 #include "config/schema/menus.hpp"

@@ -1,5 +1,5 @@
-// The partition problem of an experiment, with the simulator's own prices of blocks and its own accounting of
-// memory, and its solutions as experiments.
+// States the partition problem of an experiment, with the simulator's own prices of blocks and its own
+// accounting of memory, and its solutions as experiments.
 #pragma once
 
 #include <memory>

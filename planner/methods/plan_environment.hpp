@@ -1,5 +1,5 @@
-// The choice of a plan as an episode of reinforcement learning: key after key takes a value. Internal to
-// planner/methods/.
+// Presents the choice of a plan as an episode of reinforcement learning: key after key takes a value.
+// Internal to planner/methods/.
 #pragma once
 
 #include <cstddef>

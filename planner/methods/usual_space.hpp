@@ -1,4 +1,4 @@
-// The space that is searched where none is given.
+// Builds the default space of a search.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The values of a key for which a space says `auto`: all that may fit the experiment.
+// Finds the values of a key for which a space says `auto`: all that may fit the experiment.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The document of the experiment that points are variants of. Internal to planner/space/.
+// Reads the document of the experiment that points are variants of. Internal to planner/space/.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// A condition between the keys of a space, such as
+// Evaluates a condition between the keys of a space, such as
 //   plan.tensor_parallel * plan.pipeline_parallel <= 64 and plan.recompute != "none"
 // From weak to strong: or; and; not; == != < <= > >= and `in [a, b]`; + -; * / %; a minus sign; brackets.
 // Names are dotted keys; texts stand in single or double quotes, and are only compared by == != and in.

@@ -1,4 +1,4 @@
-// The points of a space, one by one: an experiment, or why there is none.
+// Reads the points of a space, one by one: an experiment, or the reason why there is none.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A space of experiments: an experiment, keys with the values that each may take, and conditions between
-// them. Its points are the product of the values; a description of one is a JSON or YAML object:
+// Defines a space of experiments: an experiment, keys with the values that each may take, and conditions
+// between them. Its points are the product of the values; a description of one is a JSON or YAML object:
 //   {"experiment": "gpt3.json", "plan.tensor_parallel": [1, 2, 4, 8], "plan.micro_batch_size": "1..16*2",
 //    "plan.recompute": "auto", "where": ["plan.tensor_parallel * plan.micro_batch_size <= 32"]}
 #pragma once

@@ -1,4 +1,4 @@
-// A key of a space of experiments and the values that it takes, and the product of several of them.
+// Defines a key of a space of experiments and the values that it takes, and the product of several of them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The type that all values of a column have. Internal to sweep/.
+// Finds the type that all values of a column have. Internal to sweep/.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A file of SQLite, as far as results need it. Internal to sweep/.
+// Wraps SQLite as far as results need it. Internal to sweep/.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Python values as JSON text, the form in which experiments are read.
+// Converts Python values to JSON text, the form in which experiments are read.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// JSON values as Python objects.
+// Converts JSON values to Python objects.
 #pragma once
 
 #include <pybind11/pybind11.h>

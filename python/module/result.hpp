@@ -1,4 +1,5 @@
-// One finished simulation as Python sees it: the figures of the report under the keys of the JSON result.
+// Holds one finished simulation as Python sees it: the figures of the report under the keys of the JSON
+// result.
 #pragma once
 
 #include <pybind11/pybind11.h>

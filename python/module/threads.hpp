@@ -1,4 +1,4 @@
-// The argument `threads` of functions of the module.
+// Reads the argument `threads` of functions of the module.
 #pragma once
 
 #include <algorithm>

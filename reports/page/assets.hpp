@@ -1,4 +1,4 @@
-// The scripts and styles that pages carry, compiled in: those of assets/ and of third_party/uplot/.
+// Holds the scripts and styles that pages carry, compiled in: those of assets/ and of third_party/uplot/.
 #pragma once
 
 #include <span>

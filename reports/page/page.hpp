@@ -1,6 +1,6 @@
-// A page: one HTML file that shows data with the scripts it carries, opens from disk and asks no machine for
-// anything. Every command's page is written by this one function from the command's title, data, and the
-// scripts that draw it. Knows nothing of the contents.
+// Writes a page: one HTML file that shows data with the scripts it carries, opens from disk and asks no
+// machine for anything. Every command's page is written by this one function from the command's title, data,
+// and the scripts that draw it. Knows nothing of the contents.
 //
 // In the page, scripts find the data as `orrery.data` (the JSON) and `orrery.columns` (typed arrays by name),
 // and the kinds of activity with their colours as `orrery.activities`.

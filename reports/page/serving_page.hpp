@@ -1,5 +1,5 @@
-// The page of requests that were served (`orrery simulate --html`): figures, where the time goes, latencies,
-// the iterations of replicas, requests, and cache and queue over time.
+// Writes the page of a serving run (`orrery simulate --html`): figures, where the time goes, latencies, the
+// iterations of replicas, requests, and cache and queue over time.
 #pragma once
 
 #include <cstdint>

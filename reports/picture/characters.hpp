@@ -1,5 +1,5 @@
-// A run in characters, for terminals: passes of the stages over time, the memory of each stage over the same
-// time, and the machine. With colours where they are wanted, else with letters.
+// Draws a run in characters, for terminals: passes of the stages over time, the memory of each stage over the
+// same time, and the machine. With colours where they are wanted, else with letters.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Memory over time below the row of a stage in a picture: an area, and the limit as a dashed line.
+// Draws memory over time below the row of a stage in a picture: an area, and the limit as a dashed line.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The picture of a run: for one GPU of each pipeline stage its passes with the numbers of their
+// Draws the picture of a run: for one GPU of each pipeline stage its passes with the numbers of their
 // micro-batches, below them its communication, and its memory where asked for.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The scalars of a result with their types, for tables that are no text, such as databases.
+// Lists the scalars of a result with their types, for tables that are no text, such as databases.
 #pragma once
 
 #include <cstdint>

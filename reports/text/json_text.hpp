@@ -1,4 +1,4 @@
-// JSON as text, written from front to back, for every writer of it: a batch writes thousands of results a
+// Writes JSON as text, from front to back, for every writer of it: a batch writes thousands of results a
 // second, so no tree of them is built first. The text is that of nlohmann's dump(), but for numbers that take
 // fewer digits than that writes.
 #pragma once

@@ -1,6 +1,6 @@
-// The two counter tracks of a rank in a trace, as sequences of samples in order of time. A sample
-// holds until the next one; samples fall on real changes, and at least a window apart, so that a
-// long trace is not made of counters: a window of 0 gives every change.
+// Samples the two counter tracks of a rank in a trace, as sequences of samples in order of time. A sample
+// holds until the next one; samples fall on real changes, and at least a window apart, so that a long trace
+// is not made of counters: a window of 0 gives every change.
 #pragma once
 
 #include <array>

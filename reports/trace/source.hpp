@@ -1,6 +1,6 @@
-// A trace as every format reads it, whatever it is of: processes with threads of slices and with counters.
-// Times are whole nanoseconds, start and finish both rounded down, so that slices that touch in ps touch in
-// ns.
+// Declares a trace as every format reads it, for any kind of run: processes with threads of slices and with
+// counters. Times are whole nanoseconds, start and finish both rounded down, so that slices that touch in ps
+// touch in ns.
 #pragma once
 
 #include <cstdint>

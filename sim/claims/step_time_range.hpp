@@ -1,5 +1,5 @@
-// The range of a predicted step time: how far off the calibration was on runs it had not seen, of the kind
-// that the experiment is.
+// Finds the range of a predicted step time: how far off the calibration was on runs it had not seen, of the
+// kind that the experiment is.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Inside sim/cost/ only: the rounds of a collective as legs, that is as load on links.
+// Turns the rounds of a collective into legs, that is into load on links. Inside sim/cost/ only.
 #pragma once
 
 #include <cstdint>

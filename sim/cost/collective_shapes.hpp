@@ -1,4 +1,4 @@
-// Inside sim/cost/ only: the shape of a group of GPUs, and the rounds of collectives by shape.
+// Finds the shape of a group of GPUs, and the rounds of collectives by shape. Inside sim/cost/ only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
+// Computes the price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
 // Knows one product and the GPU's constants. See docs/models.md, "Price of a kernel".
 #pragma once
 

@@ -1,5 +1,5 @@
-// The price of every operation of a workload: compute per kernel sequence, communication per message and
-// communicator, fused passes per tensor group.
+// Computes the price of every operation of a workload: compute per kernel sequence, communication per message
+// and communicator, fused passes per tensor group.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A body of tasks that runs many times over, without the graph of all its runs: the steps of a ring, the
-// rounds of gossip, the steps of a training run. Memory is that of one body, however often it runs.
+// Runs a body of tasks many times over, without the graph of all its runs: the steps of a ring, the rounds of
+// gossip, the steps of a training run. Memory is that of one body, however often it runs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Task groups and the order in which they are laid out. A task group is one operation of one
-// program, or the operations of several programs that meet on a channel; its tasks lie side by side.
+// Forms task groups and the order in which they are laid out. A task group is one operation of one program,
+// or the operations of several programs that meet on a channel; its tasks lie side by side.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The chain of tasks that ends last. One part of build_report.
+// Finds the chain of tasks that ends last. One part of build_report.
 #pragma once
 
 #include <cstdint>

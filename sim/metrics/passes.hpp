@@ -1,5 +1,5 @@
-// The passes of a finished run: which operations of a program belong to one pass of one micro-batch, and when
-// a rank began and ended it. Read by whatever draws a run: traces, pictures, pages.
+// Finds the passes of a finished run: which operations of a program belong to one pass of one micro-batch,
+// and when a rank began and ended it. Read by whatever draws a run: traces, pictures, pages.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Flow-level network: active flows share links max-min fairly, and rates change only when a flow
-// starts or ends. All whole numbers, so results are exact and the same on every machine.
+// Implements the flow-level network: active flows share links max-min fairly, and rates change only when a
+// flow starts or ends. All whole numbers, so results are exact and the same on every machine.
 //
 // A flow alone moves at its leg's own rate R and takes exactly alone_ps. A link can slow its flows
 // only if they would overload it at their own rates; links that are not overloaded are left out, so

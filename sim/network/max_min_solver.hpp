@@ -1,4 +1,4 @@
-// Max-min fair rates in whole numbers, by progressive filling (Bertsekas and Gallager, "Data
+// Computes max-min fair rates in whole numbers, by progressive filling (Bertsekas and Gallager, "Data
 // Networks", 6.5.2). Knows links and flows as small indices and nothing of networks or time.
 //
 // Filling goes in rounds. The level of a link is the rate that it can still give each unit of open weight,

@@ -1,5 +1,5 @@
-// The most requests per second that an experiment serves within its limits: a search over rates, each of them
-// a run with the same requests and the same random gaps, scaled.
+// Finds the most requests per second that an experiment serves within its limits: a search over rates, each
+// of them a run with the same requests and the same random gaps, scaled.
 #pragma once
 
 #include <cstdint>

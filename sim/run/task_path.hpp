@@ -1,4 +1,4 @@
-// A path through the tasks of a step, and how long it is at other prices.
+// Follows a path through the tasks of a step, and gives its length at other prices.
 #pragma once
 
 #include <cstdint>

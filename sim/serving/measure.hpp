@@ -1,4 +1,4 @@
-// The figures of a run that is over.
+// Computes the figures of a finished run.
 #pragma once
 
 #include <cstdint>

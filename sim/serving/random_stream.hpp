@@ -1,4 +1,4 @@
-// Random numbers for requests, the same to the bit everywhere: integers, comparisons and IEEE's basic
+// Draws random numbers for requests, the same to the bit everywhere: integers, comparisons and IEEE's basic
 // operations alone, none of which a library may round in its own way.
 #pragma once
 

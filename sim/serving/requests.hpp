@@ -1,4 +1,4 @@
-// The requests that an experiment serves: those of its trace, or drawn by its seed.
+// Makes the requests that an experiment serves: those of its trace, or random ones by its seed.
 #pragma once
 
 #include <cstdint>

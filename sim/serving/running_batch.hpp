@@ -1,4 +1,4 @@
-// The requests of a batch that make tokens, one pass after the other. Without speculation a pass costs no
+// Holds the requests of a batch that decode, one pass after the other. Without speculation a pass costs no
 // work per request: all of them grow by a token, so sums do.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The pipeline stages of a replica: servers in a row, through which iterations go in order.
+// Simulates the pipeline stages of a replica: servers in a row, through which iterations go in order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which links a run overloads: on which transfers that are in flight at the same time ask for more than
-// the link carries. As long as no such link is left out of the run, the others cannot change it, since a
+// Finds the links that a run overloads: on which transfers that are in flight at the same time ask for more
+// than the link carries. As long as no such link is left out of the run, the others cannot change it, since a
 // link that is not overloaded slows no one down (sim/network/flow_network.hpp).
 #pragma once
 

@@ -1,4 +1,4 @@
-// The graph that the replicas of an experiment gossip on, where its workers sit.
+// Builds the graph that the replicas of an experiment gossip on, and places its workers.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -1,4 +1,4 @@
-// The periods of a schedule, in the programs of its stages and in a run of them.
+// Finds the periods of a schedule, in the programs of its stages and in a run of them.
 //
 // In the steady state of a schedule every period (one micro-batch of 1F1B, p of its interleaved form)
 // takes the latest times of all ranks forward by one and the same amount. Start times are maxima of

@@ -1,6 +1,6 @@
-// One step from programs to its timeline: the one way that every run takes. Each part is made by a pure
-// function of immutable values and looked up in a memo by the content it is made from; a single run has an
-// empty memo.
+// Simulates one step from programs to its timeline, in the one way that every run takes. Each part is made by
+// a pure function of immutable values and looked up in a memo by the content it is made from; a single run
+// has an empty memo.
 //
 //   machine          topology                      from the cluster's wiring
 //   program set      programs, their steady state  from programs of a few micro-batches

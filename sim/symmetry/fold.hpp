@@ -1,4 +1,4 @@
-// Folding: ranks that cannot differ are simulated once.
+// Folds ranks: those that cannot differ are simulated once.
 //
 // Ranks, communicators and links on which transfers meet are coloured by their properties, then refined:
 // two ranks keep one colour only while their communicators have equal colours slot by slot, two

@@ -1,4 +1,4 @@
-// Inside sim/symmetry/ only: the replicas of a workload, and which of them can change places.
+// Finds the replicas of a workload that can change places. Inside sim/symmetry/ only.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A workload expanded to tasks: the TaskGraph the engine runs, and which task is which operation
-// of which rank. Ranks that cannot differ form a class and are simulated once (folding); unfolded,
-// every rank is its own class. Made by expand.hpp; read by sim/metrics/.
+// Holds a workload expanded to tasks: the TaskGraph the engine runs, and which task is which operation of
+// which rank. Ranks that cannot differ form a class and are simulated once (folding); unfolded, every rank is
+// its own class. Made by expand.hpp; read by sim/metrics/.
 #pragma once
 
 #include <cstdint>

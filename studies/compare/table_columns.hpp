@@ -1,4 +1,4 @@
-// The columns of the table on the terminal, as text. Internal to studies/compare/.
+// Writes the columns of the table on the terminal, as text. Internal to studies/compare/.
 #pragma once
 
 #include <vector>

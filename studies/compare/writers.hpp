@@ -1,4 +1,4 @@
-// A comparison as text, JSON, CSV and a page, and as lines for a chart.
+// Writes a comparison as text, JSON, CSV and a page, and as lines for a chart.
 #pragma once
 
 #include <cstddef>

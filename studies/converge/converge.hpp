@@ -1,4 +1,4 @@
-// Really runs a synchronisation method on a small learning problem: loss and disagreement of the workers by
+// Runs a synchronisation method on a small learning problem: loss and disagreement of the workers by
 // iteration. It knows no time; the caller multiplies by simulated step times.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A synchronisation method's mathematics, an iteration at a time. Inside studies/converge/.
+// Declares a synchronisation method's mathematics, an iteration at a time. Inside studies/converge/.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The problems: data of every worker, losses and gradients. Inside studies/converge/ and its tests.
+// Declares the problems: data of every worker, losses and gradients. Inside studies/converge/ and its tests.
 #pragma once
 
 #include <Eigen/Dense>

@@ -1,4 +1,4 @@
-// CSV text (RFC 4180) as rows of cells that know where they stand. Internal to validation/.
+// Parses CSV text (RFC 4180) into rows of cells with their positions. Internal to studies/validate/.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Validation results as text for a terminal, JSON, CSV and a page of documentation.
+// Writes validation results as text for a terminal, JSON, CSV and a page of documentation.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere: splitmix64 (Steele, Lea and Flood 2014; constants of Vigna).
-// The distributions of the standard library differ between implementations.
+// Draws random numbers that are the same everywhere: splitmix64 (Steele, Lea and Flood 2014; constants of
+// Vigna). The distributions of the standard library differ between implementations.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ||W_{r-1} ... W_0 - 11^T/n||_2 in two ways. Internal to topologies/gossip/ and its tests.
+// Computes ||W_{r-1} ... W_0 - 11^T/n||_2 in two ways. Internal to topologies/gossip/ and its tests.
 #pragma once
 
 #include "orrery/gossip_graph.hpp"

@@ -1,4 +1,5 @@
-// Shortest ways over explicit links. Boost.Graph does the search, and is met in the .cpp file only.
+// Finds shortest routes over explicit links. Boost.Graph does the search, and is included in the .cpp file
+// only.
 #pragma once
 
 #include <cstdint>

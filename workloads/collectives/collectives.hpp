@@ -1,6 +1,6 @@
-// Collective algorithms: which member sends how much to which, round by round. They know members
-// by position in the group and which of them share a node, never links or times; sim/cost/ lays the
-// rounds on the routes of a topology. One algorithm per file; `collective_algorithms()` is the menu.
+// Defines collective algorithms: which member sends how much to which, round by round. They know members by
+// position in the group and which of them share a node, never links or times; sim/cost/ lays the rounds on
+// the routes of a topology. One algorithm per file; `collective_algorithms()` is the menu.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which ranks of a group share a node.
+// Counts the ranks of a group that share a node.
 #pragma once
 
 #include <cstdint>

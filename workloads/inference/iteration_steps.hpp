@@ -1,7 +1,7 @@
-// One iteration of a serving replica on one rank, as kernels and messages that follow each other: a pass over
-// all layers with the next tokens of some requests. Cut where the sums over requests come in: products and
-// messages depend on the number of tokens alone, attention on how many others these attend to, the head on
-// how many of them get a next token.
+// Writes one iteration of a serving replica on one rank, as kernels and messages that follow each other: a
+// pass over all layers with the next tokens of some requests. Cut where the sums over requests come in:
+// products and messages depend on the number of tokens alone, attention on how many others these attend to,
+// the head on how many of them get a next token.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The way from an experiment to programs: the one entrance to workloads/.
+// Lowers an experiment to programs: the one entrance to workloads/.
 #pragma once
 
 #include <span>

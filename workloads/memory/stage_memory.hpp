@@ -1,4 +1,4 @@
-// The memory of a stage on one GPU when it holds most.
+// Computes the memory of a stage on one GPU at its peak.
 #pragma once
 
 #include "orrery/stage_memory.hpp"

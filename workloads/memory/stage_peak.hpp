@@ -1,4 +1,4 @@
-// The moment of a step at which a stage holds most, found by going through its passes block by block.
+// Finds the moment of a step at which a stage holds most, found by going through its passes block by block.
 #pragma once
 
 #include "orrery/stage_memory.hpp"

@@ -1,5 +1,5 @@
-// The kernels of the attention of one rank over whole sequences: between the products that make queries, keys
-// and values, and the one that takes its output.
+// Builds the kernels of the attention of one rank over whole sequences: between the products that make
+// queries, keys and values, and the one that takes its output.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// The half of a transformer layer that is a mixture of experts, by its steps on one rank: norm, router,
-// tokens to their experts, the products of all experts of the rank at once (grouped), tokens back, weighted
-// sum.
+// Builds the half of a transformer layer that is a mixture of experts, by its steps on one rank: norm,
+// router, tokens to their experts, the products of all experts of the rank at once (grouped), tokens back,
+// weighted sum.
 #pragma once
 
 #include <functional>

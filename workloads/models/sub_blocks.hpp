@@ -1,4 +1,4 @@
-// The two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
+// Builds the two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The products with one weight of a layer, forward and backward. With LoRA (Hu et al. 2021) the weight is
-// frozen, and an adapter may be trained beside it: one product into r columns and one out of them.
+// Builds the products with one weight of a layer, forward and backward. With LoRA (Hu et al. 2021) the weight
+// is frozen, and an adapter may be trained beside it: one product into r columns and one out of them.
 #pragma once
 
 #include <cstdint>

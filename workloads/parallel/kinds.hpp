@@ -1,4 +1,4 @@
-// The rows behind `communicator_kinds()`; each lies in the file of its dimension.
+// Lists the rows behind `communicator_kinds()`; each lies in the file of its dimension.
 #pragma once
 
 #include "workloads/communicators/communicators.hpp"

@@ -1,5 +1,5 @@
-// The units that ZeRO-3 moves whole (FSDP units, Zhao et al. 2023): layers of a stage that are gathered and
-// reduced together. Embedding and head are units of their own.
+// Finds the units that ZeRO-3 moves whole (FSDP units, Zhao et al. 2023): layers of a stage that are gathered
+// and reduced together. Embedding and head are units of their own.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A fused pass of a program, as far as it takes to repeat it for another micro-batch. Inside
+// Records a fused pass of a program so that it can be repeated for another micro-batch. Inside
 // workloads/programs/ only.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The orders behind the rows of `pipeline_schedules()`; each has a file of its own.
+// Declares the orders behind the rows of `pipeline_schedules()`; each has a file of its own.
 #pragma once
 
 #include "workloads/schedules/schedules.hpp"

@@ -1,4 +1,4 @@
-// The passes that a pipeline schedule puts in order.
+// Describes the passes that a pipeline schedule puts in order.
 #pragma once
 
 #include <array>

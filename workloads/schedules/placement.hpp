@@ -1,4 +1,4 @@
-// Which model chunks the ranks of a pipeline hold, and which chunk comes before and after another one.
+// Maps the model chunks that the ranks of a pipeline hold: which chunk comes before and after another one.
 #pragma once
 
 #include <cstdint>

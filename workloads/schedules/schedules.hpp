@@ -1,4 +1,4 @@
-// Pipeline schedules: in which order a pipeline rank runs the forward and backward passes of its
+// Declares pipeline schedules: in which order a pipeline rank runs the forward and backward passes of its
 // micro-batches. One schedule per file; `pipeline_schedules()` is the menu. They know stages and
 // micro-batches by number only, never durations, layers or messages.
 #pragma once

@@ -1,4 +1,5 @@
-// The parts of a pipeline stage's model that travel: all of it, an equal share, or the layers of a fragment.
+// Finds the parts of a pipeline stage's model that travel: all of it, an equal share, or the layers of a
+// fragment.
 #pragma once
 
 #include <cstdint>

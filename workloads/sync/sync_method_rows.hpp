@@ -1,4 +1,4 @@
-// The rows behind `sync_method()`; each lies in the file of its family.
+// Lists the rows behind `sync_method()`; each lies in the file of its family.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Muon (Jordan et al. 2024; Liu et al. 2025, "Muon is Scalable for LLM Training"): the momentum of each
-// matrix is made orthogonal by five Newton-Schulz iterations before it updates. Embeddings, output
+// Implements Muon (Jordan et al. 2024; Liu et al. 2025, "Muon is Scalable for LLM Training"): the momentum of
+// each matrix is made orthogonal by five Newton-Schulz iterations before it updates. Embeddings, output
 // projection, norms and biases take Adam. Where states are sharded, each rank gathers whole matrices first
 // (Distributed Muon, section 2.3 there) and keeps its part of the result; tensor ranks take their own part of
 // a matrix for a whole one (Megatron-Core's mode "blockwise").

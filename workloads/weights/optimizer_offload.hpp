@@ -1,5 +1,5 @@
-// Optimizer states in the memory of the host (Ren et al. 2021, "ZeRO-Offload"): gradients go there over its
-// link, the host updates, parameters come back; bucket by bucket, so that the three overlap. Used by
+// Writes the offload of optimizer states to host memory (Ren et al. 2021, "ZeRO-Offload"): gradients go there
+// over its link, the host updates, parameters come back; bucket by bucket, so that the three overlap. Used by
 // DataParallel.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The collectives that move weights and their gradients between the ranks that copy them: slots, widths and
-// messages. Used by ParameterGather and DataParallel; it does not know when they are due.
+// Writes the collectives that move weights and their gradients between the ranks that copy them: slots,
+// widths and messages. Used by ParameterGather and DataParallel; it does not know when they are due.
 //
 // Gathers, sums within the shards and sums over their copies have a stream each (torch.distributed.fsdp:
 // those of all-gathers, reduce-scatters and all-reduces), so that none stands behind another that it does not
