@@ -1,4 +1,4 @@
-// Checks if predictions put the right plan first? Plans that were all tried on one cluster, in the order in
+// Checks if predictions put the right plan first. Plans were all tried on one cluster, in the order in
 // which each network model predicts them, and in that of the planner that chose them.
 #pragma once
 
